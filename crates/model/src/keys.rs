@@ -1,0 +1,50 @@
+//! Where each kind of document lies in the store.
+
+use crate::name::{ClusterName, MachineName, OperationId, RackName, RequestId};
+
+pub const CLUSTERS: &str = "clusters/";
+pub const RACKS: &str = "racks/";
+pub const MACHINES: &str = "machines/";
+pub const OPERATIONS: &str = "operations/";
+pub const REQUESTS: &str = "requests/";
+
+pub fn cluster(name: &ClusterName) -> String {
+    format!("{CLUSTERS}{}", name.key())
+}
+
+pub fn racks_of(cluster: &ClusterName) -> String {
+    format!("{RACKS}{}/", cluster.key())
+}
+
+pub fn rack(cluster: &ClusterName, name: &RackName) -> String {
+    format!("{}{}", racks_of(cluster), name.key())
+}
+
+pub fn machines_of(cluster: &ClusterName) -> String {
+    format!("{MACHINES}{}/", cluster.key())
+}
+
+pub fn machine(cluster: &ClusterName, name: &MachineName) -> String {
+    format!("{}{}", machines_of(cluster), name.key())
+}
+
+pub fn operations_of(cluster: &ClusterName) -> String {
+    format!("{OPERATIONS}{}/", cluster.key())
+}
+
+pub fn operation(cluster: &ClusterName, id: &OperationId) -> String {
+    format!("{}{id}", operations_of(cluster))
+}
+
+pub fn requests_of(cluster: &ClusterName) -> String {
+    format!("{REQUESTS}{}/", cluster.key())
+}
+
+pub fn request(cluster: &ClusterName, id: &RequestId) -> String {
+    format!("{}{id}", requests_of(cluster))
+}
+
+/// The lease under which one keeper owns a cluster.
+pub fn keeper_lease(cluster: &ClusterName) -> String {
+    format!("keeper/{}", cluster.key())
+}

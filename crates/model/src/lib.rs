@@ -1,0 +1,34 @@
+//! The nouns of Rackwright. Pure: no I/O, no clock, no randomness.
+
+mod cluster;
+mod fault;
+mod hold;
+pub mod keys;
+mod limits;
+mod machine;
+mod name;
+mod observation;
+mod operation;
+mod refusal;
+mod request;
+mod secret;
+mod site;
+mod time;
+mod wait;
+
+pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
+pub use fault::{Delivery, Fault, FaultClass};
+pub use hold::{Hold, HoldOwner};
+pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
+pub use machine::{Answer, DesiredPower, Hardware, LastSeen, Machine, Management, NodeAsk, Observation, Provisioning, Role};
+pub use name::{ClusterName, CorrelationId, InvalidName, MachineName, NAME_MAX, OperationId, RackName, RequestId, RequestKey, natural_cmp};
+pub use observation::{Contact, NodeSeen, Power, PowerRequest, Readiness, Seen};
+pub use operation::{
+    Action, Cancel, DeviceAsk, Ended, Entry, Evacuate, Fact, Failure, OPERATION_FORMAT, Operation, OperationResult, Shutdown, StepKind,
+};
+pub use refusal::{Refusal, Rule};
+pub use request::{Ask, Outage, REQUEST_LIFE, Request, VERDICT_LIFE, Verdict};
+pub use secret::SecretRef;
+pub use site::{Site, SiteMachine, SiteRack, Standing};
+pub use time::{Clock, Span, Timestamp};
+pub use wait::{Eye, Wait, WaitKind};

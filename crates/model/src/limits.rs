@@ -1,0 +1,134 @@
+//! Every span a decision uses, in one value: named, argued for, settable per cluster, and scaled together.
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Span;
+
+/// No deadline gets shorter than this, however fast the simulated world runs.
+///
+/// The control plane itself still works at wall speed: a commit, a request and a poll must fit in.
+pub const SHORTEST_DEADLINE: Span = Span::seconds(10);
+
+/// No poll comes more often than this: a device must be able to breathe.
+pub const SHORTEST_POLL: Span = Span::millis(250);
+
+/// The spans of one cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Limits {
+    /// From acceptance to failure, per action.
+    pub start_timeout: Span,
+    pub power_off_timeout: Span,
+    pub restart_timeout: Span,
+    pub cordon_timeout: Span,
+
+    /// How long an operating system may take to shut down before its power is cut.
+    ///
+    /// Ten minutes lets a host with large guests write its memory back; the whole action has forty.
+    pub graceful_timeout: Span,
+    /// How late a BMC may still obey a power request. An unseen effect is asked for again only after this, so that
+    /// a late Off cannot land after our On.
+    pub power_settle: Span,
+    /// The same for a patch of a node, whose effect is seen through the watch.
+    pub node_settle: Span,
+
+    /// What is usual; longer is shown as late, and nothing else follows from it.
+    pub expected_power_off: Span,
+    pub expected_power_on: Span,
+    pub expected_rejoin: Span,
+    pub expected_cordon: Span,
+
+    /// Without an answer from the undercloud for this long, the cluster shows `Timeout`, then `Disconnected`.
+    pub connection_timeout: Span,
+    pub connection_lost: Span,
+
+    /// How often a BMC is looked at when nothing is happening, and when something is.
+    pub idle_poll: Span,
+    pub busy_poll: Span,
+    /// How often the undercloud must be heard from.
+    pub contact_poll: Span,
+
+    /// Between two tries at a device that does not answer: doubled from the first to the last.
+    pub first_retry: Span,
+    pub last_retry: Span,
+
+    /// Ended operations are kept this long, for `actionStates` history and for requests that are sent twice.
+    pub operation_retention: Span,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            start_timeout: Span::minutes(30),
+            power_off_timeout: Span::minutes(40),
+            restart_timeout: Span::minutes(40),
+            cordon_timeout: Span::minutes(10),
+            graceful_timeout: Span::minutes(10),
+            power_settle: Span::minutes(2),
+            node_settle: Span::seconds(30),
+            expected_power_off: Span::minutes(3),
+            expected_power_on: Span::minutes(2),
+            expected_rejoin: Span::minutes(10),
+            expected_cordon: Span::seconds(30),
+            connection_timeout: Span::minutes(2),
+            connection_lost: Span::minutes(5),
+            idle_poll: Span::seconds(60),
+            busy_poll: Span::seconds(2),
+            contact_poll: Span::seconds(20),
+            first_retry: Span::seconds(2),
+            last_retry: Span::minutes(1),
+            operation_retention: Span::hours(24),
+        }
+    }
+}
+
+impl Limits {
+    /// The same limits for a world that runs `speed` times faster than ours.
+    pub fn scaled(&self, speed: f64) -> Limits {
+        let deadline = |span: Span| span.scaled(speed, SHORTEST_DEADLINE);
+        let spell = |span: Span| span.scaled(speed, Span::seconds(1));
+        let poll = |span: Span| span.scaled(speed, SHORTEST_POLL);
+        Limits {
+            start_timeout: deadline(self.start_timeout),
+            power_off_timeout: deadline(self.power_off_timeout),
+            restart_timeout: deadline(self.restart_timeout),
+            cordon_timeout: deadline(self.cordon_timeout),
+            graceful_timeout: deadline(self.graceful_timeout),
+            power_settle: spell(self.power_settle),
+            node_settle: spell(self.node_settle),
+            expected_power_off: spell(self.expected_power_off),
+            expected_power_on: spell(self.expected_power_on),
+            expected_rejoin: spell(self.expected_rejoin),
+            expected_cordon: spell(self.expected_cordon),
+            connection_timeout: deadline(self.connection_timeout),
+            connection_lost: self.connection_lost.scaled(speed, SHORTEST_DEADLINE.times(2)),
+            idle_poll: self.idle_poll.scaled(speed, Span::seconds(5)),
+            busy_poll: poll(self.busy_poll),
+            contact_poll: self.contact_poll.scaled(speed, Span::seconds(2)),
+            first_retry: poll(self.first_retry),
+            last_retry: self.last_retry.scaled(speed, Span::seconds(2)),
+            // What a person looks up later is not a matter of the world's speed.
+            operation_retention: self.operation_retention,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_sixty_times_no_deadline_is_under_ten_seconds() {
+        let limits = Limits::default().scaled(60.0);
+        for deadline in [limits.start_timeout, limits.power_off_timeout, limits.restart_timeout, limits.cordon_timeout] {
+            assert!(deadline >= SHORTEST_DEADLINE, "{deadline}");
+        }
+        assert_eq!(limits.restart_timeout, Span::seconds(40));
+        assert_eq!(limits.operation_retention, Span::hours(24));
+    }
+
+    #[test]
+    fn at_real_speed_nothing_changes() {
+        assert_eq!(Limits::default().scaled(1.0), Limits::default());
+    }
+}

@@ -1,0 +1,159 @@
+//! A bare-metal machine as it lies in the store: what it is, what it should be, what was last seen of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::hold::Hold;
+use crate::name::{ClusterName, MachineName, OperationId, RackName};
+use crate::operation::DeviceAsk;
+use crate::observation::{Contact, NodeSeen, Power, Readiness, Seen};
+use crate::secret::SecretRef;
+use crate::time::Timestamp;
+use crate::wait::Wait;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Machine {
+    pub name: MachineName,
+    pub cluster: ClusterName,
+    pub hardware: Hardware,
+    #[serde(default)]
+    pub tags: BTreeMap<String, String>,
+    pub created_at: Timestamp,
+    /// `machineDetails`: free text of the site's people.
+    #[serde(default)]
+    pub details: String,
+    pub role: Role,
+    pub provisioning: Provisioning,
+    /// Whether the machine should be powered; a person's power-off is the only thing that says otherwise.
+    pub desired_power: DesiredPower,
+    #[serde(default)]
+    pub holds: Vec<Hold>,
+    pub management: Management,
+    pub last_seen: LastSeen,
+    /// What the node was last asked on behalf of the holds alone, outside any operation. Written before it is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_ask: Option<NodeAsk>,
+    /// What is being waited for, so that "why is nothing happening?" always has an answer.
+    #[serde(default)]
+    pub waits: Vec<Wait>,
+}
+
+/// What stands in the rack.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hardware {
+    pub rack: RackName,
+    pub slot: u32,
+    pub sku: String,
+    pub serial_number: String,
+    pub bmc_address: String,
+    pub bmc_mac: String,
+    pub boot_mac: String,
+    pub credentials: SecretRef,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Role {
+    ControlPlane,
+    Management,
+    Compute,
+}
+
+/// `detailedStatus` of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Provisioning {
+    Preparing,
+    Error,
+    /// Ready for an operating system. For a control-plane machine: the spare.
+    Available,
+    Provisioning,
+    Provisioned,
+    Deprovisioning,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DesiredPower {
+    On,
+    Off,
+}
+
+/// Whether we may send anything to the machine. An unmanaged one is observed, and nothing is sent to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Management {
+    Managed,
+    Unmanaged { by: String, reason: String, since: Timestamp },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeAsk {
+    pub ask: DeviceAsk,
+    pub attempt: u32,
+    pub at: Timestamp,
+}
+
+/// The transitions of what was observed; `at` is when it became so.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LastSeen {
+    pub power: Option<Seen<Power>>,
+    pub node: Option<Seen<NodeSeen>>,
+    /// The first fault of the present run of failures, if the BMC does not answer.
+    pub bmc_fault: Option<Seen<crate::fault::Fault>>,
+}
+
+/// What the keeper has in memory about a machine: the latest look through each eye.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observation {
+    pub power: Option<Seen<Power>>,
+    pub bmc: Contact,
+    /// `None` until the undercloud's nodes were listed; `Some(None)` if this machine had no node then.
+    pub node: Option<Seen<Option<NodeSeen>>>,
+    /// A request to this machine's BMC or node that has not been answered yet. One at a time.
+    pub asking: Option<DeviceAsk>,
+    /// When the latest request was answered, one way or the other.
+    pub ask_ended_at: Option<Timestamp>,
+    /// The fault that the latest request was answered with, if it was.
+    pub answer: Option<Answer>,
+}
+
+/// A device's refusal or failure to do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub operation: Option<OperationId>,
+    pub ask: DeviceAsk,
+    pub attempt: u32,
+    pub fault: crate::fault::Fault,
+    pub at: Timestamp,
+}
+
+impl Machine {
+    /// A control-plane machine that is kept in reserve: it has no operating system and no vote.
+    pub fn is_spare(&self) -> bool {
+        self.role == Role::ControlPlane && self.provisioning == Provisioning::Available
+    }
+
+    /// A control-plane machine that is meant to vote.
+    pub fn is_active_kcp(&self) -> bool {
+        self.role == Role::ControlPlane && !self.is_spare()
+    }
+
+    pub fn is_kcp(&self) -> bool {
+        self.role == Role::ControlPlane
+    }
+
+    /// `readyState`: powered on, provisioned, and its node has joined and is ready.
+    pub fn is_ready(&self) -> bool {
+        self.provisioning == Provisioning::Provisioned
+            && self.last_seen.power.as_ref().is_none_or(|power| power.what == Power::On)
+            && self.last_seen.node.as_ref().is_some_and(|node| node.what.ready == Readiness::True)
+    }
+
+    /// Held by us, or cordoned by somebody else's hand.
+    pub fn is_cordoned(&self) -> bool {
+        !self.holds.is_empty() || self.last_seen.node.as_ref().is_some_and(|node| node.what.unschedulable)
+    }
+}

@@ -1,0 +1,115 @@
+//! Refusals that explain themselves: the rule, the evidence, and what would make it pass.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Refusal {
+    pub rule: Rule,
+    /// What cannot be done: "`rack1control01` cannot be restarted".
+    pub message: String,
+    /// The facts that the rule was judged on.
+    pub evidence: Vec<String>,
+    /// The smallest change that would make it pass.
+    pub remedy: String,
+}
+
+/// The rules that can refuse a request. Each has a page under `docs/errors/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Rule {
+    /// The request waited too long for its verdict and was not carried out.
+    RequestExpired,
+    ClusterRunning,
+    ClusterConnected,
+    /// There is no such machine (any more).
+    MachineExists,
+    MachineManaged,
+    MachineProvisioned,
+    OneActionPerMachine,
+    KcpOneAtATime,
+    KcpOthersHealthy,
+    KcpQuorum,
+    KcpSoleVoter,
+    /// Evacuation does not exist yet.
+    EvacuateUnavailable,
+    /// An operation holds the machine; only it, or its end, lifts the cordon.
+    HeldByOperation,
+    OperationExists,
+    /// The operation has already ended.
+    OperationRunning,
+    /// Too many operations are running in this cluster.
+    QueueFull,
+}
+
+impl Rule {
+    /// The name as people read it: `kcp-one-at-a-time`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::RequestExpired => "request-expired",
+            Rule::ClusterRunning => "cluster-running",
+            Rule::ClusterConnected => "cluster-connected",
+            Rule::MachineExists => "machine-exists",
+            Rule::MachineManaged => "machine-managed",
+            Rule::MachineProvisioned => "machine-provisioned",
+            Rule::OneActionPerMachine => "one-action-per-machine",
+            Rule::KcpOneAtATime => "kcp-one-at-a-time",
+            Rule::KcpOthersHealthy => "kcp-others-healthy",
+            Rule::KcpQuorum => "kcp-quorum",
+            Rule::KcpSoleVoter => "kcp-sole-voter",
+            Rule::EvacuateUnavailable => "evacuate-unavailable",
+            Rule::HeldByOperation => "held-by-operation",
+            Rule::OperationExists => "operation-exists",
+            Rule::OperationRunning => "operation-running",
+            Rule::QueueFull => "queue-full",
+        }
+    }
+
+    /// The code of the ARM error: `KcpOneAtATime`.
+    pub fn code(self) -> &'static str {
+        match self {
+            Rule::RequestExpired => "RequestExpired",
+            Rule::ClusterRunning => "ClusterRunning",
+            Rule::ClusterConnected => "ClusterConnected",
+            Rule::MachineExists => "MachineExists",
+            Rule::MachineManaged => "MachineManaged",
+            Rule::MachineProvisioned => "MachineProvisioned",
+            Rule::OneActionPerMachine => "OneActionPerMachine",
+            Rule::KcpOneAtATime => "KcpOneAtATime",
+            Rule::KcpOthersHealthy => "KcpOthersHealthy",
+            Rule::KcpQuorum => "KcpQuorum",
+            Rule::KcpSoleVoter => "KcpSoleVoter",
+            Rule::EvacuateUnavailable => "EvacuateUnavailable",
+            Rule::HeldByOperation => "HeldByOperation",
+            Rule::OperationExists => "OperationExists",
+            Rule::OperationRunning => "OperationRunning",
+            Rule::QueueFull => "QueueFull",
+        }
+    }
+
+    pub const ALL: [Rule; 16] = [
+        Rule::RequestExpired,
+        Rule::ClusterRunning,
+        Rule::ClusterConnected,
+        Rule::MachineExists,
+        Rule::MachineManaged,
+        Rule::MachineProvisioned,
+        Rule::OneActionPerMachine,
+        Rule::KcpOneAtATime,
+        Rule::KcpOthersHealthy,
+        Rule::KcpQuorum,
+        Rule::KcpSoleVoter,
+        Rule::EvacuateUnavailable,
+        Rule::HeldByOperation,
+        Rule::OperationExists,
+        Rule::OperationRunning,
+        Rule::QueueFull,
+    ];
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: rule {}: {}", self.message, self.rule.name(), self.evidence.join("; "))
+    }
+}

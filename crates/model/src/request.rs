@@ -1,0 +1,64 @@
+//! A request as it lies in the store between the API that took it and the keeper that judges it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RequestId, RequestKey};
+use crate::operation::Action;
+use crate::refusal::Refusal;
+use crate::time::{Span, Timestamp};
+
+/// A request without a verdict is never executed after this.
+///
+/// Five seconds is longer than a busy keeper needs, and shorter than a person's patience or a client's own retry.
+pub const REQUEST_LIFE: Span = Span::seconds(5);
+
+/// A judged request is swept away after this, if the one who asked has not done so: it crashed.
+pub const VERDICT_LIFE: Span = Span::seconds(60);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Request {
+    pub id: RequestId,
+    pub cluster: ClusterName,
+    pub ask: Ask,
+    pub caller: String,
+    pub correlation_id: CorrelationId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<RequestKey>,
+    pub received_at: Timestamp,
+    pub expires_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Ask {
+    Act { machine: MachineName, action: Action, outage: Outage },
+    Cancel { operation: OperationId },
+    Unmanage { machine: MachineName, reason: String },
+    Manage { machine: MachineName, reason: String },
+}
+
+/// Whether the caller accepts that the control plane goes away: the one exception to the quorum rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Outage {
+    #[default]
+    Refused,
+    Accepted,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Verdict {
+    /// The operation that carries it out: a new one, or the one that the same request began before.
+    Accepted {
+        operation: OperationId,
+    },
+    /// It was done on the spot.
+    Done,
+    Refused {
+        refusal: Refusal,
+    },
+}

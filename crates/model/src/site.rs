@@ -1,0 +1,41 @@
+//! A site as its owner describes it: what stands where. The store's documents are made from it.
+
+use crate::cluster::Home;
+use crate::limits::Limits;
+use crate::machine::{Hardware, Role};
+use crate::name::{ClusterName, MachineName, RackName};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    pub cluster: ClusterName,
+    pub home: Home,
+    /// The runtime version that the site runs.
+    pub version: String,
+    pub limits: Limits,
+    pub racks: Vec<SiteRack>,
+    pub machines: Vec<SiteMachine>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteRack {
+    pub name: RackName,
+    pub availability_zone: String,
+    pub location: String,
+    pub serial_number: String,
+    pub sku: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteMachine {
+    pub name: MachineName,
+    pub role: Role,
+    pub standing: Standing,
+    pub hardware: Hardware,
+}
+
+/// Whether a machine is in use or kept in reserve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Provisioned,
+    Spare,
+}

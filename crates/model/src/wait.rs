@@ -1,0 +1,133 @@
+//! Waits: why nothing is happening, since when, what ends it, and whether it is late.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::fault::Fault;
+use crate::name::OperationId;
+use crate::operation::DeviceAsk;
+use crate::time::Timestamp;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Wait {
+    pub kind: WaitKind,
+    pub since: Timestamp,
+    /// When it should be over. `None` where only a person can end it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_by: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum WaitKind {
+    /// The keeper has just started and has not looked at the device yet; nothing is decided before it has.
+    FirstLook { eye: Eye },
+    /// The device was asked; its effect has not been seen.
+    Effect { of: DeviceAsk, attempt: u32 },
+    /// The machine is powered; its node has not come back.
+    Rejoin,
+    /// The device does not answer; it is tried again at `retry_at`.
+    Device {
+        eye: Eye,
+        fault: Fault,
+        #[serde(rename = "retryAt")]
+        retry_at: Timestamp,
+    },
+    /// The machine is off because a person switched it off.
+    PoweredOff {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        by: Option<OperationId>,
+    },
+    /// The machine is off though it should be on, and nobody is doing anything about it.
+    UnexpectedlyOff,
+    /// The machine is powered and provisioned, but its node is not ready, and no operation is at work.
+    NodeNotReady,
+    /// Nothing is sent to the machine until it is managed again.
+    Unmanaged,
+    /// A hold is to be applied to the node, or lifted from it, outside any operation.
+    HoldApplied { cordon: bool },
+}
+
+/// Through what a machine is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Eye {
+    Bmc,
+    Undercloud,
+}
+
+impl Wait {
+    pub fn is_late(&self, now: Timestamp) -> bool {
+        self.expected_by.is_some_and(|by| by < now)
+    }
+
+    /// What ends the wait, as a person would say it.
+    pub fn ends_when(&self) -> String {
+        match &self.kind {
+            WaitKind::FirstLook { eye: Eye::Bmc } => "the BMC has answered once".into(),
+            WaitKind::FirstLook { eye: Eye::Undercloud } => "the undercloud's nodes have been listed once".into(),
+            WaitKind::Effect { of, .. } => match of {
+                DeviceAsk::GracefulOff => "the machine is seen off; its power is cut if the shutdown takes too long".into(),
+                DeviceAsk::ForceOff => "the machine is seen off".into(),
+                DeviceAsk::PowerOn => "the machine is seen on".into(),
+                DeviceAsk::Cordon => "the node is seen unschedulable".into(),
+                DeviceAsk::Uncordon => "the node is seen schedulable".into(),
+            },
+            WaitKind::Rejoin => "the node is Ready after a new boot".into(),
+            WaitKind::Device { eye: Eye::Bmc, retry_at, .. } => format!("the BMC answers; next try at {}", retry_at.clock()),
+            WaitKind::Device { eye: Eye::Undercloud, retry_at, .. } => format!("the undercloud answers; next try at {}", retry_at.clock()),
+            WaitKind::PoweredOff { .. } => "a person starts the machine".into(),
+            WaitKind::UnexpectedlyOff => "a person starts the machine, or power comes back".into(),
+            WaitKind::NodeNotReady => "the node is Ready, or a person restarts the machine".into(),
+            WaitKind::Unmanaged => "a person lets it be managed again".into(),
+            WaitKind::HoldApplied { cordon: true } => "the node is seen unschedulable".into(),
+            WaitKind::HoldApplied { cordon: false } => "the node is seen schedulable".into(),
+        }
+    }
+
+    /// The stable name of the kind of wait, for scripts.
+    pub fn code(&self) -> &'static str {
+        match self.kind {
+            WaitKind::FirstLook { .. } => "FirstLook",
+            WaitKind::Effect { .. } => "Effect",
+            WaitKind::Rejoin => "Rejoin",
+            WaitKind::Device { .. } => "Device",
+            WaitKind::PoweredOff { .. } => "PoweredOff",
+            WaitKind::UnexpectedlyOff => "UnexpectedlyOff",
+            WaitKind::NodeNotReady => "NodeNotReady",
+            WaitKind::Unmanaged => "Unmanaged",
+            WaitKind::HoldApplied { .. } => "HoldApplied",
+        }
+    }
+}
+
+/// What is waited for.
+impl fmt::Display for WaitKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WaitKind::FirstLook { eye } => write!(f, "a first look at the {eye}"),
+            WaitKind::Effect { of, attempt: 1 } => write!(f, "the effect of the {of}"),
+            WaitKind::Effect { of, attempt } => write!(f, "the effect of the {of} (attempt {attempt})"),
+            WaitKind::Rejoin => write!(f, "the node to rejoin"),
+            WaitKind::Device { eye, fault, .. } => write!(f, "the {eye} ({fault})"),
+            WaitKind::PoweredOff { by: Some(by) } => write!(f, "a person: powered off by operation {}", by.short()),
+            WaitKind::PoweredOff { by: None } => write!(f, "a person: powered off"),
+            WaitKind::UnexpectedlyOff => write!(f, "a person: off, but expected to be on"),
+            WaitKind::NodeNotReady => write!(f, "the node to become ready"),
+            WaitKind::Unmanaged => write!(f, "a person: unmanaged"),
+            WaitKind::HoldApplied { cordon: true } => write!(f, "the node to be cordoned"),
+            WaitKind::HoldApplied { cordon: false } => write!(f, "the node to be uncordoned"),
+        }
+    }
+}
+
+impl fmt::Display for Eye {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Eye::Bmc => "BMC",
+            Eye::Undercloud => "undercloud",
+        })
+    }
+}

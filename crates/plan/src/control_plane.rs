@@ -1,0 +1,100 @@
+//! The control plane's votes: who has one, who is healthy, what an action would cost.
+
+use std::sync::Arc;
+
+use model::{Machine, Power, Provisioning, Readiness};
+
+use crate::snapshot::Snapshot;
+
+/// Votes of the undercloud's etcd, before and after an action on one member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Votes {
+    pub members: usize,
+    pub voting: usize,
+    pub voting_after: usize,
+}
+
+impl Votes {
+    pub fn quorum(self) -> usize {
+        self.members / 2 + 1
+    }
+
+    pub fn breaks_quorum(self) -> bool {
+        self.voting_after < self.quorum()
+    }
+}
+
+impl std::fmt::Display for Votes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "etcd voters: {} of {} now, {} of {} after; quorum is {}",
+            self.voting,
+            self.members,
+            self.voting_after,
+            self.members,
+            self.quorum()
+        )
+    }
+}
+
+/// Whether an active control-plane machine must be counted as voting.
+///
+/// It is taken for voting unless it was seen not to be: off, or with a node that the undercloud last called not ready.
+/// While the undercloud is silent the last word about the node stands.
+pub(crate) fn is_voting(snapshot: &Snapshot, machine: &Machine) -> bool {
+    if !machine.is_active_kcp() {
+        return false;
+    }
+    let observation = snapshot.observation(&machine.name);
+    let seen_off = observation.bmc.fault.is_none() && observation.power.is_some_and(|power| power.what == Power::Off);
+    let seen_not_ready = match &observation.node {
+        Some(node) => node.what.as_ref().is_none_or(|node| node.ready != Readiness::True),
+        None => machine.last_seen.node.as_ref().is_some_and(|node| node.what.ready != Readiness::True),
+    };
+    !(seen_off || seen_not_ready)
+}
+
+/// Why a control-plane machine cannot be relied on; `None` if it is known to be healthy.
+///
+/// Healthy is a positive finding: its node was seen ready since the keeper started, and the line to the undercloud is open.
+pub(crate) fn ailment(snapshot: &Snapshot, machine: &Machine) -> Option<String> {
+    let name = &machine.name;
+    let observation = snapshot.observation(name);
+    if machine.provisioning != Provisioning::Provisioned {
+        return Some(format!("`{name}` is {:?}, not provisioned", machine.provisioning));
+    }
+    if let Some(fault) = &snapshot.undercloud.fault {
+        return Some(format!("`{name}` cannot be judged: the undercloud does not answer ({fault})"));
+    }
+    match observation.power {
+        Some(power) if power.what == Power::Off && observation.bmc.fault.is_none() => {
+            return Some(format!("`{name}` is off since {}", since_when(machine, power.at)));
+        }
+        _ => {}
+    }
+    match observation.node {
+        None => Some(format!("`{name}` has not been seen yet: the keeper has just started")),
+        Some(seen) => match seen.what {
+            None => Some(format!("`{name}` has no node in the undercloud")),
+            Some(node) if node.ready != Readiness::True => Some(format!("`{name}`: its node is not ready (Ready={:?})", node.ready)),
+            Some(_) => None,
+        },
+    }
+}
+
+fn since_when(machine: &Machine, fallback: model::Timestamp) -> String {
+    machine.last_seen.power.as_ref().map_or(fallback, |power| power.at).clock()
+}
+
+pub(crate) fn members(snapshot: &Snapshot) -> Vec<Arc<Machine>> {
+    snapshot.control_plane().filter(|machine| machine.is_active_kcp()).cloned().collect()
+}
+
+/// The votes if `target` stopped voting.
+pub(crate) fn votes_without(snapshot: &Snapshot, target: &Machine) -> Votes {
+    let members = members(snapshot);
+    let voting = members.iter().filter(|machine| is_voting(snapshot, machine)).count();
+    let cost = usize::from(is_voting(snapshot, target));
+    Votes { members: members.len(), voting, voting_after: voting - cost }
+}

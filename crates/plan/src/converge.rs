@@ -1,0 +1,120 @@
+//! A machine that no operation is at work on: its node follows its holds, and what is not as it should be has a wait.
+
+use model::{
+    DesiredPower, DeviceAsk, Eye, HoldOwner, Machine, Management, NodeAsk, NodeSeen, Power, Provisioning, Timestamp, Wait, WaitKind,
+};
+
+use crate::draft::Draft;
+use crate::operate::{settle_of, step_for};
+use crate::sight::{Sight, is_node_ready};
+
+/// Returns when to look again if nothing else happens.
+pub(crate) fn plan_holds(draft: &mut Draft, machine: &mut Machine, now: Timestamp) -> Option<Timestamp> {
+    if let Management::Unmanaged { since, .. } = &machine.management {
+        machine.waits = vec![Wait { kind: WaitKind::Unmanaged, since: *since, expected_by: None }];
+        return None;
+    }
+    let snapshot = draft.after.clone();
+    let sight = Sight::of(&snapshot, machine);
+    release_after_return(machine, &sight, now);
+    let mut waits = Vec::new();
+    let mut revisit = None;
+    power_waits(machine, &sight, now, &mut waits);
+    if let Some(node) = sight.last_node() {
+        node_waits(machine, node, now, &mut waits);
+    }
+    match sight.node(now) {
+        // The cluster's own wait tells of a silent undercloud.
+        Err(wait) if matches!(wait.kind, WaitKind::Device { .. }) => {}
+        Err(wait) => waits.push(wait),
+        Ok(node) => revisit = follow_holds(draft, machine, &sight, node, now, &mut waits),
+    }
+    keep_since(&machine.waits, &mut waits);
+    machine.waits = waits;
+    revisit
+}
+
+/// A power-off's hold has done its work once the machine is back, whoever brought it back.
+fn release_after_return(machine: &mut Machine, sight: &Sight<'_>, now: Timestamp) {
+    let on = sight.power(Timestamp::EPOCH, now) == Ok(Power::On);
+    let ready = sight.node(now).is_ok_and(is_node_ready);
+    if on && ready && machine.desired_power == DesiredPower::On {
+        machine.holds.retain(|hold| !hold.owner.is_powered_off());
+    }
+}
+
+fn power_waits(machine: &Machine, sight: &Sight<'_>, now: Timestamp, waits: &mut Vec<Wait>) {
+    let since = machine.last_seen.power.as_ref().map_or(now, |power| power.at);
+    match sight.power(Timestamp::EPOCH, now) {
+        Err(wait) => waits.push(wait),
+        Ok(Power::Off) if machine.provisioning == Provisioning::Provisioned => {
+            let kind = match machine.desired_power {
+                DesiredPower::Off => WaitKind::PoweredOff { by: powered_off_by(machine) },
+                DesiredPower::On => WaitKind::UnexpectedlyOff,
+            };
+            waits.push(Wait { kind, since, expected_by: None });
+        }
+        Ok(_) => {}
+    }
+}
+
+fn powered_off_by(machine: &Machine) -> Option<model::OperationId> {
+    machine.holds.iter().find_map(|hold| match &hold.owner {
+        HoldOwner::PoweredOff { by } => Some(by.clone()),
+        HoldOwner::User { .. } | HoldOwner::Operation { .. } => None,
+    })
+}
+
+/// A node that is away while its machine is off is explained by the power; otherwise it is a wait of its own.
+fn node_waits(machine: &Machine, node: Option<&NodeSeen>, now: Timestamp, waits: &mut Vec<Wait>) {
+    let explained = waits.iter().any(|wait| !matches!(wait.kind, WaitKind::FirstLook { eye: Eye::Bmc }));
+    if machine.provisioning == Provisioning::Provisioned && !is_node_ready(node) && !explained {
+        let since = machine.last_seen.node.as_ref().map_or(now, |node| node.at);
+        waits.push(Wait { kind: WaitKind::NodeNotReady, since, expected_by: None });
+    }
+}
+
+/// Cordons a held machine's node, and lifts a cordon of ours that nobody holds any more.
+fn follow_holds(
+    draft: &mut Draft,
+    machine: &mut Machine,
+    sight: &Sight<'_>,
+    node: Option<&NodeSeen>,
+    now: Timestamp,
+    waits: &mut Vec<Wait>,
+) -> Option<Timestamp> {
+    let ask = match node {
+        Some(node) if !machine.holds.is_empty() && !node.unschedulable => DeviceAsk::Cordon,
+        Some(node) if machine.holds.is_empty() && node.unschedulable && node.cordoned_by_us => DeviceAsk::Uncordon,
+        _ => {
+            machine.node_ask = None;
+            return None;
+        }
+    };
+    let limits = &draft.after.cluster.limits;
+    let earlier = machine.node_ask.as_ref().filter(|earlier| earlier.ask == ask).cloned();
+    let due_at = earlier.as_ref().map_or(now, |earlier| earlier.at.max(sight.observation.ask_ended_at.unwrap_or(earlier.at)) + settle_of(ask, limits));
+    let since = earlier.as_ref().map_or(now, |earlier| earlier.at);
+    let expected_by = Some(since + limits.expected_cordon);
+    waits.push(Wait { kind: WaitKind::HoldApplied { cordon: ask == DeviceAsk::Cordon }, since, expected_by });
+    if now < due_at || sight.observation.asking.is_some() {
+        return Some(due_at.max(now));
+    }
+    let attempt = earlier.map_or(1, |earlier| earlier.attempt + 1);
+    let revisit = now + settle_of(ask, limits);
+    machine.node_ask = Some(NodeAsk { ask, attempt, at: now });
+    draft.plan.steps.push(step_for(machine, None, ask, attempt));
+    Some(revisit)
+}
+
+/// A wait that goes on keeps its beginning, so that a keeper's restart does not make it young again.
+fn keep_since(before: &[Wait], after: &mut [Wait]) {
+    for wait in after {
+        let same = before.iter().find(|earlier| std::mem::discriminant(&earlier.kind) == std::mem::discriminant(&wait.kind));
+        if let Some(earlier) = same {
+            let longer = wait.since.since(earlier.since);
+            wait.since = wait.since.min(earlier.since);
+            wait.expected_by = wait.expected_by.map(|by| by - longer);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A plan in the making: the snapshot as it would be, and what has to be written and asked to get there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Cluster, DeviceAsk, Machine, MachineName, Operation, OperationId, Request, RequestId, Timestamp};
+
+use crate::snapshot::Snapshot;
+
+/// What follows from a snapshot at a moment. It leaves no choice to whoever carries it out.
+///
+/// Waits are part of the machines and operations in `changes`, so that they are shown and stored with them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// To be committed together, before any step is taken.
+    pub changes: Changes,
+    /// To be asked of devices once `changes` are durable.
+    pub steps: Vec<Step>,
+    /// When a machine that was visited has to be visited again, should nothing else happen to it.
+    pub revisits: BTreeMap<MachineName, Option<Timestamp>>,
+    /// When something that belongs to no machine is due.
+    pub wake_at: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    pub cluster: Option<Cluster>,
+    pub machines: BTreeMap<MachineName, Machine>,
+    pub operations: BTreeMap<OperationId, Operation>,
+    pub forgotten_operations: BTreeSet<OperationId>,
+    /// Requests with their verdicts.
+    pub requests: BTreeMap<RequestId, Request>,
+    pub forgotten_requests: BTreeSet<RequestId>,
+}
+
+impl Changes {
+    pub fn is_empty(&self) -> bool {
+        *self == Changes::default()
+    }
+}
+
+/// One request to one device. Its intent is in `changes`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub machine: MachineName,
+    pub node: Option<String>,
+    /// `None` if it serves the machine's holds alone.
+    pub operation: Option<OperationId>,
+    pub ask: DeviceAsk,
+    pub attempt: u32,
+    /// Why, in a few words; a cordon carries it to the node.
+    pub reason: String,
+}
+
+/// The snapshot as the plan would leave it, with a record of what was touched.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub after: Snapshot,
+    pub plan: Plan,
+}
+
+impl Draft {
+    pub fn new(snapshot: &Snapshot) -> Self {
+        Draft { after: snapshot.clone(), plan: Plan::default() }
+    }
+
+    pub fn save_cluster(&mut self, cluster: Cluster) {
+        if *self.after.cluster != cluster {
+            self.after.cluster = std::sync::Arc::new(cluster.clone());
+            self.plan.changes.cluster = Some(cluster);
+        }
+    }
+
+    pub fn save_machine(&mut self, machine: Machine) {
+        if self.after.machines.get(&machine.name).is_none_or(|before| **before != machine) {
+            self.after.set_machine(machine.clone());
+            self.plan.changes.machines.insert(machine.name.clone(), machine);
+        }
+    }
+
+    pub fn save_operation(&mut self, operation: Operation) {
+        if self.after.operations.get(&operation.id).is_none_or(|before| **before != operation) {
+            self.after.set_operation(operation.clone());
+            self.plan.changes.operations.insert(operation.id.clone(), operation);
+        }
+    }
+
+    pub fn forget_operation(&mut self, id: OperationId) {
+        self.after.forget_operation(&id);
+        self.plan.changes.forgotten_operations.insert(id);
+    }
+
+    pub fn save_verdict(&mut self, request: Request) {
+        self.after.set_request(request.clone());
+        self.plan.changes.requests.insert(request.id.clone(), request);
+    }
+
+    pub fn forget_request(&mut self, id: RequestId) {
+        self.after.requests.remove(&id);
+        self.plan.changes.forgotten_requests.insert(id);
+    }
+
+    pub fn wake_at(&mut self, at: Timestamp) {
+        self.plan.wake_at = Some(self.plan.wake_at.map_or(at, |sooner| sooner.min(at)));
+    }
+}

@@ -1,0 +1,202 @@
+//! Whether an action may begin: the guards, each a rule with its evidence and its remedy.
+
+use model::{
+    Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule,
+};
+
+use crate::control_plane;
+use crate::snapshot::Snapshot;
+
+/// Operations that may run in one cluster at once.
+///
+/// More than the machines of any site we know, and few enough that a runaway script cannot fill memory.
+pub const MAX_RUNNING_OPERATIONS: usize = 4_096;
+
+pub(crate) struct Guarded<'a> {
+    pub snapshot: &'a Snapshot,
+    pub machine: &'a Machine,
+    pub action: Action,
+    pub outage: Outage,
+}
+
+impl Guarded<'_> {
+    /// The first rule that speaks against it. What a person can mend alone comes first.
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.evacuate_exists()?;
+        self.machine_managed()?;
+        self.one_action_per_machine()?;
+        self.machine_provisioned()?;
+        self.cluster_running()?;
+        self.cluster_connected()?;
+        self.held_by_operation()?;
+        if self.action.is_disruptive() && self.machine.is_kcp() {
+            self.kcp_one_at_a_time()?;
+            self.kcp_votes()?;
+        }
+        self.queue_full()
+    }
+
+    fn refuse(&self, rule: Rule, evidence: Vec<String>, remedy: impl Into<String>) -> Result<(), Refusal> {
+        let message = format!("`{}` cannot be {}", self.machine.name, self.action.participle());
+        Err(Refusal { rule, message, evidence, remedy: remedy.into() })
+    }
+
+    fn evacuate_exists(&self) -> Result<(), Refusal> {
+        if self.action != (Action::Cordon { evacuate: Evacuate::Yes }) {
+            return Ok(());
+        }
+        let remedy = format!("cordon without evacuating: `rackwright bmm cordon {}`", self.machine.name);
+        self.refuse(Rule::EvacuateUnavailable, vec!["evacuation is not part of this version".into()], remedy)
+    }
+
+    fn machine_managed(&self) -> Result<(), Refusal> {
+        let Management::Unmanaged { by, reason, since } = &self.machine.management else { return Ok(()) };
+        let evidence = format!("{by} took `{}` out of management at {}: {reason}", self.machine.name, since.clock());
+        self.refuse(
+            Rule::MachineManaged,
+            vec![evidence],
+            format!("`rackwright bmm manage {} --reason …` lets it be managed again", self.machine.name),
+        )
+    }
+
+    fn one_action_per_machine(&self) -> Result<(), Refusal> {
+        let Some(running) = self.snapshot.running_on(&self.machine.name) else { return Ok(()) };
+        self.refuse(Rule::OneActionPerMachine, vec![being_done(running)], wait_or_cancel(running))
+    }
+
+    fn machine_provisioned(&self) -> Result<(), Refusal> {
+        let needs_system = !matches!(self.action, Action::PowerOff { .. });
+        if self.machine.provisioning == Provisioning::Provisioned || !needs_system {
+            return Ok(());
+        }
+        let name = &self.machine.name;
+        let (evidence, remedy) = if self.machine.is_spare() {
+            (
+                format!("`{name}` is the spare control-plane machine: it has no operating system and no node"),
+                "nothing to do: the platform activates the spare when it is needed",
+            )
+        } else {
+            (format!("`{name}` is {:?}: it has no operating system to run", self.machine.provisioning), "wait until it is Provisioned")
+        };
+        self.refuse(Rule::MachineProvisioned, vec![evidence], remedy)
+    }
+
+    fn cluster_running(&self) -> Result<(), Refusal> {
+        let cluster = &self.snapshot.cluster;
+        if cluster.detailed_status == ClusterStatus::Running {
+            return Ok(());
+        }
+        let evidence = format!("cluster `{}` is {:?}", cluster.name, cluster.detailed_status);
+        self.refuse(
+            Rule::ClusterRunning,
+            vec![evidence],
+            format!("wait until it is Running: `rackwright cluster show {}`", cluster.name),
+        )
+    }
+
+    /// Bringing a machine back is how a site that lost its undercloud recovers, so that is allowed without it.
+    fn cluster_connected(&self) -> Result<(), Refusal> {
+        let cluster = &self.snapshot.cluster;
+        let brings_back = match self.action {
+            Action::Start => true,
+            Action::Restart => self.machine.is_kcp() && !control_plane::is_voting(self.snapshot, self.machine),
+            Action::PowerOff { .. } | Action::Cordon { .. } | Action::Uncordon => false,
+        };
+        if cluster.connection == Connection::Connected || brings_back {
+            return Ok(());
+        }
+        let evidence = format!(
+            "the undercloud of `{}` is {:?} since {}{}",
+            cluster.name,
+            cluster.connection,
+            cluster.connection_since.clock(),
+            self.snapshot.undercloud.fault.as_ref().map(|fault| format!(" ({fault})")).unwrap_or_default()
+        );
+        self.refuse(Rule::ClusterConnected, vec![evidence], "bring the undercloud back first; `start`, and `restart` of a control-plane machine that is not voting, are allowed meanwhile")
+    }
+
+    fn held_by_operation(&self) -> Result<(), Refusal> {
+        if self.action != Action::Uncordon {
+            return Ok(());
+        }
+        let holder = self.machine.holds.iter().find_map(|hold| match &hold.owner {
+            HoldOwner::Operation { id } => Some((id, hold)),
+            HoldOwner::User { .. } | HoldOwner::PoweredOff { .. } => None,
+        });
+        let Some((id, hold)) = holder else { return Ok(()) };
+        let evidence = format!("operation {} holds it since {}: {}", id.short(), hold.since.clock(), hold.reason);
+        self.refuse(Rule::HeldByOperation, vec![evidence], format!("`rackwright operation wait {}`", id.short()))
+    }
+
+    /// One disruptive action in the control plane at a time, the spare included.
+    fn kcp_one_at_a_time(&self) -> Result<(), Refusal> {
+        let other = self
+            .snapshot
+            .control_plane()
+            .filter(|machine| machine.name != self.machine.name)
+            .filter_map(|machine| self.snapshot.running_on(&machine.name))
+            .find(|operation| operation.action.is_disruptive());
+        match other {
+            None => Ok(()),
+            Some(running) => self.refuse(Rule::KcpOneAtATime, vec![being_done(running)], wait_or_cancel(running)),
+        }
+    }
+
+    /// A vote may be taken only while everybody else is healthy, and never the last one without the caller's word.
+    fn kcp_votes(&self) -> Result<(), Refusal> {
+        if !control_plane::is_voting(self.snapshot, self.machine) {
+            return Ok(());
+        }
+        let votes = control_plane::votes_without(self.snapshot, self.machine);
+        if votes.members == 1 {
+            return self.sole_voter(votes);
+        }
+        let mut evidence: Vec<String> = control_plane::members(self.snapshot)
+            .iter()
+            .filter(|machine| machine.name != self.machine.name)
+            .filter_map(|machine| control_plane::ailment(self.snapshot, machine))
+            .collect();
+        if !evidence.is_empty() {
+            evidence.push(votes.to_string());
+            return self.refuse(Rule::KcpOthersHealthy, evidence, "bring the other control-plane machines back first: `rackwright status` names them");
+        }
+        if votes.breaks_quorum() {
+            return self.refuse(Rule::KcpQuorum, vec![votes.to_string()], "add a control-plane machine first");
+        }
+        Ok(())
+    }
+
+    fn sole_voter(&self, votes: control_plane::Votes) -> Result<(), Refusal> {
+        match self.outage {
+            Outage::Accepted => Ok(()),
+            Outage::Refused => self.refuse(
+                Rule::KcpSoleVoter,
+                vec![format!("`{}` has the only vote", self.machine.name), votes.to_string()],
+                "the undercloud's API will be down meanwhile; to accept that, ask again with acceptControlPlaneOutage=true (`--accept-control-plane-outage`)",
+            ),
+        }
+    }
+
+    fn queue_full(&self) -> Result<(), Refusal> {
+        let running = self.snapshot.running_count();
+        if running < MAX_RUNNING_OPERATIONS {
+            return Ok(());
+        }
+        self.refuse(Rule::QueueFull, vec![format!("{running} operations are running in this cluster")], "wait until some of them have ended")
+    }
+}
+
+pub(crate) fn being_done(operation: &Operation) -> String {
+    format!(
+        "`{}` is being {} since {} (operation {})",
+        operation.machine,
+        operation.action.participle(),
+        operation.accepted_at.clock(),
+        operation.id.short()
+    )
+}
+
+pub(crate) fn wait_or_cancel(operation: &Operation) -> String {
+    let id = operation.id.short();
+    format!("wait with `rackwright operation wait {id}`, or stop it with `rackwright operation cancel {id}`")
+}

@@ -1,0 +1,164 @@
+//! What must stay true of any plan, whoever asked for it. Written without looking at how plans are made.
+
+use model::{Action, Fact, Machine, Management, Operation, Power, Provisioning, Readiness};
+
+use crate::draft::Plan;
+use crate::snapshot::Snapshot;
+
+/// A rule that a plan breaks. Such a plan is not carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation(pub String);
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Checks a plan against the snapshot it was made from.
+pub fn check(before: &Snapshot, plan: &Plan) -> Vec<Violation> {
+    let after = apply(before, plan);
+    let mut violations = Vec::new();
+    intents_are_recorded(&after, plan, &mut violations);
+    nothing_is_sent_to_the_unmanaged(&after, plan, &mut violations);
+    control_plane_is_disrupted_once(&after, &mut violations);
+    accepted_disruptions_keep_quorum(before, plan, &mut violations);
+    busy_or_explained(&after, plan, &mut violations);
+    facts_are_never_lost(before, plan, &mut violations);
+    violations
+}
+
+/// The snapshot as it is once the plan's changes are committed.
+pub fn apply(before: &Snapshot, plan: &Plan) -> Snapshot {
+    let mut after = before.clone();
+    let changes = &plan.changes;
+    if let Some(cluster) = &changes.cluster {
+        after.cluster = std::sync::Arc::new(cluster.clone());
+    }
+    for machine in changes.machines.values() {
+        after.set_machine(machine.clone());
+    }
+    for operation in changes.operations.values() {
+        after.set_operation(operation.clone());
+    }
+    for id in &changes.forgotten_operations {
+        after.forget_operation(id);
+    }
+    for request in changes.requests.values() {
+        after.set_request(request.clone());
+    }
+    for id in &changes.forgotten_requests {
+        after.requests.remove(id);
+    }
+    after
+}
+
+fn intents_are_recorded(after: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
+    for step in &plan.steps {
+        let recorded = match &step.operation {
+            Some(id) => after.operations.get(id).is_some_and(|operation| {
+                operation.is_running()
+                    && operation.journal.iter().any(
+                        |entry| matches!(&entry.fact, Fact::Asked { ask, attempt } if *ask == step.ask && *attempt == step.attempt),
+                    )
+            }),
+            None => after
+                .machines
+                .get(&step.machine)
+                .and_then(|machine| machine.node_ask.as_ref())
+                .is_some_and(|intent| intent.ask == step.ask && intent.attempt == step.attempt),
+        };
+        if !recorded {
+            violations.push(Violation(format!("{}: the {} is not recorded as an intent", step.machine, step.ask)));
+        }
+    }
+}
+
+fn nothing_is_sent_to_the_unmanaged(after: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
+    for step in &plan.steps {
+        let managed = after.machines.get(&step.machine).is_some_and(|machine| machine.management == Management::Managed);
+        if !managed {
+            violations.push(Violation(format!("{}: unmanaged, yet a {} is sent", step.machine, step.ask)));
+        }
+    }
+}
+
+fn takes_down(action: Action) -> bool {
+    matches!(action, Action::PowerOff { .. } | Action::Restart | Action::Cordon { evacuate: model::Evacuate::Yes })
+}
+
+fn control_plane_is_disrupted_once(after: &Snapshot, violations: &mut Vec<Violation>) {
+    let disrupted: Vec<String> = after
+        .operations
+        .values()
+        .filter(|operation| operation.ended.is_none() && takes_down(operation.action))
+        .filter(|operation| after.machines.get(&operation.machine).is_some_and(|machine| machine.is_kcp()))
+        .map(|operation| operation.machine.to_string())
+        .collect();
+    if disrupted.len() > 1 {
+        violations.push(Violation(format!("control-plane machines disrupted together: {}", disrupted.join(", "))));
+    }
+}
+
+/// Counted from what was observed, independently of the guard.
+fn accepted_disruptions_keep_quorum(before: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
+    let members: Vec<&Machine> = before.machines.values().map(AsRef::as_ref).filter(|machine| machine.is_active_kcp()).collect();
+    for operation in plan.changes.operations.values() {
+        let is_new = !before.operations.contains_key(&operation.id);
+        let Some(target) = members.iter().find(|machine| machine.name == operation.machine) else { continue };
+        if !is_new || !takes_down(operation.action) || members.len() == 1 || !has_vote(before, target) {
+            continue;
+        }
+        let others_voting = members.iter().filter(|machine| machine.name != target.name && has_vote(before, machine)).count();
+        if others_voting < members.len() / 2 + 1 {
+            violations.push(Violation(format!("{}: {} of {} would be left voting", target.name, others_voting, members.len())));
+        }
+    }
+}
+
+fn has_vote(before: &Snapshot, machine: &Machine) -> bool {
+    let Some(observation) = before.observations.get(&machine.name) else { return true };
+    let off = observation.power.as_ref().is_some_and(|power| power.what == Power::Off) && observation.bmc.fault.is_none();
+    let node_down = match &observation.node {
+        Some(node) => !node.what.as_ref().is_some_and(|node| node.ready == Readiness::True),
+        None => machine.last_seen.node.as_ref().is_some_and(|node| node.what.ready != Readiness::True),
+    };
+    !off && !node_down
+}
+
+/// Every machine that is not where it should be, and was visited, has a step or a wait.
+fn busy_or_explained(after: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
+    for name in plan.revisits.keys() {
+        let Some(machine) = after.machines.get(name) else { continue };
+        let explained = !machine.waits.is_empty() || plan.steps.iter().any(|step| step.machine == *name);
+        if !explained && !is_where_it_should_be(after, machine) {
+            violations.push(Violation(format!("{name}: not where it should be, with neither step nor wait")));
+        }
+    }
+}
+
+fn is_where_it_should_be(after: &Snapshot, machine: &Machine) -> bool {
+    if after.running_on(&machine.name).is_some() {
+        return false;
+    }
+    let Some(observation) = after.observations.get(&machine.name) else { return false };
+    let on_and_ready = observation.power.as_ref().is_some_and(|power| power.what != Power::Off)
+        && observation.node.as_ref().and_then(|node| node.what.as_ref()).is_some_and(|node| {
+            node.ready == Readiness::True && (machine.holds.is_empty() || node.unschedulable)
+        });
+    machine.provisioning != Provisioning::Provisioned || on_and_ready
+}
+
+/// A journal only grows, and an operation that ended stays as it ended.
+fn facts_are_never_lost(before: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
+    for (id, operation) in &plan.changes.operations {
+        let Some(earlier) = before.operations.get(id) else { continue };
+        if !extends(&earlier.journal, operation) || earlier.ended.is_some() {
+            violations.push(Violation(format!("operation {id}: its journal was rewritten")));
+        }
+    }
+}
+
+fn extends(earlier: &[model::Entry], operation: &Operation) -> bool {
+    operation.journal.len() >= earlier.len() && operation.journal[..earlier.len()] == *earlier
+}

@@ -1,0 +1,63 @@
+//! Every decision. Pure: no I/O, no clock, no randomness; the same snapshot and the same `now` give the same plan.
+//!
+//! [`plan`] is the only way in. It judges requests, moves operations on, keeps nodes as their machines' holds say,
+//! and leaves a typed wait wherever it leaves things alone.
+
+mod asking;
+mod cadence;
+mod contact;
+mod control_plane;
+mod converge;
+mod draft;
+mod ending;
+mod enroll;
+mod fault;
+mod guard;
+pub mod invariants;
+mod node_step;
+mod operate;
+mod power_step;
+mod progress;
+mod requests;
+mod sight;
+mod snapshot;
+mod sweep;
+
+use std::collections::BTreeSet;
+
+use model::{MachineName, Timestamp};
+
+pub use cadence::{backoff, next_poll};
+pub use enroll::{Enrolled, enroll};
+pub use draft::{Changes, Plan, Step};
+pub use fault::{Reaction, react};
+pub use guard::MAX_RUNNING_OPERATIONS;
+pub use operate::steps_of;
+pub use progress::{Progress, StepProgress, StepStatus, progress_of};
+pub use snapshot::Snapshot;
+
+use draft::Draft;
+
+/// Which machines to look at. Those not visited keep the waits and the revisit times they have.
+#[derive(Clone, Debug)]
+pub enum Visit {
+    All,
+    /// Machines that changed, are busy, or whose revisit time has come.
+    Only(BTreeSet<MachineName>),
+}
+
+/// What to write and to ask now.
+pub fn plan(snapshot: &Snapshot, visit: &Visit, now: Timestamp) -> Plan {
+    let mut draft = Draft::new(snapshot);
+    contact::plan_connection(&mut draft, now);
+    let mut visited = requests::plan_requests(&mut draft, now);
+    match visit {
+        Visit::All => visited.extend(snapshot.machines.keys().cloned()),
+        Visit::Only(machines) => visited.extend(machines.iter().cloned()),
+    }
+    for machine in visited {
+        operate::plan_machine(&mut draft, &machine, now);
+    }
+    sweep::plan_sweep(&mut draft, now);
+    draft.plan
+}

@@ -1,0 +1,224 @@
+//! One machine's turn: note what was seen of it, move its operation on or keep its node as its holds say, and say
+//! what is waited for.
+
+use model::{
+    Action, Answer, DeviceAsk, Entry, Fact, Failure, LastSeen, Limits, Machine, MachineName, Management, Observation, Operation, Seen,
+    StepKind, Timestamp, Wait, WaitKind,
+};
+
+use crate::draft::{Draft, Step};
+use crate::sight::Sight;
+use crate::{converge, ending, node_step, power_step};
+
+/// The steps of an action, in their order.
+pub fn steps_of(action: Action) -> &'static [StepKind] {
+    match action {
+        Action::PowerOff { .. } => &[StepKind::Cordon, StepKind::PowerOff],
+        Action::Start => &[StepKind::PowerOn, StepKind::Rejoin, StepKind::Uncordon],
+        Action::Restart => &[StepKind::Cordon, StepKind::PowerOff, StepKind::PowerOn, StepKind::Rejoin, StepKind::Uncordon],
+        Action::Cordon { .. } => &[StepKind::Cordon],
+        Action::Uncordon => &[StepKind::Uncordon],
+    }
+}
+
+/// What a look at a step's device comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Finding {
+    /// The effect is there.
+    Done,
+    /// The step is left out, and why.
+    Skip(String),
+    /// The device is to be asked, now.
+    Ask(DeviceAsk),
+    /// Nothing to do but wait; `until` is when time alone changes the finding.
+    Wait { wait: Wait, until: Option<Timestamp> },
+    /// It cannot succeed any more.
+    Fail { failure: Failure, because: String },
+}
+
+impl Finding {
+    pub fn wait(wait: Wait) -> Finding {
+        Finding::Wait { until: None, wait }
+    }
+
+    pub fn wait_until(wait: Wait, until: Timestamp) -> Finding {
+        Finding::Wait { wait, until: Some(until) }
+    }
+}
+
+/// What the steps look at.
+pub(crate) struct Bench<'a> {
+    pub operation: &'a Operation,
+    pub machine: &'a Machine,
+    pub sight: &'a Sight<'a>,
+    pub limits: &'a Limits,
+    pub keeper_started_at: Timestamp,
+    pub now: Timestamp,
+}
+
+pub(crate) fn plan_machine(draft: &mut Draft, name: &MachineName, now: Timestamp) {
+    let Some(machine) = draft.after.machines.get(name) else { return };
+    let mut machine = (**machine).clone();
+    note_seen(&mut machine, &draft.after.observation(name), now);
+    let revisit = match draft.after.running_on(name).cloned() {
+        Some(operation) => advance(draft, &mut machine, (*operation).clone(), now),
+        None => converge::plan_holds(draft, &mut machine, now),
+    };
+    draft.save_machine(machine);
+    draft.plan.revisits.insert(name.clone(), revisit);
+}
+
+/// Carries transitions from what was observed over to the machine, each with the moment it was first seen so.
+fn note_seen(machine: &mut Machine, observation: &Observation, now: Timestamp) {
+    let LastSeen { power, node, bmc_fault } = &mut machine.last_seen;
+    if let Some(seen) = &observation.power
+        && power.as_ref().is_none_or(|before| before.what != seen.what)
+    {
+        *power = Some(seen.clone());
+    }
+    if let Some(seen) = &observation.node {
+        match &seen.what {
+            None => *node = None,
+            Some(current) if node.as_ref().is_none_or(|before| before.what != *current) => {
+                *node = Some(Seen { what: current.clone(), at: seen.at });
+            }
+            Some(_) => {}
+        }
+    }
+    match (&observation.bmc.fault, &bmc_fault) {
+        (None, _) => *bmc_fault = None,
+        (Some(fault), Some(before)) if before.what.class == fault.class => {}
+        (Some(fault), _) => *bmc_fault = Some(Seen { what: fault.clone(), at: observation.bmc.failing_since.unwrap_or(now) }),
+    }
+}
+
+/// Moves an operation as far as what was seen allows. Returns when to look again if nothing else happens.
+fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, now: Timestamp) -> Option<Timestamp> {
+    let limits = draft.after.cluster.limits.clone();
+    let keeper_started_at = draft.after.keeper_started_at;
+    let snapshot = draft.after.clone();
+    let sight = Sight::of(&snapshot, machine);
+    let mut revisit = None;
+    operation.wait = None;
+    note_answer(&mut operation, &sight.observation);
+    let asked = loop {
+        let Some(step) = steps_of(operation.action).iter().copied().find(|step| operation.done_at(*step).is_none()) else {
+            ending::succeed(&mut operation, machine, now);
+            break None;
+        };
+        if step == StepKind::Uncordon {
+            release_own_holds(machine, &operation);
+        }
+        let bench = Bench { operation: &operation, machine, sight: &sight, limits: &limits, keeper_started_at, now };
+        let finding = if matches!(machine.management, Management::Managed) { examine(&bench, step) } else { unmanaged(now) };
+        let overdue = ending::is_overdue(&bench);
+        let safe_to_stop = ending::is_safe_point(&bench, step);
+        match finding {
+            Finding::Done => {
+                operation.journal.push(Entry { at: now, fact: Fact::Seen { step } });
+                ending::note_step_done(&operation, machine, step);
+            }
+            Finding::Skip(reason) => operation.journal.push(Entry { at: now, fact: Fact::Skipped { step, reason } }),
+            Finding::Fail { failure, because } => {
+                ending::fail(&mut operation, machine, failure, &because, now);
+                break None;
+            }
+            _ if operation.cancel.is_some() && safe_to_stop => {
+                ending::cancel(&mut operation, machine, step, now);
+                break None;
+            }
+            Finding::Ask(_) | Finding::Wait { .. } if overdue => {
+                let because = format!("{} did not end in time", step.title());
+                ending::fail(&mut operation, machine, Failure::DeadlineExceeded, &because, now);
+                break None;
+            }
+            Finding::Ask(ask) => {
+                let attempt = operation.last_asked(ask).map_or(1, |(_, attempt)| attempt + 1);
+                operation.journal.push(Entry { at: now, fact: Fact::Asked { ask, attempt } });
+                let wait = effect_wait(ask, attempt, now, &limits);
+                revisit = Some(now + settle_of(ask, &limits));
+                operation.wait = Some(wait);
+                break Some((ask, attempt));
+            }
+            Finding::Wait { wait, until } => {
+                revisit = until;
+                operation.wait = Some(wait);
+                break None;
+            }
+        }
+    };
+    machine.waits = operation.wait.iter().cloned().collect();
+    if operation.is_running() {
+        revisit = Some(revisit.map_or(operation.deadline_at, |at| at.min(ending::deadline(&operation, keeper_started_at))));
+    } else {
+        revisit = converge::plan_holds(draft, machine, now);
+    }
+    if let Some((ask, attempt)) = asked {
+        draft.plan.steps.push(step_for(machine, Some(&operation), ask, attempt));
+    }
+    draft.save_operation(operation);
+    revisit.map(|at| at.max(now))
+}
+
+/// A fault that answered the latest ask becomes a fact, once.
+fn note_answer(operation: &mut Operation, observation: &Observation) {
+    let Some(answer) = &observation.answer else { return };
+    let Answer { operation: asked_by, ask, attempt, fault, at } = answer;
+    if asked_by.as_ref() == Some(&operation.id) && operation.fault_of(*ask, *attempt).is_none() {
+        operation.journal.push(Entry { at: *at, fact: Fact::Faulted { ask: *ask, attempt: *attempt, fault: fault.clone() } });
+    }
+}
+
+fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
+    match step {
+        StepKind::Cordon => node_step::cordon(bench),
+        StepKind::PowerOff => power_step::power_off(bench),
+        StepKind::PowerOn => power_step::power_on(bench),
+        StepKind::Rejoin => node_step::rejoin(bench),
+        StepKind::Uncordon => node_step::uncordon(bench),
+    }
+}
+
+/// An operation cannot begin on an unmanaged machine; one that meets the state sends nothing.
+fn unmanaged(now: Timestamp) -> Finding {
+    Finding::wait(Wait { kind: WaitKind::Unmanaged, since: now, expected_by: None })
+}
+
+/// A restart lifts its own hold at the end; a start lifts the one that the power-off left.
+fn release_own_holds(machine: &mut Machine, operation: &Operation) {
+    machine.holds.retain(|hold| {
+        let own = hold.owner.is_operation(&operation.id);
+        let left_by_power_off = hold.owner.is_powered_off() && matches!(operation.action, Action::Start | Action::Restart);
+        !own && !left_by_power_off
+    });
+}
+
+pub(crate) fn step_for(machine: &Machine, operation: Option<&Operation>, ask: DeviceAsk, attempt: u32) -> Step {
+    let reason = machine.holds.first().map_or_else(String::new, |hold| format!("{} ({})", hold.reason, hold.owner));
+    Step {
+        machine: machine.name.clone(),
+        node: machine.last_seen.node.as_ref().map(|node| node.what.name.clone()),
+        operation: operation.map(|operation| operation.id.clone()),
+        ask,
+        attempt,
+        reason,
+    }
+}
+
+/// How long the effect of an ask may stay unseen before anything else is asked.
+pub(crate) fn settle_of(ask: DeviceAsk, limits: &Limits) -> model::Span {
+    match ask {
+        DeviceAsk::GracefulOff => limits.graceful_timeout,
+        DeviceAsk::ForceOff | DeviceAsk::PowerOn => limits.power_settle,
+        DeviceAsk::Cordon | DeviceAsk::Uncordon => limits.node_settle,
+    }
+}
+
+pub(crate) fn effect_wait(ask: DeviceAsk, attempt: u32, since: Timestamp, limits: &Limits) -> Wait {
+    let expected = match ask {
+        DeviceAsk::GracefulOff | DeviceAsk::ForceOff => limits.expected_power_off,
+        DeviceAsk::PowerOn => limits.expected_power_on,
+        DeviceAsk::Cordon | DeviceAsk::Uncordon => limits.expected_cordon,
+    };
+    Wait { kind: WaitKind::Effect { of: ask, attempt }, since, expected_by: Some(since + expected) }
+}

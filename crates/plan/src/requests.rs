@@ -1,0 +1,176 @@
+//! Verdicts on requests: accepted, done on the spot, or refused. In the order they came in.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use model::{
+    Action, Ask, Cancel, DesiredPower, Entry, Evacuate, Fact, Hold, HoldOwner, Limits, Machine, MachineName, Management, OPERATION_FORMAT,
+    Operation, OperationId, Outage, Refusal, Request, Rule, Span, Timestamp, Verdict,
+};
+
+use crate::draft::Draft;
+use crate::guard::{Guarded, being_done, wait_or_cancel};
+
+/// Judges every request without a verdict; returns the machines that this touched.
+pub(crate) fn plan_requests(draft: &mut Draft, now: Timestamp) -> BTreeSet<MachineName> {
+    let mut open: Vec<Arc<Request>> = draft.after.requests.values().filter(|request| request.verdict.is_none()).cloned().collect();
+    open.sort_by(|a, b| (a.received_at, &a.id).cmp(&(b.received_at, &b.id)));
+    let mut touched = BTreeSet::new();
+    for request in open {
+        let verdict = judge(draft, &request, now, &mut touched).unwrap_or_else(|refusal| Verdict::Refused { refusal });
+        draft.save_verdict(Request { verdict: Some(verdict), ..(*request).clone() });
+    }
+    touched
+}
+
+fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTreeSet<MachineName>) -> Result<Verdict, Refusal> {
+    if now >= request.expires_at {
+        return Err(Refusal {
+            rule: Rule::RequestExpired,
+            message: "the request was not carried out".into(),
+            evidence: vec![format!("it waited since {} and was to be judged by {}", request.received_at.clock(), request.expires_at.clock())],
+            remedy: "send it again".into(),
+        });
+    }
+    match &request.ask {
+        Ask::Act { machine, action, outage } => {
+            let operation = act(draft, request, machine, *action, *outage, now)?;
+            touched.insert(machine.clone());
+            Ok(Verdict::Accepted { operation })
+        }
+        Ask::Cancel { operation } => {
+            touched.insert(cancel(draft, operation, &request.caller, now)?);
+            Ok(Verdict::Done)
+        }
+        Ask::Unmanage { machine, reason } => {
+            let management = Management::Unmanaged { by: request.caller.clone(), reason: reason.clone(), since: now };
+            set_management(draft, machine, management, "unmanaged")?;
+            touched.insert(machine.clone());
+            Ok(Verdict::Done)
+        }
+        Ask::Manage { machine, .. } => {
+            set_management(draft, machine, Management::Managed, "managed")?;
+            touched.insert(machine.clone());
+            Ok(Verdict::Done)
+        }
+    }
+}
+
+fn find_machine(draft: &Draft, name: &MachineName) -> Result<Machine, Refusal> {
+    draft.after.machines.get(name).map(|machine| (**machine).clone()).ok_or_else(|| Refusal {
+        rule: Rule::MachineExists,
+        message: format!("there is no machine `{name}`"),
+        evidence: vec![format!("cluster `{}` has {} machines, none of that name", draft.after.cluster.name, draft.after.machines.len())],
+        remedy: "`rackwright bmm list` names them".into(),
+    })
+}
+
+fn act(draft: &mut Draft, request: &Request, name: &MachineName, action: Action, outage: Outage, now: Timestamp) -> Result<OperationId, Refusal> {
+    if let Some(same) = request.key.as_ref().and_then(|key| draft.after.operation_of_request(key)) {
+        return Ok(same.id.clone());
+    }
+    let mut machine = find_machine(draft, name)?;
+    Guarded { snapshot: &draft.after, machine: &machine, action, outage }.check()?;
+    let operation = begin(request, &machine, action, &draft.after.cluster.limits, now);
+    prepare(&mut machine, &operation, now);
+    let id = operation.id.clone();
+    draft.save_machine(machine);
+    draft.save_operation(operation);
+    Ok(id)
+}
+
+fn begin(request: &Request, machine: &Machine, action: Action, limits: &Limits, now: Timestamp) -> Operation {
+    let boot_id = machine.last_seen.node.as_ref().map(|node| node.what.boot_id.clone());
+    Operation {
+        format: OPERATION_FORMAT,
+        id: OperationId::new(request.id.as_str()),
+        cluster: request.cluster.clone(),
+        machine: machine.name.clone(),
+        action,
+        caller: request.caller.clone(),
+        correlation_id: request.correlation_id.clone(),
+        request_key: request.key.clone(),
+        accepted_at: now,
+        deadline_at: now + deadline(action, limits),
+        journal: vec![Entry { at: now, fact: Fact::Found { boot_id } }],
+        cancel: None,
+        ended: None,
+        wait: None,
+    }
+}
+
+/// How long an action may take in all.
+fn deadline(action: Action, limits: &Limits) -> Span {
+    match action {
+        Action::Start => limits.start_timeout,
+        Action::PowerOff { .. } => limits.power_off_timeout,
+        Action::Restart => limits.restart_timeout,
+        Action::Cordon { .. } | Action::Uncordon => limits.cordon_timeout,
+    }
+}
+
+/// What changes about the machine in the same commit as the acceptance: its holds and what its power should be.
+fn prepare(machine: &mut Machine, operation: &Operation, now: Timestamp) {
+    match operation.action {
+        Action::PowerOff { .. } | Action::Restart => {
+            machine.holds.push(Hold {
+                owner: HoldOwner::Operation { id: operation.id.clone() },
+                reason: format!("being {}", operation.action.participle()),
+                since: now,
+            });
+        }
+        Action::Cordon { evacuate: Evacuate::No | Evacuate::Yes } => {
+            if !machine.holds.iter().any(|hold| hold.owner.is_user()) {
+                machine.holds.push(Hold {
+                    owner: HoldOwner::User { caller: operation.caller.clone() },
+                    reason: "cordoned by a person".into(),
+                    since: now,
+                });
+            }
+        }
+        Action::Uncordon => machine.holds.retain(|hold| !hold.owner.is_user()),
+        Action::Start => {}
+    }
+    if matches!(operation.action, Action::Start | Action::Restart) {
+        machine.desired_power = DesiredPower::On;
+    }
+}
+
+fn cancel(draft: &mut Draft, id: &OperationId, caller: &str, now: Timestamp) -> Result<MachineName, Refusal> {
+    let Some(operation) = draft.after.operations.get(id) else {
+        return Err(Refusal {
+            rule: Rule::OperationExists,
+            message: format!("there is no operation {}", id.short()),
+            evidence: vec!["ended operations are forgotten after a day".into()],
+            remedy: "`rackwright operation list` names them".into(),
+        });
+    };
+    let mut operation = (**operation).clone();
+    if let Some(ended) = &operation.ended {
+        return Err(Refusal {
+            rule: Rule::OperationRunning,
+            message: format!("operation {} cannot be cancelled", id.short()),
+            evidence: vec![format!("it ended at {}: {}", ended.at.clock(), ended.result)],
+            remedy: format!("nothing to cancel; `rackwright operation show {}` tells how it ended", id.short()),
+        });
+    }
+    operation.cancel.get_or_insert_with(|| Cancel { by: caller.to_owned(), at: now });
+    let machine = operation.machine.clone();
+    draft.save_operation(operation);
+    Ok(machine)
+}
+
+fn set_management(draft: &mut Draft, name: &MachineName, management: Management, participle: &str) -> Result<(), Refusal> {
+    let mut machine = find_machine(draft, name)?;
+    if let Some(running) = draft.after.running_on(name) {
+        return Err(Refusal {
+            rule: Rule::OneActionPerMachine,
+            message: format!("`{name}` cannot be {participle}"),
+            evidence: vec![being_done(running)],
+            remedy: wait_or_cancel(running),
+        });
+    }
+    machine.management = management;
+    draft.save_machine(machine);
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! What may be believed of a machine: only what was seen, and seen recently enough for the question.
+//!
+//! A blind eye proves nothing. "Not seen on" is never taken for "off".
+
+use model::{Contact, Eye, Machine, NodeSeen, Observation, Power, Readiness, Timestamp, Wait, WaitKind};
+
+use crate::cadence;
+use crate::snapshot::Snapshot;
+
+/// One machine through both eyes.
+#[derive(Debug)]
+pub(crate) struct Sight<'a> {
+    pub observation: Observation,
+    undercloud: &'a Contact,
+    limits: &'a model::Limits,
+    keeper_started_at: Timestamp,
+}
+
+impl<'a> Sight<'a> {
+    pub fn of(snapshot: &'a Snapshot, machine: &Machine) -> Self {
+        Sight {
+            observation: snapshot.observation(&machine.name),
+            undercloud: &snapshot.undercloud,
+            limits: &snapshot.cluster.limits,
+            keeper_started_at: snapshot.keeper_started_at,
+        }
+    }
+
+    /// The power state, if the BMC told it after `since` and its latest answer was no fault; else why it is not known.
+    pub fn power(&self, since: Timestamp, now: Timestamp) -> Result<Power, Wait> {
+        if let Some(fault) = &self.observation.bmc.fault {
+            return Err(self.device_wait(Eye::Bmc, &self.observation.bmc, fault.clone(), now));
+        }
+        match &self.observation.power {
+            Some(power) if power.at >= since.max(self.keeper_started_at) => Ok(power.what),
+            _ => Err(self.first_look(Eye::Bmc, since)),
+        }
+    }
+
+    /// The node, if the undercloud's nodes are being watched; else why it is not known.
+    pub fn node(&self, now: Timestamp) -> Result<Option<&NodeSeen>, Wait> {
+        if let Some(fault) = &self.undercloud.fault {
+            return Err(self.device_wait(Eye::Undercloud, self.undercloud, fault.clone(), now));
+        }
+        match &self.observation.node {
+            Some(node) if node.at >= self.keeper_started_at => Ok(node.what.as_ref()),
+            _ => Err(self.first_look(Eye::Undercloud, self.keeper_started_at)),
+        }
+    }
+
+    /// The latest word about the node, also when the undercloud has fallen silent since; `None` before the first word.
+    pub fn last_node(&self) -> Option<Option<&NodeSeen>> {
+        self.observation.node.as_ref().map(|node| node.what.as_ref())
+    }
+
+    /// Whether both eyes have been tried since the keeper started: before that, nothing has failed.
+    pub fn was_tried(&self) -> bool {
+        let since = |contact: &Contact| contact.tried_at.is_some_and(|at| at >= self.keeper_started_at);
+        since(&self.observation.bmc) && since(self.undercloud)
+    }
+
+    fn first_look(&self, eye: Eye, since: Timestamp) -> Wait {
+        let since = since.max(self.keeper_started_at);
+        Wait { kind: WaitKind::FirstLook { eye }, since, expected_by: Some(since + self.limits.idle_poll) }
+    }
+
+    fn device_wait(&self, eye: Eye, contact: &Contact, fault: model::Fault, now: Timestamp) -> Wait {
+        let since = contact.failing_since.unwrap_or(now);
+        let retry_at = cadence::retry_at(contact, self.limits).unwrap_or(now);
+        // A device that is away is late as soon as it would have come back from a restart of its own.
+        Wait { kind: WaitKind::Device { eye, fault, retry_at }, since, expected_by: Some(since + self.limits.expected_power_on) }
+    }
+}
+
+/// Whether a machine's node is known to be ready.
+pub(crate) fn is_node_ready(node: Option<&NodeSeen>) -> bool {
+    node.is_some_and(|node| node.ready == Readiness::True)
+}

@@ -1,0 +1,121 @@
+//! Everything a decision may look at, in one value that is cheap to share and to change.
+
+use std::sync::Arc;
+
+use imbl::{OrdMap, OrdSet};
+use model::{Cluster, Contact, Machine, MachineName, Observation, Operation, OperationId, Request, RequestId, RequestKey, Timestamp};
+
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub cluster: Arc<Cluster>,
+    pub machines: OrdMap<MachineName, Arc<Machine>>,
+    pub observations: OrdMap<MachineName, Arc<Observation>>,
+    /// Running operations, and ended ones for as long as they are kept.
+    pub operations: OrdMap<OperationId, Arc<Operation>>,
+    pub requests: OrdMap<RequestId, Arc<Request>>,
+    /// How the line to the undercloud's API is.
+    pub undercloud: Contact,
+    /// Deadlines are judged only on what was seen after this.
+    pub keeper_started_at: Timestamp,
+
+    index: Index,
+}
+
+/// What would otherwise be searched for; kept true by the setters.
+#[derive(Clone, Debug, Default)]
+struct Index {
+    running: OrdMap<MachineName, OperationId>,
+    by_key: OrdMap<RequestKey, OperationId>,
+    ended: OrdSet<(Timestamp, OperationId)>,
+    control_plane: OrdSet<MachineName>,
+}
+
+impl Snapshot {
+    pub fn new(cluster: Cluster, keeper_started_at: Timestamp) -> Self {
+        Snapshot {
+            cluster: Arc::new(cluster),
+            machines: OrdMap::new(),
+            observations: OrdMap::new(),
+            operations: OrdMap::new(),
+            requests: OrdMap::new(),
+            undercloud: Contact::default(),
+            keeper_started_at,
+            index: Index::default(),
+        }
+    }
+
+    pub fn set_machine(&mut self, machine: Machine) {
+        if machine.is_kcp() {
+            self.index.control_plane.insert(machine.name.clone());
+        } else {
+            self.index.control_plane.remove(&machine.name);
+        }
+        self.machines.insert(machine.name.clone(), Arc::new(machine));
+    }
+
+    pub fn set_operation(&mut self, operation: Operation) {
+        match &operation.ended {
+            None => {
+                self.index.running.insert(operation.machine.clone(), operation.id.clone());
+            }
+            Some(ended) => {
+                if self.index.running.get(&operation.machine) == Some(&operation.id) {
+                    self.index.running.remove(&operation.machine);
+                }
+                self.index.ended.insert((ended.at, operation.id.clone()));
+            }
+        }
+        if let Some(key) = &operation.request_key {
+            self.index.by_key.insert(key.clone(), operation.id.clone());
+        }
+        self.operations.insert(operation.id.clone(), Arc::new(operation));
+    }
+
+    pub fn forget_operation(&mut self, id: &OperationId) {
+        let Some(operation) = self.operations.remove(id) else { return };
+        if let Some(ended) = &operation.ended {
+            self.index.ended.remove(&(ended.at, id.clone()));
+        }
+        if let Some(key) = &operation.request_key
+            && self.index.by_key.get(key) == Some(id)
+        {
+            self.index.by_key.remove(key);
+        }
+    }
+
+    pub fn set_request(&mut self, request: Request) {
+        self.requests.insert(request.id.clone(), Arc::new(request));
+    }
+
+    /// The operation that is at work on a machine. There is at most one.
+    pub fn running_on(&self, machine: &MachineName) -> Option<&Arc<Operation>> {
+        self.index.running.get(machine).and_then(|id| self.operations.get(id))
+    }
+
+    pub fn running(&self) -> impl Iterator<Item = (&MachineName, &OperationId)> {
+        self.index.running.iter()
+    }
+
+    pub fn running_count(&self) -> usize {
+        self.index.running.len()
+    }
+
+    pub fn operation_of_request(&self, key: &RequestKey) -> Option<&Arc<Operation>> {
+        self.index.by_key.get(key).and_then(|id| self.operations.get(id))
+    }
+
+    /// Ended operations, the one that ended first first.
+    pub fn ended(&self) -> impl Iterator<Item = &(Timestamp, OperationId)> {
+        self.index.ended.iter()
+    }
+
+    /// Control-plane machines, the spare included.
+    pub fn control_plane(&self) -> impl Iterator<Item = &Arc<Machine>> {
+        self.index.control_plane.iter().filter_map(|name| self.machines.get(name))
+    }
+
+    /// What was seen of a machine; nothing, if it has not been looked at.
+    pub fn observation(&self, machine: &MachineName) -> Observation {
+        self.observations.get(machine).map(|observation| (**observation).clone()).unwrap_or_default()
+    }
+}
