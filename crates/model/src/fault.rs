@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FaultClass {
-    /// No answer: refused, timed out, no route, or a gateway said so.
+    /// No answer: refused, timed out, or no route.
     Unreachable,
     /// It answered that it cannot just now: 429, 503, 409, or a lock of its own.
     Busy,

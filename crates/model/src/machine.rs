@@ -130,6 +130,13 @@ pub struct Answer {
     pub at: Timestamp,
 }
 
+impl Observation {
+    /// The boot that the machine's node was last seen to run.
+    pub fn boot_id(&self) -> Option<String> {
+        self.node.as_ref().and_then(|node| node.what.as_ref()).map(|node| node.boot_id.clone())
+    }
+}
+
 impl Machine {
     /// A control-plane machine that is kept in reserve: it has no operating system and no vote.
     pub fn is_spare(&self) -> bool {

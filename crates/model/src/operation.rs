@@ -122,6 +122,8 @@ pub struct Entry {
 pub enum Fact {
     /// What the operation found before it touched anything: the boot its node was running.
     Found { boot_id: Option<String> },
+    /// A keeper took the operation up again after a restart. What was left of its time is counted from here.
+    Resumed,
     /// A device is about to be asked. Written before it is asked.
     Asked { ask: DeviceAsk, attempt: u32 },
     /// The device's answer to an ask was a fault.
@@ -238,11 +240,13 @@ impl Operation {
         })
     }
 
+    /// The boot that the node was running before its power was touched; the latest word counts.
     pub fn found_boot_id(&self) -> Option<&str> {
-        self.journal.iter().find_map(|entry| match &entry.fact {
-            Fact::Found { boot_id } => boot_id.as_deref(),
+        let found = self.journal.iter().rev().find_map(|entry| match &entry.fact {
+            Fact::Found { boot_id } => Some(boot_id.as_deref()),
             _ => None,
-        })
+        });
+        found.flatten()
     }
 }
 

@@ -1,14 +1,17 @@
 //! What has become of a device request, and whether it is time to make it (again).
 
-use model::{DeviceAsk, Limits, Operation, Timestamp};
+use model::{DeviceAsk, Eye, Fact, Fault, Timestamp, Wait, WaitKind};
 
+use crate::cadence::backoff;
 use crate::fault::{Reaction, react};
 use crate::operate::{Bench, Finding, effect_wait, settle_of};
 
 /// Asks if it was never asked, if asking had no effect, or if the effect did not show in its time.
 pub(crate) fn ask_or_wait(bench: &Bench<'_>, ask: DeviceAsk) -> Finding {
     match asked(bench, ask) {
-        Asked::Never | Asked::NotDelivered | Asked::Force => Finding::Ask(ask),
+        Asked::Never | Asked::Force => Finding::Ask(ask),
+        Asked::NotDelivered { again_at, .. } if bench.now >= again_at => Finding::Ask(ask),
+        Asked::NotDelivered { again_at, fault } => Finding::wait_until(fault_wait(bench, ask, fault, again_at), again_at),
         Asked::Pending { until } if bench.now >= until => Finding::Ask(ask),
         Asked::Pending { until } => {
             let (asked_at, attempt) = bench.operation.last_asked(ask).unwrap_or((bench.now, 1));
@@ -22,8 +25,8 @@ pub(crate) fn ask_or_wait(bench: &Bench<'_>, ask: DeviceAsk) -> Finding {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Asked {
     Never,
-    /// It was asked, and certainly had no effect.
-    NotDelivered,
+    /// It was asked, and certainly had no effect. It is asked again then: a device that refuses is not pressed.
+    NotDelivered { fault: Fault, again_at: Timestamp },
     /// It was asked, and may take effect until then.
     Pending { until: Timestamp },
     /// The device has no gentle way.
@@ -32,25 +35,47 @@ pub(crate) enum Asked {
 }
 
 pub(crate) fn asked(bench: &Bench<'_>, ask: DeviceAsk) -> Asked {
-    let pending = pending_until(bench.operation, ask, bench.sight.observation.ask_ended_at, bench.limits);
-    let Some((_, attempt)) = bench.operation.last_asked(ask) else { return Asked::Never };
+    let Some((asked_at, attempt)) = bench.operation.last_asked(ask) else { return Asked::Never };
+    let pending = answered_at(bench, asked_at) + settle_of(ask, bench.limits);
     if bench.sight.observation.asking.is_some() {
         // The request is still on its way: its settle time has not begun.
         return Asked::Pending { until: pending.max(bench.now + model::Span::millis(1)) };
     }
     match bench.operation.fault_of(ask, attempt) {
         None => Asked::Pending { until: pending },
-        Some((_, fault)) => match react(ask, fault) {
-            Reaction::AskAgain => Asked::NotDelivered,
+        Some((fault_at, fault)) => match react(ask, fault) {
+            Reaction::AskAgain => Asked::NotDelivered { fault: fault.clone(), again_at: fault_at + backoff(attempt, bench.limits) },
             Reaction::LookFirst => Asked::Pending { until: pending },
             Reaction::Force => Asked::Force,
+            // Some devices refuse what is so already: look once more before giving up.
+            Reaction::GiveUp(_) if !was_looked_at_since(bench, ask, fault_at) => Asked::Pending { until: fault_at + bench.limits.power_settle },
             Reaction::GiveUp(failure) => Asked::Hopeless { failure, because: format!("the {ask} was answered: {fault}") },
         },
     }
 }
 
-/// Until when an ask may still take effect: the settle time counts from its answer, or from the asking if none is known.
-fn pending_until(operation: &Operation, ask: DeviceAsk, ended_at: Option<Timestamp>, limits: &Limits) -> Timestamp {
-    let asked_at = operation.last_asked(ask).map_or(operation.accepted_at, |(at, _)| at);
-    ended_at.unwrap_or(asked_at).max(asked_at) + settle_of(ask, limits)
+/// From when the settle time of an ask counts: from its answer, or from the asking if no answer is known.
+pub(crate) fn answered_at(bench: &Bench<'_>, asked_at: Timestamp) -> Timestamp {
+    bench.sight.observation.ask_ended_at.map_or(asked_at, |ended_at| ended_at.max(asked_at))
+}
+
+/// The device has refused since the first fault of this kind of ask.
+fn fault_wait(bench: &Bench<'_>, ask: DeviceAsk, fault: Fault, retry_at: Timestamp) -> Wait {
+    let first = bench.operation.journal.iter().find(|entry| matches!(&entry.fact, Fact::Faulted { ask: faulted, .. } if *faulted == ask));
+    let since = first.map_or(bench.now, |entry| entry.at);
+    let eye = match ask {
+        DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => Eye::Bmc,
+        DeviceAsk::Cordon | DeviceAsk::Uncordon => Eye::Undercloud,
+    };
+    Wait { kind: WaitKind::Device { eye, fault, retry_at }, since, expected_by: Some(since + bench.limits.expected_power_on) }
+}
+
+fn was_looked_at_since(bench: &Bench<'_>, ask: DeviceAsk, at: Timestamp) -> bool {
+    match ask {
+        DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => {
+            bench.sight.observation.power.as_ref().is_some_and(|power| power.at >= at)
+        }
+        // Nodes are watched, not polled: what is known is what is so.
+        DeviceAsk::Cordon | DeviceAsk::Uncordon => true,
+    }
 }

@@ -9,7 +9,7 @@ pub fn backoff(failures: u32, limits: &Limits) -> Span {
 }
 
 /// When a device that does not answer is tried again.
-pub(crate) fn retry_at(contact: &Contact, limits: &Limits) -> Option<Timestamp> {
+pub fn retry_at(contact: &Contact, limits: &Limits) -> Option<Timestamp> {
     let tried_at = contact.tried_at?;
     contact.fault.as_ref().map(|_| tried_at + backoff(contact.failures, limits))
 }

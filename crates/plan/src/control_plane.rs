@@ -41,7 +41,7 @@ impl std::fmt::Display for Votes {
 /// Whether an active control-plane machine must be counted as voting.
 ///
 /// It is taken for voting unless it was seen not to be: off, or with a node that the undercloud last called not ready.
-/// While the undercloud is silent the last word about the node stands.
+/// While the undercloud is silent the last word about the node stands; before it was tried, no old word counts.
 pub(crate) fn is_voting(snapshot: &Snapshot, machine: &Machine) -> bool {
     if !machine.is_active_kcp() {
         return false;
@@ -50,7 +50,7 @@ pub(crate) fn is_voting(snapshot: &Snapshot, machine: &Machine) -> bool {
     let seen_off = observation.bmc.fault.is_none() && observation.power.is_some_and(|power| power.what == Power::Off);
     let seen_not_ready = match &observation.node {
         Some(node) => node.what.as_ref().is_none_or(|node| node.ready != Readiness::True),
-        None => machine.last_seen.node.as_ref().is_some_and(|node| node.what.ready != Readiness::True),
+        None => snapshot.undercloud.fault.is_some() && machine.last_seen.node.as_ref().is_some_and(|node| node.what.ready != Readiness::True),
     };
     !(seen_off || seen_not_ready)
 }

@@ -1,28 +1,34 @@
 //! How operations end: succeeded, failed or cancelled, what they leave behind, and what a person should type next.
 
 use model::{
-    Action, DesiredPower, DeviceAsk, Ended, Fact, Failure, Hold, HoldOwner, Machine, Operation, OperationResult, Power, StepKind, Timestamp,
+    Action, DesiredPower, DeviceAsk, Ended, Entry, Fact, Failure, Hold, HoldOwner, Machine, Operation, OperationResult, Power, Provisioning,
+    Span, StepKind, Timestamp,
 };
 
+use crate::asking::answered_at;
 use crate::operate::{Bench, settle_of};
 
-/// When an operation's time is up. The time the keeper was down does not count: what was left at the last entry of
-/// the journal is left when it comes back.
-pub(crate) fn deadline(operation: &Operation, keeper_started_at: Timestamp) -> Timestamp {
+/// The time that a keeper was down does not count: what was left at the last entry of the journal is left when the
+/// operation is taken up again. The journal says so, so that the next restart reckons from there.
+pub(crate) fn resume(operation: &mut Operation, keeper_started_at: Timestamp, now: Timestamp) {
     let last_entry_at = operation.journal.last().map_or(operation.accepted_at, |entry| entry.at);
-    let left = operation.deadline_at.since(last_entry_at);
-    if keeper_started_at > last_entry_at { operation.deadline_at.max(keeper_started_at + left) } else { operation.deadline_at }
+    if keeper_started_at > last_entry_at {
+        let left = operation.deadline_at.since(last_entry_at);
+        operation.deadline_at = operation.deadline_at.max(now + left);
+        operation.journal.push(Entry { at: now, fact: Fact::Resumed });
+    }
 }
 
 /// A deadline is judged only after a look: a keeper that was down for hours has failed nothing.
 pub(crate) fn is_overdue(bench: &Bench<'_>) -> bool {
-    bench.now >= deadline(bench.operation, bench.keeper_started_at) && bench.sight.was_tried()
+    bench.now >= bench.operation.deadline_at && bench.sight.was_tried()
 }
 
-/// A safe point is one where no request can still take effect behind our back.
-pub(crate) fn is_safe_point(bench: &Bench<'_>, step: StepKind) -> bool {
+/// From when on the operation can be stopped: a safe point is one where no request can still take effect behind our
+/// back. `None` while a request is under way, which only its answer ends.
+pub(crate) fn safe_point_at(bench: &Bench<'_>, step: StepKind) -> Option<Timestamp> {
     if bench.sight.observation.asking.is_some() {
-        return false;
+        return None;
     }
     let asks: &[DeviceAsk] = match step {
         StepKind::Cordon => &[DeviceAsk::Cordon],
@@ -31,15 +37,18 @@ pub(crate) fn is_safe_point(bench: &Bench<'_>, step: StepKind) -> bool {
         StepKind::Rejoin => &[],
         StepKind::Uncordon => &[DeviceAsk::Uncordon],
     };
-    asks.iter().all(|ask| match bench.operation.last_asked(*ask) {
-        None => true,
-        Some((at, attempt)) => {
-            let refused = bench.operation.fault_of(*ask, attempt).is_some_and(|(_, fault)| fault.delivery == model::Delivery::No);
-            // A graceful shutdown may come even later, but no person wants to wait for that to cancel.
-            let settle = if *ask == DeviceAsk::GracefulOff { bench.limits.power_settle } else { settle_of(*ask, bench.limits) };
-            refused || bench.now >= at + settle
-        }
-    })
+    let settled = asks.iter().filter_map(|ask| {
+        let (asked_at, attempt) = bench.operation.last_asked(*ask)?;
+        let refused = bench.operation.fault_of(*ask, attempt).is_some_and(|(_, fault)| fault.delivery == model::Delivery::No);
+        (!refused).then(|| answered_at(bench, asked_at) + settle_before_stop(bench, *ask))
+    });
+    Some(settled.max().unwrap_or(bench.operation.accepted_at))
+}
+
+/// A graceful shutdown may come much later than a person wants to wait for a cancel. In the control plane they have
+/// to: another member may be disrupted as soon as this one is free.
+fn settle_before_stop(bench: &Bench<'_>, ask: DeviceAsk) -> Span {
+    if ask == DeviceAsk::GracefulOff && !bench.machine.is_active_kcp() { bench.limits.power_settle } else { settle_of(ask, bench.limits) }
 }
 
 /// What a finished step changes about the machine.
@@ -72,7 +81,8 @@ pub(crate) fn succeed(operation: &mut Operation, machine: &mut Machine, now: Tim
         message.push_str("; ");
         message.push_str(&note);
     }
-    let next = matches!(operation.action, Action::PowerOff { .. }).then(|| format!("rackwright bmm start {}", machine.name));
+    let startable = matches!(operation.action, Action::PowerOff { .. }) && machine.provisioning == Provisioning::Provisioned;
+    let next = startable.then(|| format!("rackwright bmm start {}", machine.name));
     operation.ended = Some(Ended { at: now, result: OperationResult::Succeeded, message, next, failure: None });
 }
 
@@ -100,13 +110,14 @@ pub(crate) fn cancel(operation: &mut Operation, machine: &mut Machine, step: Ste
 }
 
 /// An operation that ends leaves no hold of its own. A machine that it leaves off stays held until it is started,
-/// so that nothing is scheduled to a node that is about to be found dead.
+/// so that nothing is scheduled to a node that is about to be found dead. One without an operating system, such as the
+/// spare, has no node, and no start that would lift the hold.
 fn settle_holds(operation: &Operation, machine: &mut Machine) {
     let Some(position) = machine.holds.iter().position(|hold| hold.owner.is_operation(&operation.id)) else { return };
     let own = machine.holds.remove(position);
     let left_off = machine.last_seen.power.as_ref().is_some_and(|power| power.what == Power::Off);
     let already = machine.holds.iter().any(|hold| hold.owner.is_powered_off());
-    if left_off && !already {
+    if left_off && !already && machine.provisioning == Provisioning::Provisioned {
         let owner = HoldOwner::PoweredOff { by: operation.id.clone() };
         machine.holds.push(Hold { owner, reason: "powered off".into(), since: own.since });
     }

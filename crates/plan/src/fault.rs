@@ -48,10 +48,36 @@ mod tests {
             for delivery in [Delivery::No, Delivery::Maybe] {
                 for ask in [DeviceAsk::GracefulOff, DeviceAsk::PowerOn] {
                     let reaction = react(ask, &Fault::new(class, delivery, "x"));
-                    writeln!(table, "{class:<11} {delivery:<5?} {ask:<17} {reaction:?}").unwrap();
+                    let (class, delivery, ask) = (class.to_string(), format!("{delivery:?}"), ask.to_string());
+                    writeln!(table, "{class:<11} {delivery:<5} {ask:<17} {reaction:?}").unwrap();
                 }
             }
         }
-        expect![[""]].assert_eq(&table);
+        expect![[r#"
+            unreachable No    graceful shutdown AskAgain
+            unreachable No    power-on          AskAgain
+            unreachable Maybe graceful shutdown LookFirst
+            unreachable Maybe power-on          LookFirst
+            busy        No    graceful shutdown AskAgain
+            busy        No    power-on          AskAgain
+            busy        Maybe graceful shutdown LookFirst
+            busy        Maybe power-on          LookFirst
+            denied      No    graceful shutdown AskAgain
+            denied      No    power-on          AskAgain
+            denied      Maybe graceful shutdown LookFirst
+            denied      Maybe power-on          LookFirst
+            unsupported No    graceful shutdown Force
+            unsupported No    power-on          GiveUp(DeviceUnsupported)
+            unsupported Maybe graceful shutdown Force
+            unsupported Maybe power-on          GiveUp(DeviceUnsupported)
+            missing     No    graceful shutdown GiveUp(DeviceMissing)
+            missing     No    power-on          GiveUp(DeviceMissing)
+            missing     Maybe graceful shutdown GiveUp(DeviceMissing)
+            missing     Maybe power-on          GiveUp(DeviceMissing)
+            garbled     No    graceful shutdown AskAgain
+            garbled     No    power-on          AskAgain
+            garbled     Maybe graceful shutdown LookFirst
+            garbled     Maybe power-on          LookFirst
+        "#]].assert_eq(&table);
     }
 }

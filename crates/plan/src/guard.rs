@@ -24,11 +24,11 @@ impl Guarded<'_> {
     pub fn check(&self) -> Result<(), Refusal> {
         self.evacuate_exists()?;
         self.machine_managed()?;
+        self.held_by_operation()?;
         self.one_action_per_machine()?;
         self.machine_provisioned()?;
         self.cluster_running()?;
         self.cluster_connected()?;
-        self.held_by_operation()?;
         if self.action.is_disruptive() && self.machine.is_kcp() {
             self.kcp_one_at_a_time()?;
             self.kcp_votes()?;

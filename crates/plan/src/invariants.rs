@@ -117,11 +117,12 @@ fn accepted_disruptions_keep_quorum(before: &Snapshot, plan: &Plan, violations: 
 }
 
 fn has_vote(before: &Snapshot, machine: &Machine) -> bool {
-    let Some(observation) = before.observations.get(&machine.name) else { return true };
+    let observation = before.observation(&machine.name);
     let off = observation.power.as_ref().is_some_and(|power| power.what == Power::Off) && observation.bmc.fault.is_none();
     let node_down = match &observation.node {
         Some(node) => !node.what.as_ref().is_some_and(|node| node.ready == Readiness::True),
-        None => machine.last_seen.node.as_ref().is_some_and(|node| node.what.ready != Readiness::True),
+        // Before the undercloud was tried, an old word about the node proves nothing.
+        None => before.undercloud.fault.is_some() && machine.last_seen.node.as_ref().is_some_and(|node| node.what.ready != Readiness::True),
     };
     !off && !node_down
 }

@@ -22,12 +22,13 @@ mod requests;
 mod sight;
 mod snapshot;
 mod sweep;
+mod words;
 
 use std::collections::BTreeSet;
 
 use model::{MachineName, Timestamp};
 
-pub use cadence::{backoff, next_poll};
+pub use cadence::{backoff, next_poll, retry_at};
 pub use enroll::{Enrolled, enroll};
 pub use draft::{Changes, Plan, Step};
 pub use fault::{Reaction, react};
@@ -35,6 +36,7 @@ pub use guard::MAX_RUNNING_OPERATIONS;
 pub use operate::steps_of;
 pub use progress::{Progress, StepProgress, StepStatus, progress_of};
 pub use snapshot::Snapshot;
+pub use words::{ProvisioningState, cluster_message, machine_message, provisioning_state};
 
 use draft::Draft;
 

@@ -22,9 +22,10 @@ pub(crate) fn cordon(bench: &Bench<'_>) -> Finding {
     }
     let patience_ends_at = bench.operation.accepted_at.max(bench.keeper_started_at) + bench.limits.expected_cordon;
     match finding {
-        Finding::Wait { .. } | Finding::Ask(_) | Finding::Fail { .. } if bench.now >= patience_ends_at => {
+        Finding::Wait { .. } | Finding::Ask(_) if bench.now >= patience_ends_at => {
             Finding::Skip("the node could not be cordoned in time".into())
         }
+        Finding::Fail { because, .. } => Finding::Skip(because),
         Finding::Wait { wait, until } => {
             Finding::wait_until(wait, until.map_or(patience_ends_at, |until| until.min(patience_ends_at)))
         }

@@ -44,6 +44,13 @@ impl Finding {
     pub fn wait_until(wait: Wait, until: Timestamp) -> Finding {
         Finding::Wait { wait, until: Some(until) }
     }
+
+    fn into_wait(self) -> Option<Wait> {
+        match self {
+            Finding::Wait { wait, .. } => Some(wait),
+            Finding::Done | Finding::Skip(_) | Finding::Ask(_) | Finding::Fail { .. } => None,
+        }
+    }
 }
 
 /// What the steps look at.
@@ -86,6 +93,8 @@ fn note_seen(machine: &mut Machine, observation: &Observation, now: Timestamp) {
         }
     }
     match (&observation.bmc.fault, &bmc_fault) {
+        // Not tried yet is no answer: what the last keeper knew stands.
+        (None, _) if observation.bmc.answered_at.is_none() => {}
         (None, _) => *bmc_fault = None,
         (Some(fault), Some(before)) if before.what.class == fault.class => {}
         (Some(fault), _) => *bmc_fault = Some(Seen { what: fault.clone(), at: observation.bmc.failing_since.unwrap_or(now) }),
@@ -100,6 +109,7 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
     let sight = Sight::of(&snapshot, machine);
     let mut revisit = None;
     operation.wait = None;
+    ending::resume(&mut operation, keeper_started_at, now);
     note_answer(&mut operation, &sight.observation);
     let asked = loop {
         let Some(step) = steps_of(operation.action).iter().copied().find(|step| operation.done_at(*step).is_none()) else {
@@ -110,11 +120,12 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
             release_own_holds(machine, &operation);
         }
         let bench = Bench { operation: &operation, machine, sight: &sight, limits: &limits, keeper_started_at, now };
-        let finding = if matches!(machine.management, Management::Managed) { examine(&bench, step) } else { unmanaged(now) };
+        let finding = one_at_a_time(&bench, examine(&bench, step));
         let overdue = ending::is_overdue(&bench);
-        let safe_to_stop = ending::is_safe_point(&bench, step);
+        let stop_at = operation.cancel.as_ref().and_then(|_| ending::safe_point_at(&bench, step));
         match finding {
             Finding::Done => {
+                note_boot(&mut operation, step, &sight, now);
                 operation.journal.push(Entry { at: now, fact: Fact::Seen { step } });
                 ending::note_step_done(&operation, machine, step);
             }
@@ -123,11 +134,12 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
                 ending::fail(&mut operation, machine, failure, &because, now);
                 break None;
             }
-            _ if operation.cancel.is_some() && safe_to_stop => {
+            _ if stop_at.is_some_and(|at| now >= at) => {
                 ending::cancel(&mut operation, machine, step, now);
                 break None;
             }
             Finding::Ask(_) | Finding::Wait { .. } if overdue => {
+                operation.wait = finding.into_wait();
                 let because = format!("{} did not end in time", step.title());
                 ending::fail(&mut operation, machine, Failure::DeadlineExceeded, &because, now);
                 break None;
@@ -135,29 +147,55 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
             Finding::Ask(ask) => {
                 let attempt = operation.last_asked(ask).map_or(1, |(_, attempt)| attempt + 1);
                 operation.journal.push(Entry { at: now, fact: Fact::Asked { ask, attempt } });
-                let wait = effect_wait(ask, attempt, now, &limits);
-                revisit = Some(now + settle_of(ask, &limits));
-                operation.wait = Some(wait);
+                operation.wait = Some(effect_wait(ask, attempt, now, &limits));
+                revisit = sooner(Some(now + settle_of(ask, &limits)), stop_at);
                 break Some((ask, attempt));
             }
             Finding::Wait { wait, until } => {
-                revisit = until;
                 operation.wait = Some(wait);
+                revisit = sooner(until, stop_at);
                 break None;
             }
         }
     };
     machine.waits = operation.wait.iter().cloned().collect();
-    if operation.is_running() {
-        revisit = Some(revisit.map_or(operation.deadline_at, |at| at.min(ending::deadline(&operation, keeper_started_at))));
-    } else {
+    if !operation.is_running() {
         revisit = converge::plan_holds(draft, machine, now);
+    } else if operation.deadline_at > now {
+        // A deadline that has passed is judged at the next look, which comes by itself.
+        revisit = sooner(revisit, Some(operation.deadline_at));
     }
     if let Some((ask, attempt)) = asked {
         draft.plan.steps.push(step_for(machine, Some(&operation), ask, attempt));
     }
     draft.save_operation(operation);
     revisit.map(|at| at.max(now))
+}
+
+fn sooner(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
+    [a, b].into_iter().flatten().min()
+}
+
+/// The boot to be left behind is the one that ran when the power went, which may not be the one found at acceptance:
+/// then the keeper had perhaps not looked yet.
+fn note_boot(operation: &mut Operation, step: StepKind, sight: &Sight<'_>, now: Timestamp) {
+    let boot_id = sight.observation.boot_id();
+    if step == StepKind::PowerOff && boot_id.is_some() && boot_id.as_deref() != operation.found_boot_id() {
+        operation.journal.push(Entry { at: now, fact: Fact::Found { boot_id } });
+    }
+}
+
+/// A machine's devices are asked one thing at a time: whatever is under way is waited for first.
+fn one_at_a_time(bench: &Bench<'_>, finding: Finding) -> Finding {
+    match (&finding, bench.sight.observation.asking) {
+        (Finding::Ask(_), Some(under_way)) => {
+            let of_hold = bench.machine.node_ask.as_ref().map(|ask| (ask.at, ask.attempt));
+            let asked = bench.operation.last_asked(under_way).or(of_hold);
+            let (asked_at, attempt) = asked.unwrap_or((bench.operation.accepted_at, 1));
+            Finding::wait(effect_wait(under_way, attempt, asked_at, bench.limits))
+        }
+        _ => finding,
+    }
 }
 
 /// A fault that answered the latest ask becomes a fact, once.
@@ -170,6 +208,10 @@ fn note_answer(operation: &mut Operation, observation: &Observation) {
 }
 
 fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
+    if let Management::Unmanaged { since, .. } = &bench.machine.management {
+        // No operation begins on such a machine; one that meets the state sends nothing.
+        return Finding::wait(Wait { kind: WaitKind::Unmanaged, since: *since, expected_by: None });
+    }
     match step {
         StepKind::Cordon => node_step::cordon(bench),
         StepKind::PowerOff => power_step::power_off(bench),
@@ -177,11 +219,6 @@ fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
         StepKind::Rejoin => node_step::rejoin(bench),
         StepKind::Uncordon => node_step::uncordon(bench),
     }
-}
-
-/// An operation cannot begin on an unmanaged machine; one that meets the state sends nothing.
-fn unmanaged(now: Timestamp) -> Finding {
-    Finding::wait(Wait { kind: WaitKind::Unmanaged, since: now, expected_by: None })
 }
 
 /// A restart lifts its own hold at the end; a start lifts the one that the power-off left.

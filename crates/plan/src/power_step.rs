@@ -1,16 +1,42 @@
 //! Power: off and seen off, on and seen on. Asked again only when looking has shown that it must be.
 
-use model::{Action, DeviceAsk, Power, Shutdown, StepKind, Timestamp};
+use model::{Action, Delivery, DeviceAsk, Fact, Power, Shutdown, StepKind, Timestamp};
 
-use crate::asking::{Asked, ask_or_wait, asked};
+use crate::asking::{Asked, answered_at, ask_or_wait, asked};
+use crate::fault::{Reaction, react};
 use crate::operate::{Bench, Finding, effect_wait};
+
+/// How often a shutdown is asked for gently when it cannot be known whether the request arrived.
+///
+/// Three, so that a lost answer or a restart of ours does not cut the power of a system that was never asked to stop,
+/// and a BMC that loses every answer is not asked for ever.
+const GENTLE_ATTEMPTS: usize = 3;
 
 pub(crate) fn power_off(bench: &Bench<'_>) -> Finding {
     match bench.sight.power(bench.operation.accepted_at, bench.now) {
         Err(wait) => Finding::wait(wait),
-        Ok(Power::Off) => Finding::Done,
+        Ok(Power::Off) => second_off(bench).unwrap_or(Finding::Done),
         Ok(power) => off_ask(bench, power),
     }
+}
+
+/// Seen off, but asked more than once: one request did it, and the other may still be obeyed, after a power-on.
+fn second_off(bench: &Bench<'_>) -> Option<Finding> {
+    let offs = offs_that_may_have_arrived(bench);
+    let &(asked_at, ask, attempt) = offs.last().filter(|_| offs.len() > 1)?;
+    let until = answered_at(bench, asked_at) + bench.limits.power_settle;
+    (bench.now < until).then(|| Finding::wait_until(effect_wait(ask, attempt, asked_at, bench.limits), until))
+}
+
+fn offs_that_may_have_arrived(bench: &Bench<'_>) -> Vec<(Timestamp, DeviceAsk, u32)> {
+    let journal = bench.operation.journal.iter();
+    journal
+        .filter_map(|entry| match entry.fact {
+            Fact::Asked { ask: ask @ (DeviceAsk::GracefulOff | DeviceAsk::ForceOff), attempt } => Some((entry.at, ask, attempt)),
+            _ => None,
+        })
+        .filter(|(_, ask, attempt)| bench.operation.fault_of(*ask, *attempt).is_none_or(|(_, fault)| fault.delivery == Delivery::Maybe))
+        .collect()
 }
 
 /// Gently first, unless the request said otherwise; then the hard way.
@@ -22,27 +48,37 @@ fn off_ask(bench: &Bench<'_>, power: Power) -> Finding {
     let forced = bench.operation.last_asked(DeviceAsk::ForceOff).is_some();
     if gentle && !forced {
         match asked(bench, DeviceAsk::GracefulOff) {
-            Asked::Never | Asked::NotDelivered => return Finding::Ask(DeviceAsk::GracefulOff),
-            Asked::Pending { until } if bench.now < until => {
-                return graceful_wait(bench, power, until);
+            Asked::Never | Asked::NotDelivered { .. } => return ask_or_wait(bench, DeviceAsk::GracefulOff),
+            Asked::Pending { until } => {
+                if let Some(finding) = gentle_time(bench, power, until) {
+                    return finding;
+                }
             }
-            Asked::Hopeless { .. } | Asked::Pending { .. } | Asked::Force => {}
+            Asked::Hopeless { .. } | Asked::Force => {}
         }
     }
     ask_or_wait(bench, DeviceAsk::ForceOff)
 }
 
-/// The operating system is given its time. After a restart of ours we cannot know whether the request was sent at
-/// all, so it is asked once more, when a late one would have shown itself.
-fn graceful_wait(bench: &Bench<'_>, power: Power, until: Timestamp) -> Finding {
-    let Some((asked_at, attempt)) = bench.operation.last_asked(DeviceAsk::GracefulOff) else { return Finding::Ask(DeviceAsk::GracefulOff) };
-    let lost_with_us = asked_at < bench.keeper_started_at && power == Power::On;
-    let repeat_at = asked_at + bench.limits.power_settle;
-    if lost_with_us && bench.now >= repeat_at {
-        return Finding::Ask(DeviceAsk::GracefulOff);
+/// The operating system is given its time; `None` once that is over.
+///
+/// A request that may have been lost is repeated when a late one would have shown itself, however long that is past.
+fn gentle_time(bench: &Bench<'_>, power: Power, until: Timestamp) -> Option<Finding> {
+    let (asked_at, attempt) = bench.operation.last_asked(DeviceAsk::GracefulOff)?;
+    let repeat = power == Power::On && may_be_lost(bench, asked_at, attempt);
+    let until = if repeat { answered_at(bench, asked_at) + bench.limits.power_settle } else { until };
+    if bench.now < until {
+        return Some(Finding::wait_until(effect_wait(DeviceAsk::GracefulOff, attempt, asked_at, bench.limits), until));
     }
-    let wait = effect_wait(DeviceAsk::GracefulOff, attempt, asked_at, bench.limits);
-    Finding::wait_until(wait, if lost_with_us { repeat_at.min(until) } else { until })
+    repeat.then_some(Finding::Ask(DeviceAsk::GracefulOff))
+}
+
+/// Whether the latest gentle request may never have arrived: a keeper died over it, or its answer was lost.
+fn may_be_lost(bench: &Bench<'_>, asked_at: Timestamp, attempt: u32) -> bool {
+    let died_over = asked_at < bench.keeper_started_at;
+    let fault = bench.operation.fault_of(DeviceAsk::GracefulOff, attempt);
+    let answer_lost = fault.is_some_and(|(_, fault)| react(DeviceAsk::GracefulOff, fault) == Reaction::LookFirst);
+    (died_over || answer_lost) && offs_that_may_have_arrived(bench).len() < GENTLE_ATTEMPTS
 }
 
 pub(crate) fn power_on(bench: &Bench<'_>) -> Finding {
@@ -50,6 +86,14 @@ pub(crate) fn power_on(bench: &Bench<'_>) -> Finding {
     match bench.sight.power(since, bench.now) {
         Err(wait) => Finding::wait(wait),
         Ok(Power::On) => Finding::Done,
-        Ok(Power::Off | Power::PoweringOn | Power::PoweringOff) => ask_or_wait(bench, DeviceAsk::PowerOn),
+        Ok(Power::PoweringOff) => going_off(bench).unwrap_or_else(|| ask_or_wait(bench, DeviceAsk::PowerOn)),
+        Ok(Power::Off | Power::PoweringOn) => ask_or_wait(bench, DeviceAsk::PowerOn),
     }
+}
+
+/// Somebody is switching the machine off: an On that is asked now would be refused, or undone.
+fn going_off(bench: &Bench<'_>) -> Option<Finding> {
+    let since = bench.machine.last_seen.power.as_ref()?.at;
+    let until = since + bench.limits.power_settle;
+    (bench.now < until).then(|| Finding::wait_until(effect_wait(DeviceAsk::ForceOff, 1, since, bench.limits), until))
 }

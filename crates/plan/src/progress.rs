@@ -69,7 +69,8 @@ fn percent(operation: &Operation, steps: &[StepProgress]) -> u32 {
         return 100;
     }
     let done = steps.iter().filter(|step| step.status == StepStatus::Completed).count();
-    let asked = operation.journal.last().is_some_and(|entry| matches!(entry.fact, Fact::Asked { .. } | Fact::Faulted { .. }));
+    let latest = operation.journal.iter().rev().find(|entry| entry.fact != Fact::Resumed);
+    let asked = latest.is_some_and(|entry| matches!(entry.fact, Fact::Asked { .. } | Fact::Faulted { .. }));
     let halves = u32::try_from(2 * done + usize::from(asked)).unwrap_or(0);
     let all = u32::try_from(2 * steps.len()).unwrap_or(1).max(1);
     (halves * 100 / all).min(99)

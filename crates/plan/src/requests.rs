@@ -71,7 +71,8 @@ fn act(draft: &mut Draft, request: &Request, name: &MachineName, action: Action,
     }
     let mut machine = find_machine(draft, name)?;
     Guarded { snapshot: &draft.after, machine: &machine, action, outage }.check()?;
-    let operation = begin(request, &machine, action, &draft.after.cluster.limits, now);
+    let boot_id = draft.after.observation(name).boot_id().or_else(|| machine.last_seen.node.as_ref().map(|node| node.what.boot_id.clone()));
+    let operation = begin(request, &machine, action, boot_id, &draft.after.cluster.limits, now);
     prepare(&mut machine, &operation, now);
     let id = operation.id.clone();
     draft.save_machine(machine);
@@ -79,8 +80,7 @@ fn act(draft: &mut Draft, request: &Request, name: &MachineName, action: Action,
     Ok(id)
 }
 
-fn begin(request: &Request, machine: &Machine, action: Action, limits: &Limits, now: Timestamp) -> Operation {
-    let boot_id = machine.last_seen.node.as_ref().map(|node| node.what.boot_id.clone());
+fn begin(request: &Request, machine: &Machine, action: Action, boot_id: Option<String>, limits: &Limits, now: Timestamp) -> Operation {
     Operation {
         format: OPERATION_FORMAT,
         id: OperationId::new(request.id.as_str()),

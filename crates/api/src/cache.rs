@@ -1,0 +1,194 @@
+//! The replica's copy of the documents, kept by watching the store. Reads are served from here.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use imbl::{OrdMap, OrdSet};
+use model::{Cluster, ClusterName, Machine, MachineName, Operation, OperationId, Rack, RackName, Request, RequestId, keys};
+use serde::de::DeserializeOwned;
+use store::{Change, Document, Revision, SharedStore, StoreError};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tracing::{error, warn};
+
+/// A document as it was at a revision.
+#[derive(Clone, Debug)]
+pub(crate) struct Versioned<T> {
+    pub document: Arc<T>,
+    pub revision: Revision,
+}
+
+/// All documents at one revision; cheap to clone and never changed in place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct View {
+    pub revision: Revision,
+    pub clusters: OrdMap<ClusterName, Versioned<Cluster>>,
+    pub racks: OrdMap<(ClusterName, RackName), Versioned<Rack>>,
+    pub machines: OrdMap<(ClusterName, MachineName), Versioned<Machine>>,
+    pub operations: OrdMap<OperationId, Arc<Operation>>,
+    by_machine: OrdMap<(ClusterName, MachineName), OrdSet<OperationId>>,
+    pub requests: OrdMap<RequestId, Arc<Request>>,
+}
+
+#[derive(Debug)]
+pub struct Cache {
+    view: RwLock<Arc<View>>,
+    revision: watch::Sender<Revision>,
+}
+
+impl Cache {
+    /// Reads everything there is; [`Cache::follow`] keeps it up to date from then on.
+    pub async fn load(store: &SharedStore) -> Result<Arc<Cache>, StoreError> {
+        let view = read_all(store).await?;
+        let revision = watch::Sender::new(view.revision);
+        Ok(Arc::new(Cache { view: RwLock::new(Arc::new(view)), revision }))
+    }
+
+    pub(crate) fn view(&self) -> Arc<View> {
+        self.view.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn changes(&self) -> watch::Receiver<Revision> {
+        self.revision.subscribe()
+    }
+
+    fn set(&self, view: View) {
+        let revision = view.revision;
+        *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
+        self.revision.send_replace(revision);
+    }
+
+    /// Follows the store until `shutdown`. Falling behind means reading everything again.
+    pub async fn follow(self: Arc<Self>, store: SharedStore, shutdown: CancellationToken) {
+        while !shutdown.is_cancelled() {
+            let result = tokio::select! {
+                biased;
+                () = shutdown.cancelled() => return,
+                result = self.follow_once(&store) => result,
+            };
+            if let Err(problem) = result {
+                warn!(error = %problem, "the cache lost its watch and reads everything again");
+                tokio::time::sleep(REREAD_AFTER).await;
+                match read_all(&store).await {
+                    Ok(view) => self.set(view),
+                    Err(problem) => error!(error = %problem, "the store cannot be read"),
+                }
+            }
+        }
+    }
+
+    async fn follow_once(&self, store: &SharedStore) -> Result<(), StoreError> {
+        let mut watch = store.watch("", self.view().revision).await?;
+        loop {
+            let changes = watch.next().await?;
+            let mut view = (*self.view()).clone();
+            for change in &changes {
+                view.apply(change);
+            }
+            self.set(view);
+        }
+    }
+}
+
+/// The pause before everything is read again, so that a broken store is not hammered.
+const REREAD_AFTER: std::time::Duration = std::time::Duration::from_millis(200);
+
+async fn read_all(store: &SharedStore) -> Result<View, StoreError> {
+    let listing = store.list("").await?;
+    let mut view = View { revision: listing.revision, ..View::default() };
+    for Document { key, value, revision } in listing.documents {
+        view.put(&key, &value, revision);
+    }
+    Ok(view)
+}
+
+fn decode<T: DeserializeOwned>(key: &str, value: &[u8]) -> Option<Arc<T>> {
+    match serde_json::from_slice(value) {
+        Ok(document) => Some(Arc::new(document)),
+        Err(problem) => {
+            error!(%key, error = %problem, "a document cannot be read and is not shown");
+            None
+        }
+    }
+}
+
+impl View {
+    fn apply(&mut self, change: &Change) {
+        self.revision = self.revision.max(change.revision);
+        match &change.value {
+            Some(value) => self.put(&change.key, value, change.revision),
+            None => self.remove(&change.key),
+        }
+    }
+
+    fn put(&mut self, key: &str, value: &[u8], revision: Revision) {
+        if key.starts_with(keys::CLUSTERS) {
+            if let Some(document) = decode::<Cluster>(key, value) {
+                self.clusters.insert(document.name.clone(), Versioned { document, revision });
+            }
+        } else if key.starts_with(keys::RACKS) {
+            if let Some(document) = decode::<Rack>(key, value) {
+                self.racks.insert((document.cluster.clone(), document.name.clone()), Versioned { document, revision });
+            }
+        } else if key.starts_with(keys::MACHINES) {
+            if let Some(document) = decode::<Machine>(key, value) {
+                self.machines.insert((document.cluster.clone(), document.name.clone()), Versioned { document, revision });
+            }
+        } else if key.starts_with(keys::OPERATIONS) {
+            if let Some(document) = decode::<Operation>(key, value) {
+                let place = (document.cluster.clone(), document.machine.clone());
+                self.by_machine.entry(place).or_default().insert(document.id.clone());
+                self.operations.insert(document.id.clone(), document);
+            }
+        } else if key.starts_with(keys::REQUESTS)
+            && let Some(document) = decode::<Request>(key, value)
+        {
+            self.requests.insert(document.id.clone(), document);
+        }
+    }
+
+    /// Only operations and requests come and go; the rest of a site stays.
+    fn remove(&mut self, key: &str) {
+        let id = key.rsplit('/').next().unwrap_or_default();
+        if key.starts_with(keys::REQUESTS) {
+            self.requests.remove(&RequestId::new(id));
+        } else if key.starts_with(keys::OPERATIONS)
+            && let Some(operation) = self.operations.remove(&OperationId::new(id))
+        {
+            let place = (operation.cluster.clone(), operation.machine.clone());
+            if let Some(ids) = self.by_machine.get_mut(&place) {
+                ids.remove(&operation.id);
+            }
+        }
+    }
+
+    /// A machine's operations, the latest first.
+    pub fn operations_of(&self, machine: &Machine) -> Vec<Arc<Operation>> {
+        let place = (machine.cluster.clone(), machine.name.clone());
+        let ids = self.by_machine.get(&place).cloned().unwrap_or_default();
+        let mut operations: Vec<Arc<Operation>> = ids.iter().filter_map(|id| self.operations.get(id).cloned()).collect();
+        operations.sort_by(|a, b| (b.accepted_at, &b.id).cmp(&(a.accepted_at, &a.id)));
+        operations
+    }
+
+    pub fn machines_of(&self, cluster: &ClusterName) -> impl Iterator<Item = &Versioned<Machine>> {
+        self.machines.iter().filter(move |((owner, _), _)| owner == cluster).map(|(_, machine)| machine)
+    }
+
+    pub fn racks_of(&self, cluster: &ClusterName) -> impl Iterator<Item = &Versioned<Rack>> {
+        self.racks.iter().filter(move |((owner, _), _)| owner == cluster).map(|(_, rack)| rack)
+    }
+
+    pub fn subscriptions(&self) -> BTreeSet<String> {
+        self.clusters.values().map(|cluster| cluster.document.home.subscription.clone()).collect()
+    }
+
+    /// Clusters of a subscription, and of one resource group of it if one is given.
+    pub fn clusters_in(&self, subscription: &str, group: Option<&str>) -> Vec<&Versioned<Cluster>> {
+        self.clusters
+            .values()
+            .filter(|cluster| cluster.document.home.subscription.eq_ignore_ascii_case(subscription))
+            .filter(|cluster| group.is_none_or(|group| cluster.document.home.resource_group.eq_ignore_ascii_case(group)))
+            .collect()
+    }
+}

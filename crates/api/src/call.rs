@@ -1,0 +1,122 @@
+//! One HTTP request: who sent it, what it asks, and the ids that go back with the answer.
+
+use axum::body::Body;
+use axum::extract::Request as HttpRequest;
+use axum::response::Response;
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use model::{CorrelationId, Span};
+use uuid::Uuid;
+
+use crate::reply::Refused;
+
+/// Larger bodies are refused: the largest action body of the model is under a kilobyte.
+pub const BODY_MAX: usize = 64 * 1024;
+
+/// A client that has not sent its body by then is not waited for.
+const BODY_TIMEOUT: Span = Span::seconds(10);
+
+/// Who is asking. There is no authentication yet, and so the API listens on loopback only; this names the caller in
+/// operations and holds.
+pub const CALLER_HEADER: &str = "x-ms-client-principal-name";
+
+/// Longest caller name that is kept.
+const CALLER_MAX: usize = 128;
+
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub method: Method,
+    pub path: String,
+    query: Vec<(String, String)>,
+    headers: HeaderMap,
+    request_id: String,
+    pub correlation_id: CorrelationId,
+}
+
+impl Call {
+    pub fn begin(request: HttpRequest) -> (Call, Body) {
+        let (Parts { method, uri, headers, .. }, body) = request.into_parts();
+        let correlation_id = header_text(&headers, "x-ms-correlation-request-id").unwrap_or_else(|| Uuid::new_v4().to_string());
+        let call = Call {
+            method,
+            path: percent_decode(uri.path()),
+            query: parse_query(uri.query().unwrap_or_default()),
+            request_id: Uuid::new_v4().to_string(),
+            correlation_id: CorrelationId::new(correlation_id),
+            headers,
+        };
+        (call, body)
+    }
+
+    /// A query parameter; names are matched without case, as Azure does.
+    pub fn query(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(key, value)| key.eq_ignore_ascii_case(name) && !value.is_empty()).map(|(_, value)| value.as_str())
+    }
+
+    pub fn caller(&self) -> String {
+        header_text(&self.headers, CALLER_HEADER).unwrap_or_else(|| "anonymous".to_owned())
+    }
+
+    /// The id a client gives its own request, so that sending it twice is asking once.
+    pub fn client_request_id(&self) -> Option<String> {
+        header_text(&self.headers, "x-ms-client-request-id")
+    }
+
+    /// Scheme and authority for absolute links, as the client addressed us.
+    pub fn origin(&self) -> String {
+        let host = header_text(&self.headers, "host").unwrap_or_else(|| "localhost".to_owned());
+        format!("http://{host}")
+    }
+
+    pub async fn read_body(&self, body: Body) -> Result<Bytes, Refused> {
+        let limited = Limited::new(body, BODY_MAX).collect();
+        match tokio::time::timeout(BODY_TIMEOUT.to_std(), limited).await {
+            Ok(Ok(collected)) => Ok(collected.to_bytes()),
+            Ok(Err(problem)) if problem.is::<http_body_util::LengthLimitError>() => {
+                let message = format!("the body is larger than {BODY_MAX} bytes");
+                Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestBodyTooLarge", message))
+            }
+            Ok(Err(_)) => Err(Refused::bad_content("the body could not be read to its end")),
+            Err(_) => {
+                let message = format!("the body did not arrive within {BODY_TIMEOUT}");
+                Err(Refused::new(StatusCode::REQUEST_TIMEOUT, "RequestTimeout", message))
+            }
+        }
+    }
+
+    pub fn finish(&self, mut response: Response) -> Response {
+        let headers = response.headers_mut();
+        if let Ok(id) = HeaderValue::from_str(&self.request_id) {
+            headers.insert("x-ms-request-id", id);
+        }
+        if let Ok(id) = HeaderValue::from_str(self.correlation_id.as_str()) {
+            headers.insert("x-ms-correlation-request-id", id);
+        }
+        response
+    }
+}
+
+/// A header's text, if it is short and printable enough to be kept and sent back.
+fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
+    let text = headers.get(name)?.to_str().ok()?.trim();
+    let fine = !text.is_empty() && text.len() <= CALLER_MAX && text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+    fine.then(|| text.to_owned())
+}
+
+fn parse_query(query: &str) -> Vec<(String, String)> {
+    query
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (percent_decode(&key.replace('+', " ")), percent_decode(&value.replace('+', " ")))
+        })
+        .collect()
+}
+
+/// Broken escapes stay as they are: they then match nothing, and the answer says so.
+fn percent_decode(text: &str) -> String {
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+}

@@ -1,0 +1,87 @@
+//! The ARM face: resources, actions and long-running operations, over HTTP.
+//!
+//! A request that changes something is written to the store and waits there for its keeper's verdict; nothing here
+//! calls a keeper, and nothing here decides. Reads come from a cache that follows the store.
+
+mod cache;
+mod call;
+mod links;
+mod operations;
+mod paging;
+mod reply;
+mod resources;
+mod route;
+mod site_status;
+mod submit;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request as HttpRequest, State};
+use axum::response::Response;
+use http::StatusCode;
+use model::Clock;
+use serde_json::json;
+use store::SharedStore;
+
+pub use cache::Cache;
+pub use call::{BODY_MAX, CALLER_HEADER};
+pub use paging::{PAGE_DEFAULT, PAGE_MAX};
+pub use submit::MAX_PENDING;
+
+use call::Call;
+use reply::{Refused, json_response};
+use route::{Kind, Route};
+
+#[derive(Clone)]
+pub struct Api {
+    pub store: SharedStore,
+    pub clock: Arc<dyn Clock>,
+    pub cache: Arc<Cache>,
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Api").field("cache", &self.cache).finish_non_exhaustive()
+    }
+}
+
+/// The whole API as one service.
+pub fn router(api: Api) -> Router {
+    Router::new().fallback(answer).with_state(api)
+}
+
+async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
+    let (call, body) = Call::begin(request);
+    let result = match Route::find(&call.method, &call.path) {
+        Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
+        Ok(route) => dispatch(&api, &call, route, body).await,
+        Err(refused) => Err(refused),
+    };
+    call.finish(result.unwrap_or_else(Refused::into_response))
+}
+
+async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) -> Result<Response, Refused> {
+    let view = api.cache.view();
+    match route {
+        Route::Health => Ok(json_response(StatusCode::OK, &json!({ "status": "ok" }))),
+        Route::Subscriptions => Ok(resources::subscriptions::list(&view)),
+        Route::Subscription { subscription } => resources::subscriptions::show(&view, &subscription),
+        Route::List { kind, subscription, group } => resources::list(&view, call, kind, &subscription, group.as_deref()),
+        Route::Show { kind: Kind::Clusters, subscription, group, name } => resources::clusters::show(&view, &subscription, &group, &name),
+        Route::Show { kind: Kind::Racks, subscription, group, name } => resources::racks::show(&view, &subscription, &group, &name),
+        Route::Show { kind: Kind::Machines, subscription, group, name } => {
+            resources::machines::show(&view, &subscription, &group, &name, api.clock.now())
+        }
+        Route::Act { subscription, group, machine, verb } => {
+            let body = call.read_body(body).await?;
+            resources::actions::act(api, call, &resources::actions::Target { subscription, group, machine, verb }, &body).await
+        }
+        Route::OperationStatus { id } => operations::status(&view, call, &id),
+        Route::OperationResult { id } => operations::result(&view, call, &id),
+        Route::SiteStatus => Ok(site_status::show(&view, api.clock.now())),
+        Route::Operations => operations::list(&view, call, api.clock.now()),
+        Route::Operation { id } => operations::show(&view, &id, api.clock.now()),
+        Route::CancelOperation { id } => operations::cancel(api, call, &id).await,
+    }
+}

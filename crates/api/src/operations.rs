@@ -1,0 +1,163 @@
+//! Operations: what Azure's clients poll, and what people look at.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use http::StatusCode;
+use model::{Ask, Cluster, Failure, Operation, OperationId, OperationResult, Timestamp};
+use plan::StepStatus;
+use serde_json::{Value, json};
+
+use crate::Api;
+use crate::cache::View;
+use crate::call::Call;
+use crate::links;
+use crate::reply::{RETRY_AFTER, Refused, json_response, set_retry_after};
+use crate::resources::machines::render_wait;
+use crate::submit::submit;
+
+/// The shortest beginning of an id that names an operation.
+const SHORTEST_ID: usize = 4;
+
+/// An operation by its id, or by a beginning of it that fits no other.
+fn find(view: &View, id: &str) -> Result<(Arc<Operation>, Arc<Cluster>), Refused> {
+    let id = id.to_ascii_lowercase();
+    let exact = view.operations.get(&OperationId::new(id.as_str()));
+    let mut matching = view
+        .operations
+        .range(OperationId::new(id.as_str())..)
+        .map(|(_, operation)| operation)
+        .take_while(|operation| id.len() >= SHORTEST_ID && operation.id.as_str().starts_with(&id));
+    let operation = match (exact, matching.next(), matching.next()) {
+        (Some(operation), _, _) | (None, Some(operation), None) => operation,
+        (None, Some(_), Some(_)) => {
+            return Err(Refused::new(StatusCode::CONFLICT, "AmbiguousOperationId", format!("`{id}` begins more than one operation's id")));
+        }
+        (None, None, _) => return Err(Refused::not_found("operation", &id)),
+    };
+    let cluster = view.clusters.get(&operation.cluster).ok_or_else(|| Refused::not_found("cluster", operation.cluster.as_str()))?;
+    Ok((operation.clone(), cluster.document.clone()))
+}
+
+pub(crate) fn status(view: &View, _call: &Call, id: &str) -> Result<Response, Refused> {
+    let (operation, cluster) = find(view, id)?;
+    let mut response = json_response(StatusCode::OK, &render_status(&cluster, &operation));
+    if operation.is_running() {
+        set_retry_after(response.headers_mut(), RETRY_AFTER);
+    }
+    Ok(response)
+}
+
+/// What `Location` leads to: 202 while it runs, the result when it succeeded, an error when it did not.
+pub(crate) fn result(view: &View, _call: &Call, id: &str) -> Result<Response, Refused> {
+    let (operation, cluster) = find(view, id)?;
+    let body = render_status(&cluster, &operation);
+    match operation.ended.as_ref().map(|ended| ended.result) {
+        None => {
+            let mut response = json_response(StatusCode::ACCEPTED, &body);
+            set_retry_after(response.headers_mut(), RETRY_AFTER);
+            Ok(response)
+        }
+        Some(OperationResult::Succeeded) => Ok(json_response(StatusCode::OK, &body)),
+        // A 200 here would make `az` exit 0.
+        Some(OperationResult::Failed | OperationResult::Canceled) => {
+            Ok(json_response(StatusCode::CONFLICT, &json!({ "error": body["error"] })))
+        }
+    }
+}
+
+/// `OperationStatusResult` of the model.
+pub(crate) fn render_status(cluster: &Cluster, operation: &Operation) -> Value {
+    let mut body = json!({
+        "id": links::operation_status_id(cluster, operation),
+        "name": operation.id,
+        "resourceId": links::machine_id(cluster, &operation.machine),
+        "status": operation.ended.as_ref().map_or("InProgress".to_owned(), |ended| ended.result.to_string()),
+        "startTime": operation.accepted_at,
+        "percentComplete": plan::progress_of(operation).percent,
+    });
+    if let Some(ended) = &operation.ended {
+        body["endTime"] = json!(ended.at);
+        if ended.result != OperationResult::Succeeded {
+            body["error"] = render_error(operation);
+        }
+    }
+    body
+}
+
+fn render_error(operation: &Operation) -> Value {
+    let Some(ended) = &operation.ended else { return Value::Null };
+    let code = match ended.failure {
+        Some(Failure::DeadlineExceeded) => "DeadlineExceeded",
+        Some(Failure::DeviceUnsupported) => "DeviceUnsupported",
+        Some(Failure::DeviceMissing) => "DeviceMissing",
+        None => "OperationCanceled",
+    };
+    let details: Vec<Value> = ended.next.iter().map(|next| json!({ "code": "Next", "message": next })).collect();
+    json!({ "code": code, "message": ended.message, "target": operation.machine, "details": details })
+}
+
+pub(crate) fn list(view: &View, call: &Call, now: Timestamp) -> Result<Response, Refused> {
+    let running_only = call.query("running").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+    let mut operations: Vec<&Arc<Operation>> =
+        view.operations.values().filter(|operation| !running_only || operation.is_running()).collect();
+    operations.sort_by(|a, b| (b.accepted_at, &b.id).cmp(&(a.accepted_at, &a.id)));
+    let value: Vec<Value> = operations.iter().map(|operation| render(operation, now)).collect();
+    Ok(json_response(StatusCode::OK, &json!({ "value": value })))
+}
+
+pub(crate) fn show(view: &View, id: &str, now: Timestamp) -> Result<Response, Refused> {
+    let (operation, _) = find(view, id)?;
+    Ok(json_response(StatusCode::OK, &render(&operation, now)))
+}
+
+/// An operation as people look at it.
+pub(crate) fn render(operation: &Operation, now: Timestamp) -> Value {
+    let progress = plan::progress_of(operation);
+    let steps: Vec<Value> = progress
+        .steps
+        .iter()
+        .map(|step| {
+            json!({
+                "name": step.step.title(),
+                "status": match step.status {
+                    StepStatus::NotStarted => "NotStarted",
+                    StepStatus::InProgress => "InProgress",
+                    StepStatus::Completed => "Completed",
+                    StepStatus::Failed => "Failed",
+                },
+                "startedAt": step.started_at,
+                "endedAt": step.ended_at,
+                "message": step.message,
+            })
+        })
+        .collect();
+    let ended = operation.ended.as_ref();
+    json!({
+        "id": operation.id,
+        "cluster": operation.cluster,
+        "machine": operation.machine,
+        "action": operation.action.command(),
+        "caller": operation.caller,
+        "correlationId": operation.correlation_id,
+        "status": ended.map_or("InProgress".to_owned(), |ended| ended.result.to_string()),
+        "percentComplete": progress.percent,
+        "acceptedAt": operation.accepted_at,
+        "deadlineAt": operation.deadline_at,
+        "endedAt": ended.map(|ended| ended.at),
+        "message": ended.map(|ended| ended.message.clone()),
+        "next": ended.and_then(|ended| ended.next.clone()),
+        "cancelRequestedBy": operation.cancel.as_ref().map(|cancel| cancel.by.clone()),
+        "steps": steps,
+        "wait": operation.wait.as_ref().map(|wait| render_wait(wait, now)),
+        "journal": operation.journal,
+    })
+}
+
+pub(crate) async fn cancel(api: &Api, call: &Call, id: &str) -> Result<Response, Refused> {
+    let view = api.cache.view();
+    let (operation, cluster) = find(&view, id)?;
+    submit(api, call, &cluster.name, Ask::Cancel { operation: operation.id.clone() }, &[]).await?;
+    let (operation, _) = find(&api.cache.view(), id)?;
+    Ok(json_response(StatusCode::ACCEPTED, &render(&operation, api.clock.now())))
+}

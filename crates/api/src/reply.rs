@@ -1,0 +1,165 @@
+//! Answers in the ARM dialect: bodies, the error envelope, and the status codes, which live only here.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use model::{Refusal, Rule, Span};
+use serde_json::{Value, json};
+
+/// An error as the client reads it.
+#[derive(Clone, Debug)]
+pub(crate) struct Refused {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+    target: Option<String>,
+    details: Vec<(String, String)>,
+    info: Option<Value>,
+    retry_after: Option<Span>,
+    allow: Option<String>,
+}
+
+impl Refused {
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Refused {
+            status,
+            code,
+            message: message.into(),
+            target: None,
+            details: Vec::new(),
+            info: None,
+            retry_after: None,
+            allow: None,
+        }
+    }
+
+    pub fn target(mut self, target: impl Into<String>) -> Self {
+        self.target = Some(target.into());
+        self
+    }
+
+    pub fn retry_after(mut self, span: Span) -> Self {
+        self.retry_after = Some(span);
+        self
+    }
+
+    #[cfg(test)]
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub fn no_such_path(path: &str) -> Self {
+        Refused::new(StatusCode::NOT_FOUND, "InvalidResourceType", format!("there is nothing at `{}`", shortened(path)))
+    }
+
+    pub fn method_not_allowed(method: &Method, allowed: &[&Method]) -> Self {
+        let allow = allowed.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(", ");
+        let message = format!("{method} is not possible here; {allow} is");
+        Refused { allow: Some(allow), ..Refused::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message) }
+    }
+
+    pub fn not_found(what: &str, name: &str) -> Self {
+        Refused::new(StatusCode::NOT_FOUND, "ResourceNotFound", format!("there is no {what} `{}`", shortened(name))).target(shortened(name))
+    }
+
+    pub fn bad_content(message: impl Into<String>) -> Self {
+        Refused::new(StatusCode::BAD_REQUEST, "InvalidRequestContent", message)
+    }
+
+    pub fn missing_api_version() -> Self {
+        let message = "the query parameter `api-version` is missing; any value will do, e.g. api-version=2026-07-01";
+        Refused::new(StatusCode::BAD_REQUEST, "MissingApiVersionParameter", message).target("api-version")
+    }
+
+    /// A refusal of the keeper's, with its rule, evidence and remedy.
+    pub fn by_rule(refusal: &Refusal) -> Self {
+        let message = format!("{}: {}", refusal.message, refusal.evidence.join("; "));
+        let mut details: Vec<(String, String)> = refusal.evidence.iter().map(|fact| ("Evidence".to_owned(), fact.clone())).collect();
+        details.push(("Remedy".to_owned(), refusal.remedy.clone()));
+        let info = json!({
+            "rule": refusal.rule.name(),
+            "subject": refusal.message,
+            "evidence": refusal.evidence,
+            "remedy": refusal.remedy,
+        });
+        let retry_after = matches!(refusal.rule, Rule::RequestExpired | Rule::QueueFull).then_some(RETRY_AFTER);
+        Refused {
+            details,
+            info: Some(info),
+            retry_after,
+            ..Refused::new(status_of(refusal.rule), refusal.rule.code(), message).target(refusal.rule.name())
+        }
+    }
+
+    pub fn body(&self) -> Value {
+        let mut error = json!({ "code": self.code, "message": self.message });
+        if let Some(target) = &self.target {
+            error["target"] = json!(target);
+        }
+        if !self.details.is_empty() {
+            error["details"] = self.details.iter().map(|(code, message)| json!({ "code": code, "message": message })).collect();
+        }
+        if let Some(info) = &self.info {
+            error["additionalInfo"] = json!([{ "type": "Refusal", "info": info }]);
+        }
+        json!({ "error": error })
+    }
+
+    pub fn into_response(self) -> Response {
+        let mut response = json_response(self.status, &self.body());
+        if let Some(span) = self.retry_after {
+            set_retry_after(response.headers_mut(), span);
+        }
+        if let Some(allow) = self.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
+            response.headers_mut().insert(header::ALLOW, allow);
+        }
+        // Azure's clients read the code from here when they cannot read the body.
+        response.headers_mut().insert("x-ms-error-code", HeaderValue::from_static(self.code));
+        response
+    }
+}
+
+/// How long a client should wait before it asks again. Absent or zero makes Azure's clients sleep for half a minute.
+pub(crate) const RETRY_AFTER: Span = Span::seconds(1);
+
+fn status_of(rule: Rule) -> StatusCode {
+    match rule {
+        Rule::RequestExpired => StatusCode::SERVICE_UNAVAILABLE,
+        Rule::MachineExists | Rule::OperationExists => StatusCode::NOT_FOUND,
+        Rule::EvacuateUnavailable => StatusCode::BAD_REQUEST,
+        Rule::QueueFull => StatusCode::TOO_MANY_REQUESTS,
+        Rule::ClusterRunning
+        | Rule::ClusterConnected
+        | Rule::MachineManaged
+        | Rule::MachineProvisioned
+        | Rule::OneActionPerMachine
+        | Rule::KcpOneAtATime
+        | Rule::KcpOthersHealthy
+        | Rule::KcpQuorum
+        | Rule::KcpSoleVoter
+        | Rule::HeldByOperation
+        | Rule::OperationRunning => StatusCode::CONFLICT,
+    }
+}
+
+pub(crate) fn json_response(status: StatusCode, body: &Value) -> Response {
+    let mut response = Response::new(Body::from(body.to_string()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
+    response
+}
+
+pub(crate) fn set_retry_after(headers: &mut HeaderMap, span: Span) {
+    let seconds = (span.as_millis() / 1_000).max(1);
+    headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+}
+
+/// What a client sent, cut to a length that is safe to send back.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST_ECHO: usize = 200;
+    let mut short: String = text.chars().take(LONGEST_ECHO).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}

@@ -1,0 +1,94 @@
+//! Resources as ARM shows them: one file each.
+
+pub(crate) mod actions;
+pub(crate) mod clusters;
+pub(crate) mod machines;
+pub(crate) mod racks;
+pub(crate) mod subscriptions;
+
+use axum::response::Response;
+use http::StatusCode;
+use model::{Cluster, Timestamp};
+use serde_json::{Value, json};
+use store::Revision;
+
+use crate::cache::View;
+use crate::call::Call;
+use crate::links;
+use crate::paging::Paging;
+use crate::reply::{Refused, json_response};
+use crate::route::Kind;
+
+pub(crate) fn list(view: &View, call: &Call, kind: Kind, subscription: &str, group: Option<&str>) -> Result<Response, Refused> {
+    let paging = Paging::of(call)?;
+    let clusters = view.clusters_in(subscription, group);
+    if clusters.is_empty() {
+        check_place(view, subscription, group)?;
+    }
+    let body = match kind {
+        Kind::Clusters => {
+            paging.page(call, clusters.into_iter(), |cluster| cluster.document.name.to_string(), |cluster| clusters::render(view, cluster))
+        }
+        Kind::Racks => paging.page(
+            call,
+            clusters.into_iter().flat_map(|cluster| view.racks_of(&cluster.document.name)),
+            |rack| format!("{}/{}", rack.document.cluster, rack.document.name),
+            |rack| racks::render(view, rack),
+        ),
+        Kind::Machines => paging.page(
+            call,
+            clusters.into_iter().flat_map(|cluster| view.machines_of(&cluster.document.name)),
+            |machine| format!("{}/{}", machine.document.cluster, machine.document.name),
+            |machine| machines::render(view, machine),
+        ),
+    };
+    Ok(json_response(StatusCode::OK, &body))
+}
+
+/// An unknown subscription or resource group is an error, not an empty list: it is most often a typing mistake.
+fn check_place(view: &View, subscription: &str, group: Option<&str>) -> Result<(), Refused> {
+    if !view.subscriptions().iter().any(|known| known.eq_ignore_ascii_case(subscription)) {
+        return Err(Refused::new(StatusCode::NOT_FOUND, "SubscriptionNotFound", format!("there is no subscription `{subscription}`")));
+    }
+    match group {
+        Some(group) => Err(Refused::new(StatusCode::NOT_FOUND, "ResourceGroupNotFound", format!("there is no resource group `{group}`"))),
+        None => Ok(()),
+    }
+}
+
+/// The clusters of a resource group, or why there are none.
+pub(crate) fn clusters_at<'a>(
+    view: &'a View,
+    subscription: &str,
+    group: &str,
+) -> Result<Vec<&'a crate::cache::Versioned<Cluster>>, Refused> {
+    let clusters = view.clusters_in(subscription, Some(group));
+    if clusters.is_empty() {
+        check_place(view, subscription, Some(group))?;
+    }
+    Ok(clusters)
+}
+
+/// What every tracked resource has around its properties.
+fn envelope(cluster: &Cluster, kind: &str, id: String, name: &str, created_at: Timestamp, revision: Revision, tags: Value) -> Value {
+    json!({
+        "id": id,
+        "name": name,
+        "type": format!("{}/{kind}", links::PROVIDER),
+        "location": cluster.home.location,
+        "tags": tags,
+        "etag": format!("\"{}\"", revision.0),
+        "extendedLocation": {
+            "name": format!(
+                "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.ExtendedLocation/customLocations/{}",
+                cluster.home.subscription, cluster.home.resource_group, cluster.name
+            ),
+            "type": "CustomLocation",
+        },
+        "systemData": {
+            "createdBy": "rackwright",
+            "createdByType": "Application",
+            "createdAt": created_at,
+        },
+    })
+}

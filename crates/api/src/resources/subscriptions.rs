@@ -1,0 +1,30 @@
+//! Subscriptions: the top of every id.
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::cache::View;
+use crate::reply::{Refused, json_response};
+
+fn render(subscription: &str) -> Value {
+    json!({
+        "id": format!("/subscriptions/{subscription}"),
+        "subscriptionId": subscription,
+        "displayName": "Rackwright",
+        "state": "Enabled",
+    })
+}
+
+pub(crate) fn list(view: &View) -> Response {
+    let value: Vec<Value> = view.subscriptions().iter().map(|subscription| render(subscription)).collect();
+    json_response(StatusCode::OK, &json!({ "value": value }))
+}
+
+pub(crate) fn show(view: &View, subscription: &str) -> Result<Response, Refused> {
+    let known = view.subscriptions().into_iter().find(|known| known.eq_ignore_ascii_case(subscription));
+    match known {
+        Some(known) => Ok(json_response(StatusCode::OK, &render(&known))),
+        None => Err(Refused::new(StatusCode::NOT_FOUND, "SubscriptionNotFound", format!("there is no subscription `{subscription}`"))),
+    }
+}

@@ -1,0 +1,188 @@
+//! What the keeper knows: the snapshot, the revisions behind it, and which machines need a visit.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{MachineName, Machine, OPERATION_FORMAT, Observation, Operation, Request, RequestId, Timestamp, keys};
+use plan::{Plan, Snapshot, Visit, invariants};
+use serde::Serialize;
+use store::{Commit, Expected, Fence, Revision, SharedStore};
+
+use crate::enroll::{decode, encode};
+use crate::{Keeper, KeeperError};
+
+#[derive(Debug)]
+pub(crate) struct Books {
+    pub snapshot: Snapshot,
+    /// The revision each document was last read or written at; a foreign write shows as a conflict.
+    revisions: BTreeMap<String, Revision>,
+    dirty: BTreeSet<MachineName>,
+    all_dirty: bool,
+    /// Something that belongs to no machine has changed: a request came, or the line to the undercloud did.
+    stirred: bool,
+    revisits: BTreeMap<MachineName, Timestamp>,
+    due: BTreeSet<(Timestamp, MachineName)>,
+    wake_at: Option<Timestamp>,
+}
+
+impl Books {
+    /// Reads everything of the cluster. Returns the revision from which requests are to be watched.
+    pub async fn open(keeper: &Keeper) -> Result<(Books, Revision), KeeperError> {
+        let failed = |source| KeeperError::Store { cluster: keeper.cluster.clone(), source };
+        let store: &SharedStore = &keeper.store;
+        let document = store.get(&keys::cluster(&keeper.cluster)).await.map_err(failed)?;
+        let Some(document) = document else { return Err(KeeperError::NoCluster { cluster: keeper.cluster.clone() }) };
+        let mut books = Books {
+            snapshot: Snapshot::new(decode(&document)?, keeper.clock.now()),
+            revisions: BTreeMap::from([(document.key, document.revision)]),
+            dirty: BTreeSet::new(),
+            all_dirty: true,
+            stirred: true,
+            revisits: BTreeMap::new(),
+            due: BTreeSet::new(),
+            wake_at: None,
+        };
+        for document in store.list(&keys::machines_of(&keeper.cluster)).await.map_err(failed)?.documents {
+            books.snapshot.set_machine(decode::<Machine>(&document)?);
+            books.revisions.insert(document.key, document.revision);
+        }
+        for document in store.list(&keys::operations_of(&keeper.cluster)).await.map_err(failed)?.documents {
+            let operation = decode::<Operation>(&document)?;
+            if operation.format > OPERATION_FORMAT {
+                return Err(KeeperError::NewerOperation { id: operation.id.to_string(), found: operation.format });
+            }
+            books.snapshot.set_operation(operation);
+            books.revisions.insert(document.key, document.revision);
+        }
+        let requests = store.list(&keys::requests_of(&keeper.cluster)).await.map_err(failed)?;
+        for document in &requests.documents {
+            books.snapshot.set_request(decode::<Request>(document)?);
+        }
+        Ok((books, requests.revision))
+    }
+
+    /// Changes what was seen of a machine. `f` says whether the machine must be visited for it.
+    pub fn observe(&mut self, machine: &MachineName, f: impl FnOnce(&mut Observation) -> bool) {
+        let mut observation = self.snapshot.observation(machine);
+        if f(&mut observation) {
+            self.mark(machine.clone());
+        }
+        self.snapshot.observations.insert(machine.clone(), std::sync::Arc::new(observation));
+    }
+
+    pub fn mark(&mut self, machine: MachineName) {
+        self.dirty.insert(machine);
+    }
+
+    /// Machines with an operation may be waiting for whatever has just changed.
+    pub fn mark_running(&mut self) {
+        let running: Vec<MachineName> = self.snapshot.running().map(|(machine, _)| machine.clone()).collect();
+        self.dirty.extend(running);
+    }
+
+    pub fn stir(&mut self) {
+        self.stirred = true;
+    }
+
+    pub fn take_request(&mut self, request: Request) {
+        self.stirred |= request.verdict.is_none();
+        self.snapshot.set_request(request);
+    }
+
+    /// Whoever asked has read the verdict and swept the request away.
+    pub fn drop_request(&mut self, key: &str) {
+        let prefix = keys::requests_of(&self.snapshot.cluster.name);
+        if let Some(id) = key.strip_prefix(&prefix) {
+            self.snapshot.requests.remove(&RequestId::new(id));
+        }
+    }
+
+    pub fn needs_plan(&self) -> bool {
+        self.all_dirty || self.stirred || !self.dirty.is_empty()
+    }
+
+    /// When planning is due without anything happening.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        let first_due = self.due.first().map(|(at, _)| *at);
+        [self.wake_at, first_due].into_iter().flatten().min()
+    }
+
+    pub fn plan(&mut self, now: Timestamp) -> Result<Plan, KeeperError> {
+        let visit = if std::mem::take(&mut self.all_dirty) { Visit::All } else { Visit::Only(self.take_due(now)) };
+        self.dirty.clear();
+        self.stirred = false;
+        let plan = plan::plan(&self.snapshot, &visit, now);
+        if let Some(violation) = invariants::check(&self.snapshot, &plan).into_iter().next() {
+            return Err(KeeperError::Invariant { violation: violation.to_string() });
+        }
+        Ok(plan)
+    }
+
+    fn take_due(&mut self, now: Timestamp) -> BTreeSet<MachineName> {
+        let mut visit = std::mem::take(&mut self.dirty);
+        while let Some((at, machine)) = self.due.first() {
+            if *at > now {
+                break;
+            }
+            visit.insert(machine.clone());
+            let first = self.due.pop_first();
+            if let Some((_, machine)) = first {
+                self.revisits.remove(&machine);
+            }
+        }
+        visit
+    }
+
+    /// The commit of a plan's changes: fenced, and with the revisions we believe in.
+    pub fn commit_of(&self, plan: &Plan, fence: Fence) -> Commit {
+        let cluster = &self.snapshot.cluster.name;
+        let changes = &plan.changes;
+        let mut commit = Commit::default().fenced(fence);
+        if let Some(document) = &changes.cluster {
+            commit = self.put(commit, keys::cluster(cluster), document);
+        }
+        for (name, machine) in &changes.machines {
+            commit = self.put(commit, keys::machine(cluster, name), machine);
+        }
+        for (id, operation) in &changes.operations {
+            commit = self.put(commit, keys::operation(cluster, id), operation);
+        }
+        for id in &changes.forgotten_operations {
+            commit = commit.delete(keys::operation(cluster, id));
+        }
+        for (id, request) in &changes.requests {
+            commit = commit.put(keys::request(cluster, id), encode(request));
+        }
+        for id in &changes.forgotten_requests {
+            commit = commit.delete(keys::request(cluster, id));
+        }
+        commit
+    }
+
+    fn put(&self, commit: Commit, key: String, document: &impl Serialize) -> Commit {
+        let expected = self.revisions.get(&key).map_or(Expected::Absent, |revision| Expected::At(*revision));
+        commit.expect(key.clone(), expected).put(key, encode(document))
+    }
+
+    /// Takes a committed plan over into the snapshot.
+    pub fn settle(&mut self, plan: &Plan, commit: &[String], revision: Option<Revision>) {
+        self.snapshot = invariants::apply(&self.snapshot, plan);
+        if let Some(revision) = revision {
+            for key in commit {
+                self.revisions.insert(key.clone(), revision);
+            }
+        }
+        for id in &plan.changes.forgotten_operations {
+            self.revisions.remove(&keys::operation(&self.snapshot.cluster.name, id));
+        }
+        self.wake_at = plan.wake_at;
+        for (machine, revisit) in &plan.revisits {
+            if let Some(at) = self.revisits.remove(machine) {
+                self.due.remove(&(at, machine.clone()));
+            }
+            if let Some(at) = revisit {
+                self.revisits.insert(machine.clone(), *at);
+                self.due.insert((*at, machine.clone()));
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Asking devices: one request, one answer. What to do about the answer is not decided here.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use kubernetes::Undercloud;
+use model::{Delivery, DeviceAsk, Fault, FaultClass, PowerRequest, SecretRef};
+use plan::Step;
+use redfish::{Bmc, Credentials, Login};
+use store::Vault;
+
+/// BMC credentials out of the vault, resolved for each login and kept nowhere.
+#[derive(Debug)]
+pub struct VaultCredentials {
+    vault: Arc<Vault>,
+    secret: SecretRef,
+}
+
+impl VaultCredentials {
+    pub fn new(vault: Arc<Vault>, secret: SecretRef) -> Self {
+        VaultCredentials { vault, secret }
+    }
+}
+
+#[async_trait]
+impl Credentials for VaultCredentials {
+    /// The secret is `user`, a line feed, and the password.
+    async fn login(&self) -> Result<Login, Fault> {
+        let secret = self.vault.load(&self.secret).await.map_err(|error| {
+            tracing::warn!(secret = %self.secret, %error, "BMC credentials cannot be read");
+            Fault::new(FaultClass::Denied, Delivery::No, format!("credentials `{}` cannot be read from the vault", self.secret))
+        })?;
+        let text = std::str::from_utf8(&secret).unwrap_or_default();
+        let (user, password) = text.split_once('\n').unwrap_or((text, ""));
+        Ok(Login::new(user, password))
+    }
+}
+
+/// Carries out one step of a plan.
+pub(crate) async fn request(step: &Step, bmc: Option<&Bmc>, undercloud: &Undercloud) -> Result<(), Fault> {
+    let power = match step.ask {
+        DeviceAsk::GracefulOff => PowerRequest::GracefulOff,
+        DeviceAsk::ForceOff => PowerRequest::ForceOff,
+        DeviceAsk::PowerOn => PowerRequest::On,
+        DeviceAsk::Cordon => return undercloud.request_cordon(node_of(step)?, &step.reason).await,
+        DeviceAsk::Uncordon => return undercloud.request_uncordon(node_of(step)?).await,
+    };
+    match bmc {
+        Some(bmc) => bmc.request_power(power).await,
+        None => Err(Fault::new(FaultClass::Missing, Delivery::No, format!("no BMC is configured for `{}`", step.machine))),
+    }
+}
+
+fn node_of(step: &Step) -> Result<&str, Fault> {
+    step.node.as_deref().ok_or_else(|| Fault::new(FaultClass::Missing, Delivery::No, format!("`{}` has no node", step.machine)))
+}

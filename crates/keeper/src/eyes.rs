@@ -1,0 +1,140 @@
+//! What the keeper's eyes report, and how it enters the books. Facts only.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kubernetes::NodeEvent;
+use model::{Answer, Fault, FaultClass, MachineName, NodeSeen, Power, Seen, Timestamp};
+use plan::Step;
+
+use crate::books::Books;
+
+/// Something seen or heard.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// `looked_at` is when the look began: what was seen may be that old.
+    Power { machine: MachineName, looked_at: Timestamp, result: Result<Power, Fault> },
+    Node(NodeEvent),
+    Contact(Result<(), Fault>),
+    Answered { step: Step, result: Result<(), Fault> },
+}
+
+/// Which machine a node belongs to; a node's disappearance carries only its name.
+#[derive(Debug, Default)]
+pub(crate) struct NodeNames(BTreeMap<String, MachineName>);
+
+pub(crate) fn note_power(books: &mut Books, machine: &MachineName, looked_at: Timestamp, result: Result<Power, Fault>, now: Timestamp) {
+    let busy = books.snapshot.running_on(machine).is_some();
+    books.observe(machine, |observation| match result {
+        Ok(power) => {
+            let news = observation.bmc.fault.is_some() || observation.power.as_ref().is_none_or(|before| before.what != power);
+            observation.bmc.answered(now);
+            observation.power = Some(Seen { what: power, at: looked_at });
+            news || busy
+        }
+        Err(fault) => {
+            observation.bmc.failed(now, fault);
+            true
+        }
+    });
+}
+
+pub(crate) fn note_contact(books: &mut Books, result: Result<(), Fault>, now: Timestamp) {
+    let was_silent = books.snapshot.undercloud.fault.is_some() || books.snapshot.undercloud.answered_at.is_none();
+    match result {
+        Ok(()) => books.snapshot.undercloud.answered(now),
+        Err(fault) => books.snapshot.undercloud.failed(now, fault),
+    }
+    if was_silent || books.snapshot.undercloud.fault.is_some() {
+        books.stir();
+        books.mark_running();
+    }
+}
+
+pub(crate) fn note_node(books: &mut Books, names: &mut NodeNames, event: NodeEvent, now: Timestamp) {
+    match event {
+        NodeEvent::Listed(nodes) => {
+            note_contact(books, Ok(()), now);
+            note_listing(books, names, nodes, now);
+        }
+        NodeEvent::Changed(node) => {
+            note_contact(books, Ok(()), now);
+            set_node(books, names, node, now);
+        }
+        NodeEvent::Gone { name } => {
+            note_contact(books, Ok(()), now);
+            if let Some(machine) = names.0.remove(&name) {
+                books.observe(&machine, |observation| {
+                    observation.node = Some(Seen { what: None, at: now });
+                    true
+                });
+            }
+        }
+        NodeEvent::Heard => note_contact(books, Ok(()), now),
+        NodeEvent::Lost(fault) => note_contact(books, Err(fault), now),
+    }
+}
+
+/// A listing speaks of every machine: those without a node in it have none.
+fn note_listing(books: &mut Books, names: &mut NodeNames, nodes: Vec<NodeSeen>, now: Timestamp) {
+    names.0.clear();
+    let machines: Vec<MachineName> = books.snapshot.machines.keys().cloned().collect();
+    let listed: BTreeSet<MachineName> = nodes.iter().filter_map(|node| MachineName::new(&node.machine).ok()).collect();
+    for node in nodes {
+        set_node(books, names, node, now);
+    }
+    for machine in machines {
+        if !listed.contains(&machine) {
+            books.observe(&machine, |observation| {
+                let news = observation.node.as_ref().is_none_or(|seen| seen.what.is_some());
+                observation.node = Some(Seen { what: None, at: now });
+                news
+            });
+        }
+    }
+}
+
+fn set_node(books: &mut Books, names: &mut NodeNames, node: NodeSeen, now: Timestamp) {
+    let Ok(machine) = MachineName::new(&node.machine) else { return };
+    if !books.snapshot.machines.contains_key(&machine) {
+        return;
+    }
+    names.0.insert(node.name.clone(), machine.clone());
+    let busy = books.snapshot.running_on(&machine).is_some();
+    books.observe(&machine, |observation| {
+        let news = observation.node.as_ref().is_none_or(|seen| seen.what.as_ref() != Some(&node));
+        observation.node = Some(Seen { what: Some(node), at: now });
+        news || busy
+    });
+}
+
+/// The device's answer to a step. Silence also tells of the line to it.
+pub(crate) fn note_answer(books: &mut Books, step: &Step, result: Result<(), Fault>, now: Timestamp) {
+    let through_bmc = matches!(step.ask, model::DeviceAsk::GracefulOff | model::DeviceAsk::ForceOff | model::DeviceAsk::PowerOn);
+    let fault = result.err();
+    books.observe(&step.machine, |observation| {
+        observation.asking = None;
+        observation.ask_ended_at = Some(now);
+        observation.answer = fault.clone().map(|fault| Answer {
+            operation: step.operation.clone(),
+            ask: step.ask,
+            attempt: step.attempt,
+            fault,
+            at: now,
+        });
+        if let (true, Some(fault)) = (through_bmc, fault.clone().filter(is_about_the_line)) {
+            observation.bmc.failed(now, fault);
+        }
+        true
+    });
+    if let (false, Some(fault)) = (through_bmc, fault.filter(is_about_the_line)) {
+        note_contact(books, Err(fault), now);
+    }
+}
+
+/// Whether a fault says that the device cannot be used now, rather than that this one request was wrong.
+fn is_about_the_line(fault: &Fault) -> bool {
+    match fault.class {
+        FaultClass::Unreachable | FaultClass::Busy | FaultClass::Denied | FaultClass::Garbled => true,
+        FaultClass::Unsupported | FaultClass::Missing => false,
+    }
+}

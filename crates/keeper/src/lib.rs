@@ -1,0 +1,79 @@
+//! The loop of one cluster: observe, snapshot, plan, check invariants, commit (intent first), act, observe.
+//!
+//! A keeper is the only writer of its cluster's documents. It decides nothing: what should happen is in `plan`.
+
+mod books;
+mod devices;
+mod enroll;
+mod eyes;
+mod lease;
+mod polls;
+mod run;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kubernetes::Undercloud;
+use model::{Clock, ClusterName, MachineName, Span};
+use redfish::Bmc;
+use store::{SharedStore, StoreError};
+
+pub use devices::VaultCredentials;
+pub use enroll::enroll_site;
+pub use polls::MAX_POLLS;
+
+/// How long a keeper's lease lasts without renewal. Never scaled: it is about our own processes.
+pub const LEASE_TTL: Span = Span::seconds(60);
+
+/// A device request is sent only while the lease outlives it by this much: the longest a driver's call can take.
+pub const DEVICE_TIMEOUT: Span = redfish::CALL_TIMEOUT;
+
+const _: () = assert!(DEVICE_TIMEOUT.as_millis() >= kubernetes::CALL_TIMEOUT.as_millis(), "every driver's call must fit");
+const _: () = assert!(LEASE_TTL.as_millis() >= 2 * DEVICE_TIMEOUT.as_millis(), "a renewal at a third leaves room for one call");
+
+/// Plans are at least this far apart, so that a burst of events is one plan.
+pub const PLAN_EVERY: Span = Span::millis(20);
+
+/// How long a keeper that stops waits for the answers of the requests it has sent.
+pub const STOP_TIMEOUT: Span = Span::seconds(5);
+
+/// What a keeper works with.
+#[derive(Clone)]
+pub struct Keeper {
+    pub cluster: ClusterName,
+    /// Who holds the lease. A store with one process uses one name for ever, so that a restart need not wait.
+    pub holder: String,
+    pub store: SharedStore,
+    pub clock: Arc<dyn Clock>,
+    pub bmcs: BTreeMap<MachineName, Bmc>,
+    pub undercloud: Undercloud,
+}
+
+impl std::fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keeper").field("cluster", &self.cluster).field("holder", &self.holder).field("bmcs", &self.bmcs.len()).finish()
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum KeeperError {
+    #[error("the keeper of `{cluster}` cannot use the store")]
+    Store {
+        cluster: ClusterName,
+        #[source]
+        source: StoreError,
+    },
+    #[error("there is no cluster `{cluster}` in the store")]
+    NoCluster { cluster: ClusterName },
+    #[error("document `{key}` cannot be read")]
+    Unreadable {
+        key: String,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error("operation {id} was written by a newer version (format {found}); use that version")]
+    NewerOperation { id: String, found: u32 },
+    /// A plan broke an invariant. Nothing of it was carried out.
+    #[error("a plan was stopped because it breaks an invariant: {violation}")]
+    Invariant { violation: String },
+}

@@ -1,0 +1,86 @@
+//! When each BMC is looked at next. The intervals are `plan`'s; this keeps the calendar and the bound.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{MachineName, Timestamp};
+
+/// Looks at BMCs that may be under way at once.
+///
+/// Enough that a thousand slow BMCs do not starve each other, few enough that sockets stay countable.
+pub const MAX_POLLS: usize = 128;
+
+#[derive(Debug, Default)]
+pub(crate) struct Polls {
+    due: BTreeSet<(Timestamp, MachineName)>,
+    at: BTreeMap<MachineName, Timestamp>,
+    under_way: BTreeSet<MachineName>,
+}
+
+impl Polls {
+    pub fn schedule(&mut self, machine: &MachineName, at: Timestamp) {
+        if let Some(before) = self.at.insert(machine.clone(), at) {
+            self.due.remove(&(before, machine.clone()));
+        }
+        self.due.insert((at, machine.clone()));
+    }
+
+    /// The next look, unless as many as may be are under way: then an answer comes first.
+    pub fn next_at(&self) -> Option<Timestamp> {
+        if self.under_way.len() >= MAX_POLLS {
+            return None;
+        }
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// Takes what is due. One look per machine at a time: one that is under way comes back by itself.
+    pub fn take_due(&mut self, now: Timestamp) -> Vec<MachineName> {
+        let mut taken = Vec::new();
+        while self.under_way.len() < MAX_POLLS {
+            match self.due.first() {
+                Some((at, _)) if *at <= now => {}
+                _ => break,
+            }
+            let Some((_, machine)) = self.due.pop_first() else { break };
+            self.at.remove(&machine);
+            if self.under_way.insert(machine.clone()) {
+                taken.push(machine);
+            }
+        }
+        taken
+    }
+
+    pub fn answered(&mut self, machine: &MachineName) {
+        self.under_way.remove(machine);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(n: usize) -> MachineName {
+        MachineName::new(format!("m{n}")).unwrap()
+    }
+
+    #[test]
+    fn looks_are_bounded_and_resume_when_one_is_answered() {
+        let mut polls = Polls::default();
+        for n in 0..=MAX_POLLS {
+            polls.schedule(&machine(n), Timestamp::EPOCH);
+        }
+        assert_eq!(polls.take_due(Timestamp::EPOCH).len(), MAX_POLLS);
+        assert_eq!(polls.next_at(), None);
+        polls.answered(&machine(3));
+        assert_eq!(polls.take_due(Timestamp::EPOCH), [machine(MAX_POLLS)]);
+    }
+
+    #[test]
+    fn scheduling_again_moves_the_look() {
+        let mut polls = Polls::default();
+        polls.schedule(&machine(1), Timestamp::from_millis(50));
+        polls.schedule(&machine(1), Timestamp::from_millis(10));
+        assert_eq!(polls.next_at(), Some(Timestamp::from_millis(10)));
+        assert_eq!(polls.take_due(Timestamp::from_millis(60)), [machine(1)]);
+        assert_eq!(polls.next_at(), None);
+    }
+}

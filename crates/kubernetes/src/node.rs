@@ -1,0 +1,160 @@
+//! What of a Kubernetes Node matters to us, and the marks that we leave on it.
+
+use k8s_openapi::api::core::v1::{Node, NodeStatus};
+use model::{NodeSeen, Readiness};
+use serde_json::{Value, json};
+
+/// The annotation that says that a cordon is ours, and why we made it.
+pub const CORDONED: &str = "rackwright.dev/cordoned";
+
+/// The label that names the machine on which a node runs.
+pub const MACHINE: &str = "topology.kubernetes.io/baremetalmachine";
+
+/// A node as decisions see it; nothing if it has no name, which no API server should send.
+pub fn node_seen(node: &Node) -> Option<NodeSeen> {
+    let name = node.metadata.name.clone()?;
+    let label = node.metadata.labels.as_ref().and_then(|labels| labels.get(MACHINE));
+    let runs = node.status.as_ref().and_then(|status| status.node_info.as_ref());
+    Some(NodeSeen {
+        ready: readiness(node.status.as_ref()),
+        unschedulable: node.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or(false),
+        cordoned_by_us: node.metadata.annotations.as_ref().is_some_and(|annotations| annotations.contains_key(CORDONED)),
+        boot_id: runs.map(|runs| runs.boot_id.clone()).unwrap_or_default(),
+        kubelet_version: runs.map(|runs| runs.kubelet_version.clone()).unwrap_or_default(),
+        os_image: runs.map(|runs| runs.os_image.clone()).unwrap_or_default(),
+        machine: label.filter(|machine| !machine.is_empty()).unwrap_or(&name).clone(),
+        internal_ip: internal_ip(node.status.as_ref()),
+        name,
+    })
+}
+
+/// A node that has not reported yet is as unknown as one that has stopped.
+fn readiness(status: Option<&NodeStatus>) -> Readiness {
+    let conditions = status.and_then(|status| status.conditions.as_ref()).into_iter().flatten();
+    match conditions.filter(|condition| condition.type_ == "Ready").map(|condition| condition.status.as_str()).next() {
+        Some("True") => Readiness::True,
+        Some("False") => Readiness::False,
+        _ => Readiness::Unknown,
+    }
+}
+
+fn internal_ip(status: Option<&NodeStatus>) -> Option<String> {
+    let mut addresses = status.and_then(|status| status.addresses.as_ref()).into_iter().flatten();
+    addresses.find(|address| address.type_ == "InternalIP").map(|address| address.address.clone())
+}
+
+/// The merge patch that cordons. Mark and cordon go in one patch, so that there is never one of ours without its mark.
+pub(crate) fn cordon_patch(reason: &str) -> Value {
+    json!({"metadata": {"annotations": {CORDONED: reason}}, "spec": {"unschedulable": true}})
+}
+
+/// The merge patch that lifts a cordon and its mark.
+pub(crate) fn uncordon_patch() -> Value {
+    json!({"metadata": {"annotations": {CORDONED: null}}, "spec": {"unschedulable": null}})
+}
+
+/// Whether this can be the name of a node: a DNS subdomain. The client puts names into paths as they are, so another
+/// character could lead to another resource.
+pub(crate) fn is_node_name(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
+    !name.is_empty() && name.len() <= 253 && name.chars().all(is_allowed) && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(node: Value, expected: &Expect) {
+        let node: Node = serde_json::from_value(node).unwrap();
+        expected.assert_debug_eq(&node_seen(&node));
+    }
+
+    #[test]
+    fn a_full_node_is_read_in_full() {
+        check(
+            json!({
+                "metadata": {
+                    "name": "rack1compute01",
+                    "labels": {"topology.kubernetes.io/baremetalmachine": "rack1-compute01"},
+                    "annotations": {"rackwright.dev/cordoned": "restart 8f3c"},
+                },
+                "spec": {"unschedulable": true},
+                "status": {
+                    "conditions": [{"type": "MemoryPressure", "status": "False"}, {"type": "Ready", "status": "True"}],
+                    "addresses": [{"type": "Hostname", "address": "rack1compute01"}, {"type": "InternalIP", "address": "10.1.0.11"}],
+                    "nodeInfo": {
+                        "architecture": "amd64", "bootID": "b-1", "containerRuntimeVersion": "c", "kernelVersion": "6", "kubeProxyVersion": "",
+                        "kubeletVersion": "v1.36.4", "machineID": "m", "operatingSystem": "linux", "osImage": "Azure Linux 3", "systemUUID": "u",
+                    },
+                },
+            }),
+            &expect![[r#"
+                Some(
+                    NodeSeen {
+                        name: "rack1compute01",
+                        ready: True,
+                        unschedulable: true,
+                        cordoned_by_us: true,
+                        boot_id: "b-1",
+                        kubelet_version: "v1.36.4",
+                        os_image: "Azure Linux 3",
+                        machine: "rack1-compute01",
+                        internal_ip: Some(
+                            "10.1.0.11",
+                        ),
+                    },
+                )
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_node_that_has_not_reported_is_unknown_and_named_after_itself() {
+        check(
+            json!({"metadata": {"name": "rack1compute02"}}),
+            &expect![[r#"
+                Some(
+                    NodeSeen {
+                        name: "rack1compute02",
+                        ready: Unknown,
+                        unschedulable: false,
+                        cordoned_by_us: false,
+                        boot_id: "",
+                        kubelet_version: "",
+                        os_image: "",
+                        machine: "rack1compute02",
+                        internal_ip: None,
+                    },
+                )
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_node_without_a_name_is_not_a_node() {
+        assert_eq!(node_seen(&Node::default()), None);
+    }
+
+    #[test]
+    fn readiness_is_the_ready_condition_and_anything_odd_is_unknown() {
+        for (status, expected) in
+            [("True", Readiness::True), ("False", Readiness::False), ("Unknown", Readiness::Unknown), ("?", Readiness::Unknown)]
+        {
+            let node = json!({"metadata": {"name": "n"}, "status": {"conditions": [{"type": "Ready", "status": status}]}});
+            let node: Node = serde_json::from_value(node).unwrap();
+            assert_eq!(node_seen(&node).unwrap().ready, expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn only_a_dns_name_is_a_node_name() {
+        for name in ["rack1compute01", "node-1.example.org"] {
+            assert!(is_node_name(name), "{name}");
+        }
+        for name in ["", "../pods", "a/b", "a?b", "A", ".", "é", &"x".repeat(254)] {
+            assert!(!is_node_name(name), "{name}");
+        }
+    }
+}

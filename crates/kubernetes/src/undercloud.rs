@@ -1,0 +1,144 @@
+//! The client of one undercloud, and the single calls on it.
+
+use std::fmt;
+
+use bytes::Bytes;
+use futures::Stream;
+use http::{Request, Response};
+use hyper::body::Body;
+use k8s_openapi::api::core::v1::Node;
+use kube::api::{ListParams, Patch, PatchParams};
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::{Api, Client, Config};
+use model::{Delivery, Fault, FaultClass, Span};
+use serde_json::Value;
+use tokio::time::timeout;
+use tower::{BoxError, Service};
+
+use crate::fault::{self, Purpose};
+use crate::node;
+use crate::watch::{self, NodeEvent};
+
+/// How long the API server may take to accept a connection.
+pub const CONNECT_TIMEOUT: Span = Span::seconds(5);
+
+/// How long a single call may take in all.
+///
+/// An API server sheds load within seconds; one that needs longer than ten is not answering.
+pub const CALL_TIMEOUT: Span = Span::seconds(10);
+
+/// Who we are in the API server's record of who owns which field.
+const FIELD_MANAGER: &str = "rackwright";
+
+/// The Kubernetes cluster of a site. Clones are cheap and share connections.
+#[derive(Clone)]
+pub struct Undercloud {
+    nodes: Api<Node>,
+}
+
+impl Undercloud {
+    /// Connects, at the first call, to the current context of a kubeconfig.
+    ///
+    /// The context's own `proxy-url` is not supported and refused; a proxy from the environment is not used, since
+    /// the API server of a site is not behind a proxy for web browsing. Must be called inside a tokio runtime.
+    pub async fn from_kubeconfig(yaml: &str) -> Result<Self, Fault> {
+        let kubeconfig = Kubeconfig::from_yaml(yaml).map_err(|error| unusable(&error))?;
+        let names_proxy = kubeconfig.clusters.iter().filter_map(|named| named.cluster.as_ref()).any(|cluster| cluster.proxy_url.is_some());
+        let options = KubeConfigOptions::default();
+        let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| unusable(&error))?;
+        if !names_proxy {
+            config.proxy_url = None;
+        }
+        config.connect_timeout = Some(CONNECT_TIMEOUT.to_std());
+        // Every call and every watch has a timeout of its own around it. One on the connection would also count the
+        // time that it lies idle in the pool.
+        config.read_timeout = None;
+        // Built in, it would repeat a 429 for minutes while the caller thinks that one request is under way.
+        config.default_retry = false;
+        let client = Client::try_from(config).map_err(|error| fault::failed("kubeconfig", Purpose::Observe, &error))?;
+        Ok(Undercloud::new(client))
+    }
+
+    /// An API server in this process, such as an `axum::Router`. Must be called inside a tokio runtime.
+    ///
+    /// A service that wants to seem unreachable fails with an [`std::io::Error`] of kind `ConnectionRefused`.
+    pub fn in_process<S, B>(service: S) -> Self
+    where
+        S: Service<Request<kube::client::Body>, Response = Response<B>> + Send + 'static,
+        S::Future: Send + 'static,
+        S::Error: Into<BoxError>,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        Undercloud::new(Client::new(service, "default"))
+    }
+
+    fn new(client: Client) -> Self {
+        Undercloud { nodes: Api::all(client) }
+    }
+
+    /// Whether the API server answers us.
+    ///
+    /// It reads one node rather than `/version`, which is open to strangers: only a read of what we need shows that
+    /// our credentials still work, and that etcd behind the server does.
+    pub async fn observe_contact(&self) -> Result<(), Fault> {
+        let one = ListParams::default().limit(1);
+        within("GET nodes", Purpose::Observe, self.nodes.list(&one)).await.map(drop)
+    }
+
+    /// The nodes now and their changes from now on, for as long as the stream is polled.
+    ///
+    /// The stream never ends. When the line breaks it says [`NodeEvent::Lost`], waits a little longer each time, and
+    /// goes on from where it was, or lists anew if the server no longer knows that place.
+    pub fn watch_nodes(&self) -> impl Stream<Item = NodeEvent> + Send + use<> {
+        watch::nodes(self.nodes.clone())
+    }
+
+    /// Keeps new pods off a node, and marks the cordon as ours. Asking twice is the same as asking once.
+    pub async fn request_cordon(&self, node: &str, reason: &str) -> Result<(), Fault> {
+        self.request_patch(node, &node::cordon_patch(reason)).await
+    }
+
+    /// Lets pods onto a node again, whoever cordoned it: whether the cordon is ours to lift is decided by the caller.
+    pub async fn request_uncordon(&self, node: &str) -> Result<(), Fault> {
+        self.request_patch(node, &node::uncordon_patch()).await
+    }
+
+    async fn request_patch(&self, node: &str, patch: &Value) -> Result<(), Fault> {
+        if !node::is_node_name(node) {
+            return Err(Fault::new(
+                FaultClass::Missing,
+                Delivery::No,
+                format!("`{}` cannot be the name of a node", fault::shortened(node)),
+            ));
+        }
+        let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+        let patch = Patch::Merge(patch);
+        within(&format!("PATCH node {node}"), Purpose::Request, self.nodes.patch(node, &params, &patch)).await.map(drop)
+    }
+}
+
+impl fmt::Debug for Undercloud {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Undercloud").finish_non_exhaustive()
+    }
+}
+
+async fn within<T>(asked: &str, purpose: Purpose, call: impl Future<Output = kube::Result<T>>) -> Result<T, Fault> {
+    match timeout(CALL_TIMEOUT.to_std(), call).await {
+        Ok(outcome) => outcome.map_err(|error| fault::failed(asked, purpose, &error)),
+        Err(_) => Err(fault::silent(asked, purpose, CALL_TIMEOUT)),
+    }
+}
+
+/// A kubeconfig that leads nowhere. A parser's own words are left out: they quote the text, which holds keys and tokens.
+fn unusable(error: &KubeconfigError) -> Fault {
+    let what = match error {
+        KubeconfigError::Parse(error) => match error.location() {
+            Some(location) => format!("line {} is not that of a kubeconfig", location.line()),
+            None => "it is not a kubeconfig".to_owned(),
+        },
+        error => fault::shortened(&error.to_string()),
+    };
+    Fault::new(FaultClass::Unsupported, Delivery::No, format!("kubeconfig: {what}"))
+}

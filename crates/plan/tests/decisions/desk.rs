@@ -1,0 +1,239 @@
+//! A keeper without devices: it plans as a keeper does, and checks of every plan what must be so of all plans.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::{
+    Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, Fault, FaultClass, Hardware, Home,
+    LastSeen, Limits, Machine, MachineName, Management, NodeSeen, Observation, Power, Provisioning, REQUEST_LIFE, RackName, Readiness, Request,
+    RequestId, RequestKey, Role, SecretRef, Seen, Span, Timestamp,
+};
+use plan::{Plan, Snapshot, Step, Visit, invariants};
+
+pub struct Desk {
+    pub snapshot: Snapshot,
+    pub now: Timestamp,
+    dirty: BTreeSet<MachineName>,
+    due: BTreeMap<MachineName, Timestamp>,
+    wake_at: Option<Timestamp>,
+    requests: u32,
+}
+
+impl Desk {
+    pub fn new(cluster: Cluster, now: Timestamp) -> Self {
+        Desk { snapshot: Snapshot::new(cluster, now), now, dirty: BTreeSet::new(), due: BTreeMap::new(), wake_at: None, requests: 0 }
+    }
+
+    pub fn add(&mut self, machine: Machine) {
+        self.dirty.insert(machine.name.clone());
+        self.snapshot.set_machine(machine);
+    }
+
+    /// A plan as the keeper makes it: only what changed, is busy or is due. It must be the plan of everything.
+    pub fn plan(&self) -> Plan {
+        let due = self.due.iter().filter(|(_, at)| **at <= self.now).map(|(machine, _)| machine.clone());
+        let visit = Visit::Only(self.dirty.iter().cloned().chain(due).collect());
+        let some = plan::plan(&self.snapshot, &visit, self.now);
+        let all = plan::plan(&self.snapshot, &Visit::All, self.now);
+        assert_eq!(some.changes, all.changes, "incremental planning changes something else than planning everything");
+        assert_eq!(some.steps, all.steps, "incremental planning asks something else than planning everything");
+        assert_eq!(some.wake_at, all.wake_at);
+        for (machine, revisit) in &all.revisits {
+            let kept = some.revisits.get(machine).copied().unwrap_or_else(|| self.due.get(machine).copied());
+            assert_eq!(kept, *revisit, "{machine} would be visited again at another time");
+        }
+        assert_eq!(invariants::check(&self.snapshot, &some), []);
+        some
+    }
+
+    /// Commits a plan. Planning again at once must find nothing left to write or to ask.
+    pub fn commit(&mut self, plan: &Plan) {
+        self.snapshot = invariants::apply(&self.snapshot, plan);
+        self.dirty.clear();
+        self.wake_at = plan.wake_at;
+        for (machine, revisit) in &plan.revisits {
+            match revisit {
+                Some(at) => self.due.insert(machine.clone(), *at),
+                None => self.due.remove(machine),
+            };
+        }
+        let again = plan::plan(&self.snapshot, &Visit::All, self.now);
+        assert_eq!(again.steps, [], "planning twice asks twice");
+        assert_eq!(again.changes, plan::Changes::default(), "planning twice writes twice");
+    }
+
+    /// When planning is due although nothing has happened.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.due.values().copied().chain(self.wake_at).filter(|at| *at > self.now).min()
+    }
+
+    /// A new keeper on the same documents: it has seen nothing yet.
+    pub fn crash(&mut self) {
+        let old = std::mem::replace(&mut self.snapshot, Snapshot::new(empty_cluster(self.now), self.now));
+        self.snapshot.cluster = old.cluster;
+        for machine in old.machines.values() {
+            self.snapshot.set_machine((**machine).clone());
+        }
+        for operation in old.operations.values() {
+            self.snapshot.set_operation((**operation).clone());
+        }
+        for request in old.requests.values() {
+            self.snapshot.set_request((**request).clone());
+        }
+        self.dirty = self.snapshot.machines.keys().cloned().collect();
+        self.due.clear();
+        self.wake_at = None;
+    }
+
+    pub fn request(&mut self, caller: &str, ask: Ask, key: Option<&str>) -> RequestId {
+        self.requests += 1;
+        let id = RequestId::new(format!("op{}", self.requests));
+        self.snapshot.set_request(Request {
+            id: id.clone(),
+            cluster: self.snapshot.cluster.name.clone(),
+            ask,
+            caller: caller.into(),
+            correlation_id: CorrelationId::new("c"),
+            key: key.map(RequestKey::new),
+            received_at: self.now,
+            expires_at: self.now + REQUEST_LIFE,
+            verdict: None,
+        });
+        id
+    }
+
+    fn observe(&mut self, machine: &MachineName, change: impl FnOnce(&mut Observation)) {
+        let mut observation = self.snapshot.observation(machine);
+        change(&mut observation);
+        self.snapshot.observations.insert(machine.clone(), Arc::new(observation));
+        self.dirty.insert(machine.clone());
+    }
+
+    pub fn look_power(&mut self, machine: &MachineName, seen: Result<Power, Fault>) {
+        let now = self.now;
+        self.observe(machine, |observation| match seen {
+            Ok(what) => {
+                observation.bmc.answered(now);
+                observation.power = Some(Seen { what, at: now });
+            }
+            Err(fault) => observation.bmc.failed(now, fault),
+        });
+    }
+
+    pub fn look_node(&mut self, machine: &MachineName, node: Option<NodeSeen>) {
+        let now = self.now;
+        self.observe(machine, |observation| observation.node = Some(Seen { what: node, at: now }));
+    }
+
+    /// The undercloud answers or does not. When that changes, it concerns every machine.
+    pub fn hear_undercloud(&mut self, heard: Result<(), Fault>) {
+        let was_silent = self.snapshot.undercloud.fault.is_some();
+        match heard {
+            Ok(()) => self.snapshot.undercloud.answered(self.now),
+            Err(fault) => self.snapshot.undercloud.failed(self.now, fault),
+        }
+        let running: Vec<MachineName> = self.snapshot.running().map(|(machine, _)| machine.clone()).collect();
+        self.dirty.extend(running);
+        if was_silent != self.snapshot.undercloud.fault.is_some() {
+            self.dirty.extend(self.snapshot.machines.keys().cloned());
+        }
+    }
+
+    pub fn send(&mut self, step: &Step) {
+        let under_way = self.snapshot.observation(&step.machine).asking;
+        assert_eq!(under_way, None, "{}: two requests at once", step.machine);
+        self.observe(&step.machine, |observation| observation.asking = Some(step.ask));
+    }
+
+    /// The device's answer, and what it tells of the line to the device.
+    pub fn answer(&mut self, step: &Step, result: Result<(), Fault>) {
+        let now = self.now;
+        let through_bmc = matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn);
+        let fault = result.err();
+        let of_line = fault.clone().filter(|fault| !matches!(fault.class, FaultClass::Unsupported | FaultClass::Missing));
+        self.observe(&step.machine, |observation| {
+            observation.asking = None;
+            observation.ask_ended_at = Some(now);
+            observation.answer = fault.map(|fault| Answer {
+                operation: step.operation.clone(),
+                ask: step.ask,
+                attempt: step.attempt,
+                fault,
+                at: now,
+            });
+            if let (true, Some(fault)) = (through_bmc, of_line.clone()) {
+                observation.bmc.failed(now, fault);
+            }
+        });
+        if let (false, Some(fault)) = (through_bmc, of_line) {
+            self.hear_undercloud(Err(fault));
+        }
+    }
+}
+
+/// Ten in the morning: transcripts show clock times only.
+pub fn morning() -> Timestamp {
+    Timestamp::from_millis(1_794_736_800_000)
+}
+
+pub fn name(text: &str) -> MachineName {
+    MachineName::new(text).unwrap()
+}
+
+pub fn empty_cluster(now: Timestamp) -> Cluster {
+    Cluster {
+        name: ClusterName::new("site1").unwrap(),
+        home: Home { subscription: "s".into(), resource_group: "g".into(), location: "here".into() },
+        tags: BTreeMap::new(),
+        created_at: now,
+        version: "4.7.8".into(),
+        detailed_status: ClusterStatus::Running,
+        connection: Connection::Connected,
+        connection_since: now - Span::hours(1),
+        limits: Limits::default(),
+        waits: Vec::new(),
+    }
+}
+
+pub fn machine(text: &str, role: Role, provisioning: Provisioning, now: Timestamp) -> Machine {
+    let spare = provisioning == Provisioning::Available;
+    Machine {
+        name: name(text),
+        cluster: ClusterName::new("site1").unwrap(),
+        hardware: Hardware {
+            rack: RackName::new("rack1").unwrap(),
+            slot: 1,
+            sku: "sku".into(),
+            serial_number: "sn".into(),
+            bmc_address: "bmc".into(),
+            bmc_mac: "m".into(),
+            boot_mac: "m".into(),
+            credentials: SecretRef::new("bmc/x"),
+        },
+        tags: BTreeMap::new(),
+        created_at: now,
+        details: String::new(),
+        role,
+        provisioning,
+        desired_power: if spare { DesiredPower::Off } else { DesiredPower::On },
+        holds: Vec::new(),
+        management: Management::Managed,
+        last_seen: LastSeen::default(),
+        node_ask: None,
+        waits: Vec::new(),
+    }
+}
+
+pub fn node(machine: &str, boot: u32) -> NodeSeen {
+    NodeSeen {
+        name: machine.into(),
+        ready: Readiness::True,
+        unschedulable: false,
+        cordoned_by_us: false,
+        boot_id: format!("boot{boot}"),
+        kubelet_version: "v1.36.0".into(),
+        os_image: "linux".into(),
+        machine: machine.into(),
+        internal_ip: None,
+    }
+}

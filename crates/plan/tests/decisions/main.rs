@@ -1,0 +1,10 @@
+//! The tests of the decisions. One crate, so that the script language and the rig are compiled once.
+
+mod crash;
+mod desk;
+mod guard_cases;
+mod guard_table;
+mod operations;
+mod properties;
+mod rig;
+mod script;

@@ -1,0 +1,289 @@
+//! The authorised line to one BMC: who we are to it, and how a request gets there and back.
+//!
+//! A session is opened at the first request, shared by all clones, renewed once when the BMC refuses it, and never
+//! left behind knowingly, because service processors allow only a handful. A BMC without sessions gets basic
+//! authentication instead.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION, USER_AGENT};
+use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
+use http_body_util::Full;
+use model::{Delivery, Fault, FaultClass, Span};
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+use zeroize::Zeroizing;
+
+use crate::credentials::Credentials;
+use crate::document::{self, ROOT, Root};
+use crate::fault::{Asked, Purpose, Words};
+use crate::transport::{Answer, Transport};
+
+/// How long one call of the driver may take in all, with finding the System and logging in.
+///
+/// After this no request of the call is sent any more, so a keeper whose lease outlives it cannot be heard by a
+/// device after a successor has taken over.
+pub const CALL_TIMEOUT: Span = Span::seconds(30);
+
+const X_AUTH_TOKEN: HeaderName = HeaderName::from_static("x-auth-token");
+const ODATA_VERSION: HeaderName = HeaderName::from_static("odata-version");
+
+/// When the present call ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline(Instant);
+
+impl Deadline {
+    pub fn of_call() -> Self {
+        Deadline(Instant::now() + CALL_TIMEOUT.to_std())
+    }
+}
+
+pub(crate) struct Line {
+    transport: Transport,
+    base: Uri,
+    credentials: Arc<dyn Credentials>,
+    /// Held while logging in, so that clones that start together open one session.
+    access: tokio::sync::Mutex<Access>,
+    root: Mutex<Option<Root>>,
+}
+
+/// How this BMC lets us in, as far as we know.
+enum Access {
+    Unknown,
+    Session(Session),
+    /// It offers no sessions.
+    Basic,
+}
+
+#[derive(Clone)]
+struct Session {
+    /// Marked sensitive, so that `Debug` hides it.
+    token: HeaderValue,
+    location: Option<String>,
+}
+
+/// What goes with one request.
+enum Pass {
+    None,
+    Session(Session, Age),
+    Basic(HeaderValue),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Age {
+    /// Opened for this very request: if it is refused, no newer one will fare better.
+    Fresh,
+    Reused,
+}
+
+impl Line {
+    pub fn new(transport: Transport, base: Uri, credentials: Arc<dyn Credentials>) -> Self {
+        Line { transport, base, credentials, access: tokio::sync::Mutex::new(Access::Unknown), root: Mutex::new(None) }
+    }
+
+    pub fn base(&self) -> &Uri {
+        &self.base
+    }
+
+    /// Reads a document.
+    pub async fn get(&self, path: &str, deadline: Deadline) -> Result<Value, Fault> {
+        let asked = Asked { method: Method::GET, path: path.to_owned(), purpose: Purpose::Observe };
+        let answer = self.exchange(&asked, None, deadline).await?;
+        read_document(&asked, &answer)
+    }
+
+    /// Asks for an action. The answer's content does not matter: what happened is seen by looking.
+    pub async fn post(&self, path: &str, body: &Value, deadline: Deadline) -> Result<(), Fault> {
+        let asked = Asked { method: Method::POST, path: path.to_owned(), purpose: Purpose::Request };
+        let answer = self.exchange(&asked, Some(body), deadline).await?;
+        if answer.status.is_success() { Ok(()) } else { Err(asked.refused(&answer, Words::Repeat)) }
+    }
+
+    /// The service root, read once and without credentials, which the standard requires to work.
+    pub async fn root(&self, deadline: Deadline) -> Result<Root, Fault> {
+        if let Some(root) = self.known_root().clone() {
+            return Ok(root);
+        }
+        let asked = Asked { method: Method::GET, path: ROOT.to_owned(), purpose: Purpose::Observe };
+        let answer = self.send(&asked, None, &Pass::None, deadline).await?;
+        let root = match answer.status {
+            // Some guard even the root. Then the usual places have to do, since we cannot log in to learn where to log in.
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Root::read(&Value::Null),
+            _ => Root::read(&read_document(&asked, &answer)?),
+        };
+        *self.known_root() = Some(root.clone());
+        Ok(root)
+    }
+
+    /// The service may have been rearranged: read its root again next time.
+    pub fn forget_root(&self) {
+        *self.known_root() = None;
+    }
+
+    /// Ends our session, if there is one. It is a courtesy: failing costs the BMC a slot until the session expires.
+    pub async fn close(&self) {
+        let session = match std::mem::replace(&mut *self.access.lock().await, Access::Unknown) {
+            Access::Session(session) => Some(session),
+            Access::Unknown | Access::Basic => None,
+        };
+        if let Some(session) = session {
+            self.end(session, Deadline::of_call()).await;
+        }
+    }
+
+    /// One request with our credentials, and once more if the BMC has forgotten our session.
+    async fn exchange(&self, asked: &Asked, body: Option<&Value>, deadline: Deadline) -> Result<Answer, Fault> {
+        let mut pass = self.pass(None, deadline).await?;
+        let mut answer = self.send(asked, body, &pass, deadline).await?;
+        if answer.status == StatusCode::UNAUTHORIZED
+            && let Pass::Session(refused, Age::Reused) = &pass
+        {
+            pass = self.pass(Some(refused), deadline).await?;
+            answer = self.send(asked, body, &pass, deadline).await?;
+        }
+        match pass {
+            Pass::Session(refused, Age::Fresh) if answer.status == StatusCode::UNAUTHORIZED => {
+                self.drop_session(&refused).await;
+                self.end(refused, deadline).await;
+            }
+            Pass::Basic(_) if answer.status.is_success() => self.settle_for_basic().await,
+            _ => {}
+        }
+        Ok(answer)
+    }
+
+    /// What to authenticate with, other than the session that was just refused.
+    async fn pass(&self, refused: Option<&Session>, deadline: Deadline) -> Result<Pass, Fault> {
+        let Ok(mut access) = timeout_at(deadline.0, self.access.lock()).await else {
+            return Err(Fault::new(FaultClass::Unreachable, Delivery::No, "another request is still logging in"));
+        };
+        if let (Access::Session(known), Some(refused)) = (&*access, refused)
+            && known.token == refused.token
+        {
+            *access = Access::Unknown;
+        }
+        match &*access {
+            Access::Session(session) => return Ok(Pass::Session(session.clone(), Age::Reused)),
+            Access::Basic => {}
+            Access::Unknown => {
+                if let Some(session) = self.open_session(deadline).await? {
+                    *access = Access::Session(session.clone());
+                    return Ok(Pass::Session(session, Age::Fresh));
+                }
+            }
+        }
+        self.basic(deadline).await
+    }
+
+    /// Logs in; nothing if this BMC offers no sessions.
+    async fn open_session(&self, deadline: Deadline) -> Result<Option<Session>, Fault> {
+        let path = self.root(deadline).await?.sessions;
+        let login = self.login(deadline).await?;
+        let body = json!({"Password": login.password.as_str(), "UserName": login.user});
+        let asked = Asked { method: Method::POST, path, purpose: Purpose::Observe };
+        let answer = self.send(&asked, Some(&body), &Pass::None, deadline).await?;
+        match answer.status {
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => Ok(None),
+            status if status.is_success() => read_session(&asked, &answer).map(Some),
+            _ => Err(asked.refused(&answer, Words::Withhold)),
+        }
+    }
+
+    async fn basic(&self, deadline: Deadline) -> Result<Pass, Fault> {
+        let login = self.login(deadline).await?;
+        let pair = Zeroizing::new(format!("{}:{}", login.user, login.password.as_str()));
+        let encoded = Zeroizing::new(format!("Basic {}", STANDARD.encode(pair.as_bytes())));
+        let mut value =
+            HeaderValue::from_str(&encoded).map_err(|_| Fault::new(FaultClass::Denied, Delivery::No, "the login does not fit a header"))?;
+        value.set_sensitive(true);
+        Ok(Pass::Basic(value))
+    }
+
+    async fn login(&self, deadline: Deadline) -> Result<crate::Login, Fault> {
+        let late = |_| Fault::new(FaultClass::Busy, Delivery::No, "our own credentials for this BMC were not at hand in time");
+        timeout_at(deadline.0, self.credentials.login()).await.map_err(late)?
+    }
+
+    /// Forgets a session, unless a clone has already replaced it.
+    async fn drop_session(&self, refused: &Session) {
+        let mut access = self.access.lock().await;
+        if matches!(&*access, Access::Session(known) if known.token == refused.token) {
+            *access = Access::Unknown;
+        }
+    }
+
+    /// Remembers that this BMC has no sessions, but only once it has let us in without: a BMC that is starting up may
+    /// answer 404 to everything.
+    async fn settle_for_basic(&self) {
+        let mut access = self.access.lock().await;
+        if matches!(&*access, Access::Unknown) {
+            *access = Access::Basic;
+        }
+    }
+
+    async fn end(&self, session: Session, deadline: Deadline) {
+        let Some(path) = session.location.clone() else { return };
+        let asked = Asked { method: Method::DELETE, path, purpose: Purpose::Observe };
+        let outcome = self.send(&asked, None, &Pass::Session(session, Age::Reused), deadline).await;
+        tracing::debug!(base = %self.base, outcome = ?outcome.map(|answer| answer.status), "ended a session");
+    }
+
+    async fn send(&self, asked: &Asked, body: Option<&Value>, pass: &Pass, deadline: Deadline) -> Result<Answer, Fault> {
+        let request = self.request(asked, body, pass).map_err(|error| {
+            tracing::debug!(%asked, base = %self.base, %error, "a request cannot be built");
+            Fault::new(FaultClass::Unreachable, Delivery::No, format!("{asked}: `{}` is not an address", self.base))
+        })?;
+        // A future under an expired timer is still polled once, which would be enough to send.
+        if Instant::now() >= deadline.0 {
+            return Err(Fault::new(FaultClass::Unreachable, Delivery::No, format!("{asked}: not sent, the call took over {CALL_TIMEOUT}")));
+        }
+        self.transport.send(request, deadline.0).await.map_err(|error| asked.unanswered(&error))
+    }
+
+    fn request(&self, asked: &Asked, body: Option<&Value>, pass: &Pass) -> Result<Request<Full<Bytes>>, http::Error> {
+        let mut parts = http::uri::Parts::default();
+        parts.scheme = self.base.scheme().cloned();
+        parts.authority = self.base.authority().cloned();
+        parts.path_and_query = Some(asked.path.parse()?);
+        let mut request = Request::builder()
+            .method(asked.method.clone())
+            .uri(Uri::from_parts(parts)?)
+            .header(ACCEPT, "application/json")
+            .header(ODATA_VERSION, "4.0")
+            .header(USER_AGENT, "rackwright");
+        match pass {
+            Pass::None => {}
+            Pass::Session(session, _) => request = request.header(X_AUTH_TOKEN, session.token.clone()),
+            Pass::Basic(value) => request = request.header(AUTHORIZATION, value.clone()),
+        }
+        match body {
+            None => request.body(Full::default()),
+            Some(body) => request.header(CONTENT_TYPE, "application/json").body(Full::from(body.to_string())),
+        }
+    }
+
+    fn known_root(&self) -> MutexGuard<'_, Option<Root>> {
+        self.root.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn read_document(asked: &Asked, answer: &Answer) -> Result<Value, Fault> {
+    if !answer.status.is_success() {
+        return Err(asked.refused(answer, Words::Repeat));
+    }
+    document::parse(&answer.body).ok_or_else(|| asked.garbled("the answer is not a JSON object"))
+}
+
+fn read_session(asked: &Asked, answer: &Answer) -> Result<Session, Fault> {
+    let Some(token) = answer.headers.get(X_AUTH_TOKEN) else {
+        return Err(asked.garbled("the new session has no X-Auth-Token"));
+    };
+    let mut token = token.clone();
+    token.set_sensitive(true);
+    let told = answer.headers.get(LOCATION).and_then(|value| value.to_str().ok()).and_then(document::local_path);
+    let location = told.or_else(|| document::text(&document::parse(&answer.body)?, "@odata.id").as_deref().and_then(document::local_path));
+    Ok(Session { token, location })
+}

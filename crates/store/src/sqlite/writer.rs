@@ -1,0 +1,194 @@
+//! The one thread that writes.
+//!
+//! It takes everything that waits, decides each job on a draft of the ledger, writes the rows of all in one
+//! transaction, syncs once, publishes the draft and answers. Nothing is visible before it is durable, and nobody
+//! gets an answer that a failing sync could turn into a lie: refusals wait for the sync too, because they may
+//! rest on a commit of the same batch.
+
+use std::sync::Arc;
+
+use model::{Clock, Timestamp};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+
+use super::errors::Place;
+use super::rows;
+use crate::ledger::{Accepted, Ledger, Tenure};
+use crate::published::Published;
+use crate::{Lease, Retention, StoreError};
+
+/// The most jobs that share a transaction, so that the first of them does not wait for ever longer batches.
+const LARGEST_BATCH: usize = 256;
+
+/// How many of the newest changes stay in memory for watchers; a few megabytes at a few kilobytes each.
+const HELD_CHANGES: u64 = 1_024;
+
+/// What an accepted job adds to the file.
+#[derive(Debug)]
+pub(super) enum Rows {
+    Nothing,
+    Commit(Accepted),
+    Lease { name: String, tenure: Tenure },
+}
+
+impl Rows {
+    pub fn granted(lease: &Lease) -> Self {
+        let tenure = Tenure { holder: Some(lease.holder.clone()), epoch: lease.epoch, expires_at: lease.expires_at };
+        Rows::Lease { name: lease.name.clone(), tenure }
+    }
+}
+
+/// Something that one caller waits for.
+pub(super) trait Job: Send {
+    /// Decides on the draft, and remembers the answer.
+    fn decide(&mut self, draft: &mut Ledger, now: Timestamp) -> Rows;
+
+    /// Answers the caller: with the decision if it was written, otherwise with the fault.
+    fn finish(self: Box<Self>, written: Result<(), StoreError>);
+}
+
+pub(super) struct Pending<T, D> {
+    decide: Option<D>,
+    answer: Result<T, StoreError>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, D> Pending<T, D> {
+    pub fn new(decide: D, reply: oneshot::Sender<Result<T, StoreError>>) -> Self {
+        Pending { decide: Some(decide), answer: Err(StoreError::Closed), reply }
+    }
+}
+
+impl<T: Send, D> Job for Pending<T, D>
+where
+    D: FnOnce(&mut Ledger, Timestamp) -> Result<(T, Rows), StoreError> + Send,
+{
+    fn decide(&mut self, draft: &mut Ledger, now: Timestamp) -> Rows {
+        match self.decide.take().map(|decide| decide(draft, now)) {
+            Some(Ok((answer, rows))) => {
+                self.answer = Ok(answer);
+                rows
+            }
+            Some(Err(refusal)) => {
+                self.answer = Err(refusal);
+                Rows::Nothing
+            }
+            None => Rows::Nothing,
+        }
+    }
+
+    fn finish(self: Box<Self>, written: Result<(), StoreError>) {
+        // A caller that no longer waits is no fault.
+        drop(self.reply.send(written.and(self.answer)));
+    }
+}
+
+pub(super) struct Writer {
+    pub connection: Connection,
+    pub place: Place,
+    pub ledger: Ledger,
+    pub published: Arc<Published>,
+    pub clock: Arc<dyn Clock>,
+    pub retention: Retention,
+}
+
+impl Writer {
+    /// Works until nobody can send jobs any more, then folds the write-ahead log into the file.
+    pub fn run(mut self, mut waiting: mpsc::Receiver<Box<dyn Job>>) {
+        // Also when this thread panics: readers and watchers then learn that the store is closed.
+        let _closed = CloseOnDrop(Arc::clone(&self.published));
+        while let Some(first) = waiting.blocking_recv() {
+            let mut batch = vec![first];
+            while batch.len() < LARGEST_BATCH
+                && let Ok(job) = waiting.try_recv()
+            {
+                batch.push(job);
+            }
+            self.run_batch(batch);
+        }
+        if let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
+            tracing::warn!(%error, path = %self.place, "the write-ahead log stays until the store is opened again");
+        }
+    }
+
+    fn run_batch(&mut self, mut batch: Vec<Box<dyn Job>>) {
+        match self.write_batch(&mut batch) {
+            Ok((ledger, outcomes)) => {
+                self.ledger = ledger.clone();
+                self.published.publish(ledger);
+                for (job, written) in batch.into_iter().zip(outcomes) {
+                    job.finish(written);
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, path = %self.place, commits = batch.len(), "nothing of these commits was written");
+                let error = Arc::new(error);
+                for job in batch {
+                    job.finish(Err(self.place.shared_fault(&error)));
+                }
+            }
+        }
+    }
+
+    /// Writes what the jobs decide, in one transaction: the ledger that is now durable, and each job's own outcome.
+    /// After an error nothing is written.
+    fn write_batch(&mut self, batch: &mut [Box<dyn Job>]) -> rusqlite::Result<(Ledger, Vec<Result<(), StoreError>>)> {
+        let now = self.clock.now();
+        let mut draft = self.ledger.clone();
+        let mut outcomes = Vec::with_capacity(batch.len());
+        let mut transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for job in batch {
+            let before = draft.clone();
+            let rows = job.decide(&mut draft, now);
+            outcomes.push(match save_rows(&mut transaction, &rows) {
+                Err(error) if is_about_the_rows(&error) => {
+                    draft = before;
+                    Err(self.place.fault(error))
+                }
+                saved => Ok(saved?),
+            });
+        }
+        if draft.revision() > self.ledger.revision() {
+            draft.trim(self.retention, now);
+            draft.shelve(HELD_CHANGES);
+            if draft.compacted() > self.ledger.compacted() {
+                rows::remove_changes_through(&transaction, draft.compacted())?;
+            }
+            rows::save_state(&transaction, &draft)?;
+        }
+        transaction.commit()?;
+        Ok((draft, outcomes))
+    }
+}
+
+/// Writes one job's rows, all or none of them.
+fn save_rows(transaction: &mut Transaction<'_>, rows: &Rows) -> rusqlite::Result<()> {
+    let savepoint = match rows {
+        Rows::Nothing => return Ok(()),
+        Rows::Commit(accepted) if accepted.changes.is_empty() => return Ok(()),
+        Rows::Commit(_) | Rows::Lease { .. } => transaction.savepoint()?,
+    };
+    match rows {
+        Rows::Nothing => {}
+        Rows::Commit(accepted) => rows::save_commit(&savepoint, accepted)?,
+        Rows::Lease { name, tenure } => rows::save_lease(&savepoint, name, tenure)?,
+    }
+    savepoint.commit()
+}
+
+/// Whether SQLite refuses these very rows, e.g. a document of more than a gigabyte. Any other error is about the
+/// disk or the file, and the whole batch shares it.
+fn is_about_the_rows(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::TooBig | ErrorCode::ConstraintViolation))
+}
+
+struct CloseOnDrop(Arc<Published>);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+#[cfg(test)]
+mod tests;
