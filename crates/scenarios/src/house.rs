@@ -1,0 +1,267 @@
+//! A site, its control plane, and the hands to use them with.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::BodyExt;
+use keeper::{Keeper, VaultCredentials, enroll_site};
+use kubernetes::Undercloud;
+use model::{
+    Clock, ClusterName, Hardware, Home, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing, Timestamp,
+};
+use redfish::{Bmc, Transport};
+use serde_json::Value;
+use sim::SiteSpec;
+use store::{MemoryStore, SharedStore, TokioClock, Vault};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+pub const SUBSCRIPTION: &str = "00000000-0000-4000-8000-000000000001";
+
+/// When stories begin.
+const BEGINNING: &str = "2026-11-15T14:00:00Z";
+
+/// One process with everything in it.
+pub struct House {
+    pub site: sim::Site,
+    pub clock: Arc<dyn Clock>,
+    /// What the control plane writes to. A test may wrap it, to crash at a commit.
+    pub store: SharedStore,
+    vault: Arc<Vault>,
+    definition: Site,
+    api: Router,
+    world: JoinSet<()>,
+    plane: JoinSet<()>,
+    stop_world: CancellationToken,
+}
+
+/// An HTTP answer.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Value,
+}
+
+impl House {
+    /// A site at real speed, with its control plane running and connected.
+    pub async fn build(racks: u32, machines_per_rack: u32) -> House {
+        let house = House::without_control_plane(racks, machines_per_rack).await;
+        house.with_control_plane().await
+    }
+
+    pub async fn without_control_plane(racks: u32, machines_per_rack: u32) -> House {
+        let beginning = Timestamp::parse(BEGINNING).expect("a constant instant");
+        let clock: Arc<dyn Clock> = Arc::new(TokioClock::starting_at(beginning));
+        let spec = SiteSpec::new("site1", racks, machines_per_rack, 1);
+        let world_store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
+        let site = sim::Site::open(spec, world_store, clock.clone()).await.expect("a new simulated site opens");
+        let stop_world = CancellationToken::new();
+        let mut world = JoinSet::new();
+        let (running, stop) = (site.clone(), stop_world.clone());
+        world.spawn(async move { running.run(stop).await.expect("the simulated site runs") });
+        let store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
+        let vault = Arc::new(Vault::ephemeral(store.clone()));
+        let definition = definition_of(&site);
+        enroll_site(&store, clock.as_ref(), &definition).await.expect("a new site is enrolled");
+        let plane = JoinSet::new();
+        House { site, clock, store, vault, definition, api: Router::new(), world, plane, stop_world }
+    }
+
+    async fn with_control_plane(mut self) -> House {
+        self.start_control_plane().await;
+        self.settle().await;
+        self
+    }
+
+    /// Starts keeper and API on the store as it is.
+    pub async fn start_control_plane(&mut self) {
+        let store = self.store.clone();
+        self.start_control_plane_on(store).await;
+    }
+
+    pub async fn start_control_plane_on(&mut self, store: SharedStore) {
+        let never = CancellationToken::new();
+        let keeper = self.keeper(store.clone()).await;
+        let cache = api::Cache::load(&store).await.expect("the store is readable");
+        self.plane.spawn(cache.clone().follow(store.clone(), never.clone()));
+        self.api = api::router(api::Api { store, clock: self.clock.clone(), cache });
+        self.plane.spawn(keeper.run_for_ever(never));
+    }
+
+    async fn keeper(&self, store: SharedStore) -> Keeper {
+        let mut bmcs = BTreeMap::new();
+        for (described, machine) in self.definition.machines.iter().zip(self.site.layout().machines()) {
+            let secret = described.hardware.credentials.clone();
+            let login = format!("{}\n{}", machine.bmc_user, machine.bmc_password);
+            self.vault.save(&secret, login.as_bytes()).await.expect("the vault takes secrets");
+            let router = self.site.redfish(&machine.name).expect("every machine has a BMC");
+            let service = router.map_request(|request: Request<_>| request.map(Body::new));
+            let credentials = Arc::new(VaultCredentials::new(self.vault.clone(), secret));
+            let address = "http://bmc.invalid".parse().expect("a constant address");
+            bmcs.insert(described.name.clone(), Bmc::new(Transport::in_process(service), address, credentials));
+        }
+        Keeper {
+            cluster: self.definition.cluster.clone(),
+            holder: "local".to_owned(),
+            store,
+            clock: self.clock.clone(),
+            bmcs,
+            undercloud: Undercloud::in_process(self.authorized_kubernetes()),
+        }
+    }
+
+    /// The undercloud's API with the token that a kubeconfig would carry.
+    pub fn authorized_kubernetes(&self) -> impl tower::Service<
+        Request<kube::client::Body>,
+        Response = http::Response<Body>,
+        Error = std::convert::Infallible,
+        Future: Send,
+    > + Clone
+    + Send
+    + 'static {
+        let token = self.site.layout().kubernetes_token();
+        self.site.kubernetes().map_request(move |mut request: Request<kube::client::Body>| {
+            let bearer = format!("Bearer {token}").parse().expect("a token is printable");
+            request.headers_mut().insert(http::header::AUTHORIZATION, bearer);
+            request.map(Body::new)
+        })
+    }
+
+    /// The control plane dies: nothing of it runs on, nothing is put away.
+    pub async fn crash(&mut self) {
+        self.plane.abort_all();
+        while self.plane.join_next().await.is_some() {}
+        self.api = Router::new();
+    }
+
+    /// Lets what is under way come to rest, in virtual time.
+    pub async fn settle(&self) {
+        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    }
+
+    pub async fn call(&self, method: Method, path: &str, caller: &str, body: &str) -> Reply {
+        self.call_with(method, path, &[("x-ms-client-principal-name", caller)], body).await
+    }
+
+    pub async fn call_with(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+        let mut request = Request::builder().method(method).uri(path).header("host", "rackwright.test");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Body::from(body.to_owned())).expect("the test's request is well formed");
+        let response = self.api.clone().oneshot(request).await.expect("the API always answers");
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.expect("the API's body is whole").to_bytes();
+        Reply { status: parts.status, headers: parts.headers, body: serde_json::from_slice(&bytes).unwrap_or(Value::Null) }
+    }
+
+    pub async fn get(&self, path: &str) -> Value {
+        self.call(Method::GET, path, "anybody", "").await.body
+    }
+
+    pub async fn machine(&self, name: &str) -> Value {
+        self.get(&format!("{}?api-version=1", machine_path(name))).await
+    }
+
+    pub async fn operation(&self, id: &str) -> Value {
+        self.get(&format!("/rackwright/v1/operations/{id}")).await
+    }
+
+    /// Ends the simulated site too.
+    pub async fn close(mut self) {
+        self.crash().await;
+        self.stop_world.cancel();
+        while self.world.join_next().await.is_some() {}
+    }
+}
+
+impl std::fmt::Debug for House {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("House").field("site", &self.site).finish_non_exhaustive()
+    }
+}
+
+pub fn machine_path(name: &str) -> String {
+    format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/site1/providers/Microsoft.NetworkCloud/bareMetalMachines/{name}")
+}
+
+/// The simulated site as its owner would describe it.
+fn definition_of(site: &sim::Site) -> Site {
+    let layout = site.layout();
+    let rack_name = |number: u32| RackName::new(format!("rack{number}")).expect("a simulated rack has a valid name");
+    let racks = (1..=layout.racks)
+        .map(|number| SiteRack {
+            name: rack_name(number),
+            availability_zone: number.to_string(),
+            location: "row 1".to_owned(),
+            serial_number: format!("RACK{number}"),
+            sku: "simulated".to_owned(),
+        })
+        .collect();
+    let machines = layout
+        .machines()
+        .iter()
+        .map(|machine| SiteMachine {
+            name: MachineName::new(machine.name.as_str()).expect("a simulated machine has a valid name"),
+            role: match machine.role {
+                sim::Role::ControlPlane | sim::Role::SpareControlPlane => Role::ControlPlane,
+                sim::Role::Management => Role::Management,
+                sim::Role::Compute => Role::Compute,
+            },
+            standing: if matches!(machine.role, sim::Role::SpareControlPlane) { Standing::Spare } else { Standing::Provisioned },
+            hardware: Hardware {
+                rack: rack_name(machine.rack),
+                slot: machine.slot,
+                sku: machine.model.to_owned(),
+                serial_number: machine.serial_number.clone(),
+                bmc_address: "http://bmc.invalid".to_owned(),
+                bmc_mac: machine.bmc_mac.clone(),
+                boot_mac: machine.boot_mac.clone(),
+                credentials: SecretRef::new(format!("bmc/site1/{}", machine.name)),
+            },
+        })
+        .collect();
+    Site {
+        cluster: ClusterName::new("site1").expect("a constant name"),
+        home: Home { subscription: SUBSCRIPTION.to_owned(), resource_group: "site1".to_owned(), location: "local".to_owned() },
+        version: "4.9.2".to_owned(),
+        limits: Limits::default(),
+        racks,
+        machines,
+    }
+}
+
+impl House {
+    /// Resets a machine past the control plane, as a person at its BMC would. Returns the BMC's status code.
+    pub async fn reset_by_hand(&self, machine: &str, reset: &str) -> u16 {
+        let router = self.site.redfish(machine).expect("the machine is in the site");
+        let spec = self.site.layout().machines().iter().find(|spec| spec.name == machine).expect("the machine is in the site");
+        let systems = redfish_get(&router, spec, "/redfish/v1/Systems").await;
+        let system = systems["Members"][0]["@odata.id"].as_str().expect("a BMC has a system").to_owned();
+        let request = authorized(spec, Method::POST, &format!("{system}/Actions/ComputerSystem.Reset"), format!("{{\"ResetType\":\"{reset}\"}}"));
+        router.oneshot(request).await.expect("the BMC answers").status().as_u16()
+    }
+}
+
+async fn redfish_get(router: &Router, spec: &sim::MachineSpec, path: &str) -> Value {
+    let response = router.clone().oneshot(authorized(spec, Method::GET, path, String::new())).await.expect("the BMC answers");
+    let bytes = response.into_body().collect().await.expect("the body is whole").to_bytes();
+    serde_json::from_slice(&bytes).expect("Redfish answers JSON")
+}
+
+fn authorized(spec: &sim::MachineSpec, method: Method, path: &str, body: String) -> Request<Body> {
+    use base64::Engine;
+    let login = base64::engine::general_purpose::STANDARD.encode(format!("{}:{}", spec.bmc_user, spec.bmc_password));
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .header("authorization", format!("Basic {login}"))
+        .header("content-type", "application/json")
+        .body(Body::from(body))
+        .expect("the test's request is well formed")
+}

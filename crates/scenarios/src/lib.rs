@@ -1,0 +1,9 @@
+//! The whole system in one process on virtual time: a simulated site behind its real protocols, the keeper, the API.
+//!
+//! A story is a text of commands with a golden transcript; `story` tells the language.
+
+mod house;
+mod story;
+
+pub use house::{House, Reply};
+pub use story::tell;

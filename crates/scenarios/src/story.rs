@@ -1,0 +1,298 @@
+//! The language of stories: what people and machines do, line by line, and the transcript of what follows.
+//!
+//! ```text
+//! site 4 racks of 3
+//! alice restart rack1compute01        ask for an action; words after the name are its flags
+//! until done                          let time pass until the latest operation has ended; tell its steps
+//! after 5m                            let time pass
+//! look at rack1compute01              what a person sees of the machine
+//! look at operation                   what a person sees of the latest operation
+//! status                              what is running and waiting
+//! bmc log of rack1compute01           what the BMC itself has witnessed
+//! kubectl uncordon rack1compute01     somebody uses another tool
+//! by hand power-on rack1compute01     somebody presses the button
+//! alice cancel                        cancel the latest operation
+//! crash, start                        the control plane dies; it starts again
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::Duration;
+
+use http::{Method, Request};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use crate::house::{House, machine_path};
+
+/// A story must come to an end: an operation that runs longer than any deadline is stuck.
+const PATIENCE: Duration = Duration::from_secs(3 * 3600);
+
+struct Teller {
+    house: House,
+    transcript: String,
+    /// Ids are random; the story calls them op1, op2 … in the order of their appearance.
+    operations: Vec<String>,
+}
+
+/// Plays a story and returns its transcript.
+pub async fn tell(story: &str) -> String {
+    let mut lines = story.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let setting = lines.next().expect("a story begins with its site");
+    let words: Vec<&str> = setting.split_whitespace().collect();
+    let ["site", racks, "racks", "of", machines] = words[..] else { panic!("`{setting}` is not `site R racks of M`") };
+    let house = House::build(number(racks), number(machines)).await;
+    let mut teller = Teller { house, transcript: String::new(), operations: Vec::new() };
+    for line in lines {
+        teller.say(&format!("> {line}"));
+        teller.play(line).await;
+    }
+    let Teller { house, transcript, operations } = teller;
+    house.close().await;
+    nicknamed(transcript, &operations)
+}
+
+fn number(text: &str) -> u32 {
+    text.parse().unwrap_or_else(|_| panic!("`{text}` is not a number"))
+}
+
+fn nicknamed(mut transcript: String, operations: &[String]) -> String {
+    for (index, id) in operations.iter().enumerate() {
+        transcript = transcript.replace(id.as_str(), &format!("op{}", index + 1)).replace(&id[..8], &format!("op{}", index + 1));
+    }
+    transcript
+}
+
+impl Teller {
+    fn say(&mut self, text: &str) {
+        let at = self.house.clock.now().clock();
+        writeln!(self.transcript, "{at} {text}").expect("a string takes text");
+    }
+
+    async fn play(&mut self, line: &str) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["until", "done"] => self.until_done().await,
+            ["after", span] => tokio::time::sleep(duration(span)).await,
+            ["look", "at", "operation"] => self.look_at_operation().await,
+            ["look", "at", machine] => self.look_at(machine).await,
+            ["status"] => self.status().await,
+            ["bmc", "log", "of", machine] => self.bmc_log(machine),
+            ["kubectl", verb, machine] => self.kubectl(verb, machine).await,
+            ["by", "hand", verb, machine] => self.by_hand(verb, machine).await,
+            ["crash"] => self.house.crash().await,
+            ["start"] => {
+                self.house.start_control_plane().await;
+                self.house.settle().await;
+            }
+            [caller, "cancel"] => self.cancel(caller).await,
+            [caller, verb, machine, ref flags @ ..] => self.ask(caller, verb, machine, flags).await,
+            _ => panic!("`{line}` is not in the language"),
+        }
+    }
+
+    async fn ask(&mut self, caller: &str, verb: &str, machine: &str, flags: &[&str]) {
+        let (mut query, mut body) = (String::new(), json!({}));
+        for flag in flags {
+            match *flag {
+                "skip-shutdown" => body["skipShutdown"] = json!("True"),
+                "evacuate" => body["evacuate"] = json!("True"),
+                "accept-outage" => query.push_str("&acceptControlPlaneOutage=true"),
+                reason => body["reason"] = json!(reason),
+            }
+        }
+        let path = format!("{}/{}?api-version=1{query}", machine_path(machine), verb.replace("power-off", "powerOff"));
+        let reply = self.house.call(Method::POST, &path, caller, &body.to_string()).await;
+        match reply.body["name"].as_str().filter(|_| reply.status == 202) {
+            Some(id) => {
+                if !self.operations.iter().any(|known| known == id) {
+                    self.operations.push(id.to_owned());
+                }
+                self.say(&format!("  202 operation {id}"));
+            }
+            None if reply.status.is_success() => self.say(&format!("  {} done", reply.status.as_u16())),
+            None => self.refused(reply.status.as_u16(), &reply.body),
+        }
+    }
+
+    fn refused(&mut self, status: u16, body: &Value) {
+        let error = &body["error"];
+        let info = &error["additionalInfo"][0]["info"];
+        self.say(&format!("  {status} {}", text(&error["code"])));
+        match info["rule"].as_str() {
+            Some(rule) => {
+                self.say(&format!("  error: {}", text(&info["subject"])));
+                for fact in info["evidence"].as_array().into_iter().flatten() {
+                    self.say(&format!("    rule {rule}: {}", text(fact)));
+                }
+                self.say(&format!("  hint: {}", text(&info["remedy"])));
+            }
+            None => self.say(&format!("  error: {}", text(&error["message"]))),
+        }
+    }
+
+    async fn cancel(&mut self, caller: &str) {
+        let path = format!("/rackwright/v1/operations/{}/cancel", self.latest());
+        let reply = self.house.call(Method::POST, &path, caller, "").await;
+        if reply.status.is_success() {
+            self.say(&format!("  {} will be cancelled at the next safe point", reply.status.as_u16()));
+        } else {
+            self.refused(reply.status.as_u16(), &reply.body);
+        }
+    }
+
+    fn latest(&self) -> String {
+        self.operations.last().expect("an operation was begun earlier in the story").clone()
+    }
+
+    /// Follows the latest operation, telling each change of what it waits for.
+    async fn until_done(&mut self) {
+        let id = self.latest();
+        let mut last = String::new();
+        let give_up_at = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let operation = self.house.operation(&id).await;
+            let line = progress_line(&operation);
+            if line != last {
+                self.say(&format!("  {line}"));
+                last = line;
+            }
+            if operation["status"] != "InProgress" {
+                self.say(&format!("  {}: {}", text(&operation["status"]), text(&operation["message"])));
+                if let Some(next) = operation["next"].as_str() {
+                    self.say(&format!("  next: {next}"));
+                }
+                return;
+            }
+            assert!(tokio::time::Instant::now() < give_up_at, "operation {id} is stuck:\n{operation:#}\n{}", self.transcript);
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    }
+
+    async fn look_at_operation(&mut self) {
+        let operation = self.house.operation(&self.latest()).await;
+        self.say(&format!("  {} of {}: {}", text(&operation["action"]), text(&operation["machine"]), progress_line(&operation)));
+        for step in operation["steps"].as_array().into_iter().flatten() {
+            let span = |key: &str| step[key].as_str().map_or("-".to_owned(), |at| at[11..19].to_owned());
+            let line = format!(
+                "    {:<10} {:<11} {} {} {}",
+                text(&step["name"]),
+                text(&step["status"]),
+                span("startedAt"),
+                span("endedAt"),
+                text(&step["message"])
+            );
+            self.say(line.trim_end());
+        }
+        self.waits(&json!([operation["wait"]]), "    ");
+    }
+
+    async fn look_at(&mut self, machine: &str) {
+        let resource = self.house.machine(machine).await;
+        let properties = &resource["properties"];
+        self.say(&format!(
+            "  power {} ready {} {} {} {}: {}",
+            text(&properties["powerState"]),
+            text(&properties["readyState"]),
+            text(&properties["cordonStatus"]),
+            text(&properties["detailedStatus"]),
+            text(&properties["provisioningState"]),
+            text(&properties["detailedStatusMessage"])
+        ));
+        let ours = resource["rackwright"].clone();
+        for hold in ours["holds"].as_array().into_iter().flatten() {
+            self.say(&format!("    held by {}: {}", text(&hold["owner"]), text(&hold["reason"])));
+        }
+        if ours["managed"] == false {
+            self.say(&format!("    unmanaged by {}: {}", text(&ours["unmanagedReason"]["by"]), text(&ours["unmanagedReason"]["reason"])));
+        }
+        self.waits(&ours["waits"], "    ");
+    }
+
+    fn waits(&mut self, waits: &Value, indent: &str) {
+        for wait in waits.as_array().into_iter().flatten().filter(|wait| wait.is_object()) {
+            let late = if wait["late"] == true { ", LATE" } else { "" };
+            let since = &text(&wait["since"])[11..19];
+            self.say(&format!("{indent}waits for {} since {since}{late}; ends when {}", text(&wait["what"]), text(&wait["endsWhen"])));
+        }
+    }
+
+    async fn status(&mut self) {
+        let status = self.house.get("/rackwright/v1/status").await;
+        let cluster = status["clusters"][0].clone();
+        self.say(&format!("  {} {} {}", text(&cluster["name"]), text(&cluster["detailedStatus"]), text(&cluster["connection"])));
+        self.waits(&cluster["clusterWaits"], "    cluster ");
+        let counts: BTreeMap<String, Value> = serde_json::from_value(cluster["machines"].clone()).expect("counts are a map");
+        let counts: Vec<String> = counts.iter().map(|(what, n)| format!("{what} {n}")).collect();
+        self.say(&format!("    machines: {}", counts.join(", ")));
+        for wait in cluster["waits"].as_array().into_iter().flatten() {
+            self.waits(&json!([wait]), &format!("    {} ", text(&wait["machine"])));
+        }
+    }
+
+    fn bmc_log(&mut self, machine: &str) {
+        let log = self.house.site.witness(machine).expect("the machine is in the site");
+        let lines: Vec<String> = log.entries().map(|entry| format!("    {:?}", entry.logged)).collect();
+        for line in lines {
+            self.say(&line);
+        }
+    }
+
+    /// Somebody uses kubectl on the undercloud.
+    async fn kubectl(&mut self, verb: &str, machine: &str) {
+        let patch = match verb {
+            "cordon" => json!({ "spec": { "unschedulable": true } }),
+            "uncordon" => json!({ "spec": { "unschedulable": null } }),
+            _ => panic!("`kubectl {verb}` is not in the language"),
+        };
+        let request = Request::builder()
+            .method(Method::PATCH)
+            .uri(format!("/api/v1/nodes/{machine}"))
+            .header("content-type", "application/merge-patch+json")
+            .body(kube::client::Body::from(patch.to_string().into_bytes()))
+            .expect("a constant request");
+        let response = self.house.authorized_kubernetes().oneshot(request).await.expect("the service answers");
+        self.say(&format!("  {}", response.status().as_u16()));
+    }
+
+    /// Somebody stands at the machine, or uses the BMC's own page.
+    async fn by_hand(&mut self, verb: &str, machine: &str) {
+        let reset = match verb {
+            "power-on" => "On",
+            "power-off" => "ForceOff",
+            _ => panic!("`by hand {verb}` is not in the language"),
+        };
+        let status = self.house.reset_by_hand(machine, reset).await;
+        self.say(&format!("  {status}"));
+    }
+}
+
+fn progress_line(operation: &Value) -> String {
+    let step = operation["steps"].as_array().and_then(|steps| steps.iter().find(|step| step["status"] == "InProgress"));
+    match step {
+        Some(step) => {
+            let late = if operation["wait"]["late"] == true { " LATE" } else { "" };
+            format!("{}% {}: {}{late}", operation["percentComplete"], text(&step["name"]), text(&step["message"]))
+        }
+        None => format!("{}%", operation["percentComplete"]),
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn duration(text: &str) -> Duration {
+    let (number, unit) = text.split_at(text.len() - 1);
+    let number: u64 = number.parse().unwrap_or_else(|_| panic!("`{text}` is not a span"));
+    match unit {
+        "s" => Duration::from_secs(number),
+        "m" => Duration::from_secs(60 * number),
+        "h" => Duration::from_secs(3600 * number),
+        _ => panic!("`{text}` is not a span"),
+    }
+}

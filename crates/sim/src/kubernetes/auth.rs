@@ -1,0 +1,31 @@
+//! Who may use the API: whoever holds the site's bearer token.
+//!
+//! kubectl sends no bearer token over plain HTTP, but it does send the user and password of the server's URL. The token is
+//! therefore also taken as the password of basic authentication, whatever the user.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+
+use super::status::Failure;
+use crate::site::Site;
+
+pub(super) fn authenticate(site: &Site, headers: &HeaderMap) -> Result<(), Failure> {
+    match presented_token(headers) {
+        Some(token) if token == site.layout().kubernetes_token() => Ok(()),
+        _ => Err(Failure::unauthorized()),
+    }
+}
+
+fn presented_token(headers: &HeaderMap) -> Option<String> {
+    let (scheme, value) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    match scheme.to_ascii_lowercase().as_str() {
+        "bearer" => Some(value.trim().to_owned()),
+        "basic" => {
+            let login = String::from_utf8(STANDARD.decode(value.trim()).ok()?).ok()?;
+            login.split_once(':').map(|(_, password)| password.to_owned())
+        }
+        _ => None,
+    }
+}

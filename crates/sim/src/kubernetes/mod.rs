@@ -1,0 +1,113 @@
+//! The Kubernetes API of the site's undercloud: paths, who may use it, and which file answers.
+
+mod auth;
+mod discovery;
+mod list;
+mod patch;
+mod rows;
+mod selector;
+mod status;
+mod table;
+mod target;
+mod watch;
+mod write;
+
+use std::collections::BTreeMap;
+
+use axum::Router;
+use axum::extract::{Query, Request, State};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
+use serde_json::Value;
+
+use crate::site::Site;
+use status::Failure;
+use target::{Name, Target};
+
+/// etcd's own limit on an object is smaller.
+const BODY_LIMIT: usize = 3 * 1024 * 1024;
+
+pub(crate) fn router(site: Site) -> Router {
+    Router::new().fallback(serve).with_state(site)
+}
+
+/// A request with its parts read.
+struct Call {
+    method: Method,
+    path: String,
+    query: BTreeMap<String, String>,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Call {
+    fn parameter(&self, name: &str) -> Option<&str> {
+        self.query.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    fn is_set(&self, name: &str) -> bool {
+        matches!(self.parameter(name), Some("true" | "1"))
+    }
+
+    fn json(&self) -> Result<Value, Failure> {
+        serde_json::from_slice(&self.body).map_err(|error| Failure::bad_request(format!("the body is not JSON: {error}")))
+    }
+
+    async fn read(request: Request) -> Result<Call, Failure> {
+        let (parts, body) = request.into_parts();
+        let Query(query) = Query::try_from_uri(&parts.uri).map_err(|error| Failure::bad_request(error.to_string()))?;
+        let body = axum::body::to_bytes(body, BODY_LIMIT).await.map_err(|error| Failure::bad_request(error.to_string()))?;
+        Ok(Call { method: parts.method, path: parts.uri.path().to_owned(), query, headers: parts.headers, body })
+    }
+}
+
+async fn serve(State(site): State<Site>, request: Request) -> Response {
+    match respond(&site, request).await {
+        Ok(response) => response,
+        Err(failure) => failure.into_response(),
+    }
+}
+
+async fn respond(site: &Site, request: Request) -> Result<Response, Failure> {
+    if site.inner.stopping.is_cancelled() || !site.look(world::World::is_api_available) {
+        return Err(Failure::unavailable());
+    }
+    let call = Call::read(request).await?;
+    if let Some(answer) = open_to_all(&call) {
+        return Ok(answer);
+    }
+    auth::authenticate(site, &call.headers)?;
+    if let Some(answer) = discovery::answer(&call) {
+        return Ok(answer);
+    }
+    let target = Target::locate(&call.path).ok_or_else(Failure::no_such_path)?;
+    dispatch(site, &call, &target).await
+}
+
+/// What a real API server tells everybody.
+fn open_to_all(call: &Call) -> Option<Response> {
+    match call.path.as_str() {
+        "/healthz" | "/livez" | "/readyz" => Some("ok".into_response()),
+        "/version" => Some(json_response(StatusCode::OK, &discovery::version())),
+        _ => None,
+    }
+}
+
+async fn dispatch(site: &Site, call: &Call, target: &Target) -> Result<Response, Failure> {
+    match (&call.method, &target.name) {
+        (&Method::GET, Name::All) if call.is_set("watch") => watch::start(site, call, target).await,
+        (&Method::GET, Name::All) => list::list(site, call, target).await,
+        (&Method::GET, Name::One { .. }) if call.is_set("watch") => watch::start(site, call, target).await,
+        (&Method::GET, Name::One { key, .. }) => list::get(site, call, target, key).await,
+        (&Method::POST, Name::All) => write::create(site, call, target).await,
+        (&Method::PUT, Name::One { key, part }) => write::replace(site, call, target, key, *part).await,
+        (&Method::PATCH, Name::One { key, part }) => write::patch(site, call, target, key, *part).await,
+        (&Method::DELETE, Name::One { key, .. }) => write::delete(site, call, target, key).await,
+        _ => Err(Failure::method_not_allowed()),
+    }
+}
+
+fn json_response(status: StatusCode, value: &Value) -> Response {
+    (status, [(http::header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}

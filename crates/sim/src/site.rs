@@ -1,0 +1,180 @@
+//! A simulated site as a handle: opening it, looking at it, and changing it so that the change is saved.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use model::Clock;
+use serde_json::{Value, json};
+use store::{SharedStore, StoreError};
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use world::{BmcLog, Instant, Layout, Record, World};
+
+use crate::error::SimError;
+use crate::journal::Journal;
+use crate::redfish::Sessions;
+use crate::spec::{Shape, SiteSpec};
+use crate::{kubernetes, redfish};
+
+/// The document that says what the site was made from.
+const SHAPE_KEY: &str = "shape";
+
+/// The document that remembers the ports; `listen` reads and writes it.
+pub(crate) const PORTS_KEY: &str = "ports";
+
+/// What watchers of the Kubernetes API wait for a change of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pulse {
+    pub version: u64,
+    pub available: bool,
+}
+
+/// A running or resting simulated site. Clones are the same site.
+#[derive(Clone)]
+pub struct Site {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    world: Mutex<World>,
+    layout: Layout,
+    clock: Arc<dyn Clock>,
+    pub journal: Journal,
+    /// Tells `run` that something is due earlier than it thinks.
+    pub sooner: Notify,
+    pub pulse: watch::Sender<Pulse>,
+    /// Cancelled when the site stops: listeners close, streams end, requests are refused.
+    pub stopping: CancellationToken,
+    pub listeners: TaskTracker,
+    sessions: Vec<Mutex<Sessions>>,
+}
+
+impl Site {
+    /// Makes the site, or goes on where the store says it was.
+    pub async fn open(spec: SiteSpec, store: SharedStore, clock: Arc<dyn Clock>) -> Result<Site, SimError> {
+        let layout = spec.layout()?;
+        let journal = Journal::new(store, &spec.name);
+        let now = Instant(clock.now().as_millis());
+        let mut saved = Vec::new();
+        let mut shape = None;
+        for (key, value) in journal.load_all().await? {
+            let value: Value = parse(&key, &value)?;
+            match key.as_str() {
+                SHAPE_KEY => shape = Some(parse_value::<Shape>(&key, value)?),
+                PORTS_KEY => {}
+                _ => saved.push((key, value)),
+            }
+        }
+        let mut new_records = Vec::new();
+        let world = match shape {
+            None => {
+                new_records.push(Record { key: SHAPE_KEY.to_owned(), value: Some(json!(spec.shape())) });
+                World::new(layout.clone(), spec.pace, now)
+            }
+            Some(found) if found != spec.shape() => {
+                let (found, asked) = (found.to_string(), spec.shape().to_string());
+                return Err(SimError::DifferentLayout { site: spec.name, found, asked });
+            }
+            Some(_) => World::restore(layout.clone(), spec.pace, saved, now)
+                .map_err(|source| SimError::Damaged { site: spec.name.clone(), source })?,
+        };
+        let pulse = Pulse { version: world.objects().version(), available: world.is_api_available() };
+        let sessions = layout.machines().iter().map(|_| Mutex::default()).collect();
+        let site = Site {
+            inner: Arc::new(Inner {
+                world: Mutex::new(world),
+                layout,
+                clock,
+                journal,
+                sooner: Notify::new(),
+                pulse: watch::Sender::new(pulse),
+                stopping: CancellationToken::new(),
+                listeners: TaskTracker::new(),
+                sessions,
+            }),
+        };
+        site.save_with(new_records).await?;
+        Ok(site)
+    }
+
+    /// The site's machines: names, places, roles, identifiers, BMC logins.
+    pub fn layout(&self) -> &Layout {
+        &self.inner.layout
+    }
+
+    /// The log of one machine's BMC, which nobody but the BMC writes.
+    pub fn witness(&self, machine: &str) -> Option<BmcLog> {
+        let index = self.inner.layout.index_of(machine)?;
+        Some(self.look(|world| world.bmc_log(index).clone()))
+    }
+
+    /// The Redfish service of one machine's BMC.
+    pub fn redfish(&self, machine: &str) -> Option<Router> {
+        let index = self.inner.layout.index_of(machine)?;
+        Some(redfish::router(self.clone(), index))
+    }
+
+    /// The Kubernetes API of the site's undercloud.
+    pub fn kubernetes(&self) -> Router {
+        kubernetes::router(self.clone())
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        Instant(self.inner.clock.now().as_millis())
+    }
+
+    pub(crate) fn sessions(&self, index: usize) -> std::sync::MutexGuard<'_, Sessions> {
+        self.inner.sessions[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at the world as it is now. What is seen may be told only after `settle`.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&World) -> T) -> T {
+        self.change(|world, _| look(world))
+    }
+
+    /// Changes the world as it is now, and wakes whoever waits for it.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut World, Instant) -> T) -> T {
+        let mut world = self.inner.world.lock().unwrap_or_else(PoisonError::into_inner);
+        let expected = world.next_event_at();
+        let now = self.now();
+        world.advance(now);
+        let result = change(&mut world, now);
+        let is_sooner = world.next_event_at().is_some_and(|next| expected.is_none_or(|expected| next < expected));
+        if is_sooner {
+            self.inner.sooner.notify_one();
+        }
+        let pulse = Pulse { version: world.objects().version(), available: world.is_api_available() };
+        self.inner.pulse.send_if_modified(|last| std::mem::replace(last, pulse) != pulse);
+        result
+    }
+
+    /// Waits until everything that has happened is durable.
+    pub(crate) async fn settle(&self) -> Result<(), StoreError> {
+        self.save_with(Vec::new()).await
+    }
+
+    pub(crate) async fn save_with(&self, mut records: Vec<Record>) -> Result<(), StoreError> {
+        let world = &self.inner.world;
+        let take = || {
+            records.extend(world.lock().unwrap_or_else(PoisonError::into_inner).take_records());
+            records
+        };
+        self.inner.journal.save(take).await
+    }
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Site").field("name", &self.inner.layout.site).finish_non_exhaustive()
+    }
+}
+
+pub(crate) fn parse<T: for<'de> serde::Deserialize<'de>>(key: &str, bytes: &[u8]) -> Result<T, SimError> {
+    serde_json::from_slice(bytes).map_err(|source| SimError::Unreadable { key: key.to_owned(), source })
+}
+
+fn parse_value<T: for<'de> serde::Deserialize<'de>>(key: &str, value: Value) -> Result<T, SimError> {
+    serde_json::from_value(value).map_err(|source| SimError::Unreadable { key: key.to_owned(), source })
+}

@@ -1,0 +1,93 @@
+//! Kubernetes events about nodes: who posts them, and how long they are kept.
+
+use serde_json::{Value, json};
+
+use crate::node;
+use crate::objects::{EVENTS, NODES, ObjectKey, Preconditions};
+use crate::random::Random;
+use crate::site::World;
+use crate::time::{Instant, Span};
+
+/// kube-apiserver's default `--event-ttl`.
+const EVENT_TTL: Span = Span::minutes(60);
+
+/// How many events are kept at most, however young: a site of thousands of machines at high speed makes them quickly.
+const EVENT_LIMIT: usize = 2_000;
+
+/// Nodes have no namespace, so their events live in this one.
+const EVENT_NAMESPACE: &str = "default";
+
+/// Whether a kubelet's report is news. When a site is made or loaded it is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Announce {
+    Events,
+    Nothing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Component {
+    Kubelet,
+    NodeController,
+}
+
+impl World {
+    /// The events of a kubelet that has just posted its node, given the node before.
+    pub(crate) fn announce_kubelet(&mut self, index: usize, before: Option<&Value>, boot_id: &str, at: Instant) {
+        let name = self.spec(index).name.clone();
+        let Some(before) = before else {
+            self.post_event(index, Component::Kubelet, "Starting", "Starting kubelet.", at);
+            let registered = format!("Node {name} event: Registered Node {name} in Controller");
+            self.post_event(index, Component::NodeController, "RegisteredNode", &registered, at);
+            self.post_event(index, Component::Kubelet, "NodeReady", &format!("Node {name} status is now: NodeReady"), at);
+            return;
+        };
+        if before["status"]["nodeInfo"]["bootID"] != boot_id {
+            self.post_event(index, Component::Kubelet, "Starting", "Starting kubelet.", at);
+            self.post_event(index, Component::Kubelet, "Rebooted", &format!("Node {name} has been rebooted, boot id: {boot_id}"), at);
+        }
+        if node::ready_status(before) != Some("True") {
+            self.post_event(index, Component::Kubelet, "NodeReady", &format!("Node {name} status is now: NodeReady"), at);
+        }
+    }
+
+    pub(crate) fn post_event(&mut self, index: usize, from: Component, reason: &str, message: &str, at: Instant) {
+        self.forget_old_events(at);
+        let node = self.spec(index).name.clone();
+        let mut random = Random::new(self.layout.site_seed(), &format!("event/{}", self.objects.version()));
+        let name = format!("{node}.{:016x}", random.next_u64());
+        // Kubelets refer to their node by name even where a uid belongs; kubectl describe looks for both.
+        let (source, uid) = match from {
+            Component::Kubelet => (json!({"component": "kubelet", "host": node}), json!(node)),
+            Component::NodeController => {
+                let uid = self.objects.get(&NODES, &ObjectKey::cluster(&node)).map(|node| node["metadata"]["uid"].clone());
+                (json!({"component": "node-controller"}), uid.unwrap_or(Value::Null))
+            }
+        };
+        let event = json!({
+            "metadata": {"name": name},
+            "involvedObject": {"kind": "Node", "name": node, "uid": uid},
+            "reason": reason,
+            "message": message,
+            "source": source,
+            "firstTimestamp": at.to_seconds_text(),
+            "lastTimestamp": at.to_seconds_text(),
+            "count": 1,
+            "type": if reason == "Rebooted" { "Warning" } else { "Normal" },
+            "eventTime": null,
+            "reportingComponent": source["component"],
+            "reportingInstance": if from == Component::Kubelet { node.as_str() } else { "" },
+        });
+        // A clash of 64-bit names would cost one event, and events may be lost.
+        if self.objects.create(&EVENTS, EVENT_NAMESPACE, event, at).is_ok() {
+            self.posted_events.push_back((at, ObjectKey { namespace: EVENT_NAMESPACE.to_owned(), name }));
+        }
+    }
+
+    fn forget_old_events(&mut self, at: Instant) {
+        while self.posted_events.len() >= EVENT_LIMIT || self.posted_events.front().is_some_and(|(posted, _)| *posted + EVENT_TTL <= at) {
+            let Some((_, key)) = self.posted_events.pop_front() else { return };
+            // Somebody may have deleted it before.
+            let _ = self.objects.delete(&EVENTS, &key, &Preconditions::default());
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! Which machines a site has, where they stand, and what each is for.
+//!
+//! Everything here follows from the site's name, its size and its seed; nothing changes while the site runs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::Ipv4Addr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::random::{Random, hash_text};
+
+/// A rack's slots are numbered from 1, bottom up, and the last octet of an address is the slot.
+const MACHINES_PER_RACK_MAX: u32 = 250;
+
+/// Addresses keep one octet for the rack within its block of 256.
+const RACKS_MAX: u32 = 4_096;
+
+/// What a machine does for the undercloud.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Role {
+    /// Runs the Kubernetes control plane and votes in its etcd.
+    ControlPlane,
+    /// Waits, powered off and without an operating system, to replace a control-plane machine.
+    SpareControlPlane,
+    Management,
+    Compute,
+}
+
+/// Whose BMC a machine's imitates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Vendor {
+    Dell,
+    Hpe,
+    Lenovo,
+    Supermicro,
+}
+
+/// One server as the site's cabling plan lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineSpec {
+    pub name: String,
+    pub rack: u32,
+    pub slot: u32,
+    pub role: Role,
+    pub vendor: Vendor,
+    pub model: &'static str,
+    pub serial_number: String,
+    pub uuid: String,
+    pub bmc_mac: String,
+    pub boot_mac: String,
+    pub bmc_user: String,
+    pub bmc_password: String,
+    /// Written into documents, never dialled.
+    pub bmc_address: Ipv4Addr,
+    /// Written into documents, never dialled.
+    pub host_address: Ipv4Addr,
+}
+
+impl MachineSpec {
+    pub fn rack_name(&self) -> String {
+        format!("rack{}", self.rack)
+    }
+}
+
+/// The machines of a site in rack order, control servers first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub site: String,
+    pub racks: u32,
+    pub machines_per_rack: u32,
+    pub seed: u64,
+    machines: Vec<MachineSpec>,
+    by_name: BTreeMap<String, usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayoutError {
+    Racks { asked: u32 },
+    MachinesPerRack { asked: u32, least: u32 },
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LayoutError::Racks { asked } => write!(f, "a site has 1 to {RACKS_MAX} racks, not {asked}"),
+            LayoutError::MachinesPerRack { asked, least } => {
+                write!(f, "a rack of this site has {least} to {MACHINES_PER_RACK_MAX} machines, not {asked}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LayoutError {}
+
+impl Layout {
+    pub fn new(site: &str, racks: u32, machines_per_rack: u32, seed: u64) -> Result<Layout, LayoutError> {
+        if racks == 0 || racks > RACKS_MAX {
+            return Err(LayoutError::Racks { asked: racks });
+        }
+        let least = control_servers(racks) + 1;
+        if machines_per_rack < least || machines_per_rack > MACHINES_PER_RACK_MAX {
+            return Err(LayoutError::MachinesPerRack { asked: machines_per_rack, least });
+        }
+        let site_seed = seed ^ hash_text(site);
+        let machines: Vec<MachineSpec> = (1..=racks)
+            .flat_map(|rack| (1..=machines_per_rack).map(move |slot| (rack, slot)))
+            .map(|(rack, slot)| machine(site_seed, racks, rack, slot, (rack - 1) * machines_per_rack + slot - 1))
+            .collect();
+        let by_name = machines.iter().enumerate().map(|(index, machine)| (machine.name.clone(), index)).collect();
+        Ok(Layout { site: site.to_owned(), racks, machines_per_rack, seed, machines, by_name })
+    }
+
+    pub fn machines(&self) -> &[MachineSpec] {
+        &self.machines
+    }
+
+    pub fn index_of(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// What the site's own random streams are drawn from: two sites of one seed still differ.
+    pub fn site_seed(&self) -> u64 {
+        self.seed ^ hash_text(&self.site)
+    }
+
+    /// The bearer token that the site's Kubernetes API accepts.
+    pub fn kubernetes_token(&self) -> String {
+        Random::new(self.site_seed(), "kubernetes-token").text(LOWER_AND_DIGITS, 32)
+    }
+}
+
+/// A single rack carries the whole control plane and so has three servers for it; otherwise each rack has two.
+fn control_servers(racks: u32) -> u32 {
+    if racks == 1 { 3 } else { 2 }
+}
+
+/// Where the control plane stands: the tables of rack resiliency, one per number of racks.
+fn role_of(racks: u32, rack: u32, slot: u32) -> Role {
+    if slot > control_servers(racks) {
+        return Role::Compute;
+    }
+    match (racks, rack, slot) {
+        (1, ..) | (2, 1, 1) | (3.., 1..=3, 1) => Role::ControlPlane,
+        (2, 2, 1) | (3, 1, 2) | (4.., 4, 1) => Role::SpareControlPlane,
+        _ => Role::Management,
+    }
+}
+
+const LOWER_AND_DIGITS: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+const UPPER_AND_DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+const PASSWORD: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789";
+
+fn machine(site_seed: u64, racks: u32, rack: u32, slot: u32, index: u32) -> MachineSpec {
+    let control = control_servers(racks);
+    let name = if slot <= control { format!("rack{rack}control{slot:02}") } else { format!("rack{rack}compute{:02}", slot - control) };
+    // Racks are bought one at a time, so a rack has one vendor and a site has several.
+    let first = Random::new(site_seed, "vendor").below(4);
+    let vendor = match (first + u64::from(rack)) % 4 {
+        0 => Vendor::Dell,
+        1 => Vendor::Hpe,
+        2 => Vendor::Lenovo,
+        _ => Vendor::Supermicro,
+    };
+    let role = role_of(racks, rack, slot);
+    let mut random = Random::new(site_seed, &name);
+    // The index is part of the serial number and of the MAC addresses, so that no two machines of a site share one.
+    let serial_number = format!("{}{}", random.text(UPPER_AND_DIGITS, 4), base36(index));
+    let mac_base = (Random::new(site_seed, "mac").next_u64() & 0x7f_ffff) as u32;
+    let mac = |port: u32| {
+        let [_, a, b, c] = ((mac_base + index * 2 + port) & 0xff_ffff).to_be_bytes();
+        format!("{}:{a:02X}:{b:02X}:{c:02X}", mac_prefix(vendor))
+    };
+    let address = |block: u32| {
+        let [_, high, low, _] = ((block << 16) + ((rack - 1) << 8)).to_be_bytes();
+        Ipv4Addr::new(10, high, low, slot as u8)
+    };
+    MachineSpec {
+        rack,
+        slot,
+        role,
+        vendor,
+        model: model_of(vendor, role),
+        serial_number,
+        uuid: random.uuid(),
+        bmc_mac: mac(0),
+        boot_mac: mac(1),
+        bmc_user: bmc_user(vendor).to_owned(),
+        bmc_password: random.text(PASSWORD, 16),
+        bmc_address: address(32),
+        host_address: address(64),
+        name,
+    }
+}
+
+/// Three characters count to 46,655, and the layout's limits are far above what one site ever has; more just grow longer.
+fn base36(mut number: u32) -> String {
+    let mut text = Vec::new();
+    while number > 0 || text.len() < 3 {
+        text.push(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[(number % 36) as usize]);
+        number /= 36;
+    }
+    text.iter().rev().map(|&byte| char::from(byte)).collect()
+}
+
+fn mac_prefix(vendor: Vendor) -> &'static str {
+    match vendor {
+        Vendor::Dell => "D0:8E:79",
+        Vendor::Hpe => "94:40:C9",
+        Vendor::Lenovo => "7C:D3:0A",
+        Vendor::Supermicro => "AC:1F:6B",
+    }
+}
+
+fn bmc_user(vendor: Vendor) -> &'static str {
+    match vendor {
+        Vendor::Dell => "root",
+        Vendor::Hpe => "Administrator",
+        Vendor::Lenovo => "USERID",
+        Vendor::Supermicro => "ADMIN",
+    }
+}
+
+fn model_of(vendor: Vendor, role: Role) -> &'static str {
+    match (vendor, role) {
+        (Vendor::Dell, Role::Compute) => "PowerEdge R750",
+        (Vendor::Dell, _) => "PowerEdge R650",
+        (Vendor::Hpe, Role::Compute) => "ProLiant DL380 Gen11",
+        (Vendor::Hpe, _) => "ProLiant DL360 Gen11",
+        (Vendor::Lenovo, Role::Compute) => "ThinkSystem SR650 V3",
+        (Vendor::Lenovo, _) => "ThinkSystem SR630 V3",
+        (Vendor::Supermicro, Role::Compute) => "SYS-621C-TN12R",
+        (Vendor::Supermicro, _) => "SYS-611C-TN4R",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use expect_test::expect;
+
+    use super::*;
+
+    /// One line a rack: the machines' short role names, control servers first.
+    fn roles(racks: u32, machines_per_rack: u32) -> String {
+        let layout = Layout::new("east", racks, machines_per_rack, 1).unwrap();
+        let mut text = String::new();
+        for machine in layout.machines() {
+            let role = match machine.role {
+                Role::ControlPlane => "KCP",
+                Role::SpareControlPlane => "KCP-spare",
+                Role::Management => "MGMT",
+                Role::Compute => "-",
+            };
+            let end = if machine.slot == machines_per_rack { "\n" } else { " " };
+            text += &format!("{}={role}{end}", machine.name);
+        }
+        text
+    }
+
+    #[test]
+    fn the_control_plane_is_spread_as_the_tables_of_rack_resiliency_say() {
+        expect![[r#"
+            rack1control01=KCP rack1control02=KCP rack1control03=KCP rack1compute01=-
+        "#]]
+        .assert_eq(&roles(1, 4));
+        expect![[r#"
+            rack1control01=KCP rack1control02=MGMT rack1compute01=-
+            rack2control01=KCP-spare rack2control02=MGMT rack2compute01=-
+        "#]]
+        .assert_eq(&roles(2, 3));
+        expect![[r#"
+            rack1control01=KCP rack1control02=KCP-spare rack1compute01=-
+            rack2control01=KCP rack2control02=MGMT rack2compute01=-
+            rack3control01=KCP rack3control02=MGMT rack3compute01=-
+        "#]]
+        .assert_eq(&roles(3, 3));
+        expect![[r#"
+            rack1control01=KCP rack1control02=MGMT rack1compute01=-
+            rack2control01=KCP rack2control02=MGMT rack2compute01=-
+            rack3control01=KCP rack3control02=MGMT rack3compute01=-
+            rack4control01=KCP-spare rack4control02=MGMT rack4compute01=-
+            rack5control01=MGMT rack5control02=MGMT rack5compute01=-
+        "#]]
+        .assert_eq(&roles(5, 3));
+    }
+
+    #[test]
+    fn a_rack_needs_its_control_servers_and_one_for_work() {
+        assert_eq!(Layout::new("east", 0, 4, 1), Err(LayoutError::Racks { asked: 0 }));
+        assert_eq!(Layout::new("east", 1, 3, 1), Err(LayoutError::MachinesPerRack { asked: 3, least: 4 }));
+        assert_eq!(Layout::new("east", 4, 2, 1), Err(LayoutError::MachinesPerRack { asked: 2, least: 3 }));
+    }
+
+    #[test]
+    fn no_two_machines_share_an_identifier() {
+        let layout = Layout::new("east", 40, 50, 1).unwrap();
+        let unique = |of: fn(&MachineSpec) -> String| layout.machines().iter().map(of).collect::<BTreeSet<_>>().len();
+        assert_eq!(unique(|m| m.name.clone()), 2_000);
+        assert_eq!(unique(|m| m.serial_number.clone()), 2_000);
+        assert_eq!(unique(|m| m.bmc_mac.clone()), 2_000);
+        assert_eq!(unique(|m| m.boot_mac.clone()), 2_000);
+        assert_eq!(unique(|m| m.uuid.clone()), 2_000);
+        assert_eq!(unique(|m| m.bmc_password.clone()), 2_000);
+        assert_eq!(unique(|m| m.bmc_address.to_string()), 2_000);
+    }
+
+    #[test]
+    fn four_racks_have_four_vendors() {
+        let layout = Layout::new("east", 4, 3, 1).unwrap();
+        assert_eq!(layout.machines().iter().map(|m| m.vendor).collect::<BTreeSet<_>>().len(), 4);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_site_and_another_name_another_one() {
+        let build = |site| Layout::new(site, 2, 4, 9).unwrap();
+        assert_eq!(build("east"), build("east"));
+        assert_ne!(build("east").machines()[0].bmc_password, build("west").machines()[0].bmc_password);
+        assert_ne!(build("east").kubernetes_token(), build("west").kubernetes_token());
+    }
+}

@@ -1,0 +1,357 @@
+//! One server's power and operating system as a state machine: what a reset does to it, and what time does to it.
+//!
+//! What the site makes of it (log entries, nodes, quorum) is decided in `site.rs`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::pace::Pace;
+use crate::random::Random;
+use crate::time::{Instant, Span};
+
+/// How far one boot may differ from the pace's, in per mille either way.
+const BOOT_JITTER_PER_MILLE: i64 = 100;
+
+/// The values of Redfish's `PowerState` that these BMCs report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PowerState {
+    On,
+    Off,
+    PoweringOn,
+    PoweringOff,
+}
+
+impl PowerState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PowerState::On => "On",
+            PowerState::Off => "Off",
+            PowerState::PoweringOn => "PoweringOn",
+            PowerState::PoweringOff => "PoweringOff",
+        }
+    }
+}
+
+/// The values of Redfish's `ResetType` that these BMCs take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ResetType {
+    On,
+    ForceOff,
+    GracefulShutdown,
+    GracefulRestart,
+    ForceRestart,
+    PowerCycle,
+}
+
+impl ResetType {
+    pub const ALL: [ResetType; 6] = [
+        ResetType::On,
+        ResetType::ForceOff,
+        ResetType::GracefulShutdown,
+        ResetType::GracefulRestart,
+        ResetType::ForceRestart,
+        ResetType::PowerCycle,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ResetType::On => "On",
+            ResetType::ForceOff => "ForceOff",
+            ResetType::GracefulShutdown => "GracefulShutdown",
+            ResetType::GracefulRestart => "GracefulRestart",
+            ResetType::ForceRestart => "ForceRestart",
+            ResetType::PowerCycle => "PowerCycle",
+        }
+    }
+}
+
+impl fmt::Display for ResetType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for ResetType {
+    type Err = ();
+    fn from_str(text: &str) -> Result<Self, ()> {
+        ResetType::ALL.into_iter().find(|reset| reset.as_str() == text).ok_or(())
+    }
+}
+
+/// What a BMC says to a reset it understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetAnswer {
+    Accepted,
+    /// The BMC says yes and nothing happens: it is there already, or there is no operating system to listen.
+    Ignored,
+    /// Power is on its way somewhere else.
+    InTransition,
+    /// There is nothing running to restart.
+    NotOn,
+}
+
+impl ResetAnswer {
+    /// The HTTP status that the BMC answers and writes into its log.
+    pub fn status(self) -> u16 {
+        match self {
+            ResetAnswer::Accepted | ResetAnswer::Ignored => 204,
+            ResetAnswer::InTransition | ResetAnswer::NotOn => 409,
+        }
+    }
+}
+
+/// What follows when the power has gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum AfterOff {
+    StayOff,
+    PowerOn,
+}
+
+/// What follows when the operating system has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum AfterStop {
+    PowerOff,
+    Boot,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Power {
+    Off,
+    On,
+    PoweringOn {
+        on_at: Instant,
+    },
+    /// `was_on` is false when an Off overtook an On, so that the log shows no power cut that never was one.
+    PoweringOff {
+        off_at: Instant,
+        then: AfterOff,
+        was_on: bool,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Host {
+    Down,
+    Booting { up_at: Instant },
+    Up { boot_id: String },
+    Stopping { down_at: Instant, then: AfterStop },
+}
+
+/// Whether there is something on the disk to boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Os {
+    Installed,
+    Missing,
+}
+
+/// What just became so, for the rest of the site to react to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Happening {
+    PoweredOn,
+    PoweredOff,
+    HostCameUp,
+    /// The operating system no longer serves: it is shutting down, was reset, or lost its power.
+    HostLeft,
+}
+
+/// What a machine needs to know about where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surroundings<'a> {
+    pub pace: &'a Pace,
+    pub site_seed: u64,
+    pub name: &'a str,
+}
+
+impl Surroundings<'_> {
+    fn boot_span(&self, boot: u32) -> Span {
+        let width = 2 * BOOT_JITTER_PER_MILLE + 1;
+        let drawn = Random::new(self.site_seed, &format!("boot-span/{}/{boot}", self.name)).below(width as u64) as i64;
+        Span(self.pace.boot.0 * (1_000 - BOOT_JITTER_PER_MILLE + drawn) / 1_000)
+    }
+
+    fn boot_id(&self, boot: u32) -> String {
+        Random::new(self.site_seed, &format!("boot-id/{}/{boot}", self.name)).uuid()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Machine {
+    pub power: Power,
+    pub host: Host,
+    pub os: Os,
+    /// Boots that were begun. Each gets its own length and boot id.
+    pub boots: u32,
+}
+
+impl Machine {
+    /// A machine that has been running since before anybody looked.
+    pub fn running(around: Surroundings<'_>) -> Machine {
+        Machine { power: Power::On, host: Host::Up { boot_id: around.boot_id(1) }, os: Os::Installed, boots: 1 }
+    }
+
+    /// A machine that was racked, cabled and never installed.
+    pub fn bare() -> Machine {
+        Machine { power: Power::Off, host: Host::Down, os: Os::Missing, boots: 0 }
+    }
+
+    pub fn power_state(&self) -> PowerState {
+        match self.power {
+            Power::Off => PowerState::Off,
+            Power::On => PowerState::On,
+            Power::PoweringOn { .. } => PowerState::PoweringOn,
+            Power::PoweringOff { .. } => PowerState::PoweringOff,
+        }
+    }
+
+    pub fn boot_id(&self) -> Option<&str> {
+        match &self.host {
+            Host::Up { boot_id } => Some(boot_id),
+            _ => None,
+        }
+    }
+
+    pub fn is_up(&self) -> bool {
+        matches!(self.host, Host::Up { .. })
+    }
+
+    pub fn reset(&mut self, reset: ResetType, now: Instant, around: Surroundings<'_>) -> (ResetAnswer, Vec<Happening>) {
+        match reset {
+            ResetType::On => (self.request_on(now, around), Vec::new()),
+            ResetType::ForceOff => (self.cut_power(AfterOff::StayOff, now, around), Vec::new()),
+            ResetType::GracefulShutdown => self.stop_host(AfterStop::PowerOff, now, around),
+            _ if self.power != Power::On => (ResetAnswer::NotOn, Vec::new()),
+            ResetType::PowerCycle => (self.cut_power(AfterOff::PowerOn, now, around), Vec::new()),
+            ResetType::GracefulRestart => self.stop_host(AfterStop::Boot, now, around),
+            ResetType::ForceRestart => {
+                let left = self.leave_host();
+                self.start_boot(now, around);
+                (ResetAnswer::Accepted, left)
+            }
+        }
+    }
+
+    fn request_on(&mut self, now: Instant, around: Surroundings<'_>) -> ResetAnswer {
+        match self.power {
+            Power::Off => {
+                self.power = Power::PoweringOn { on_at: now + around.pace.power_on };
+                ResetAnswer::Accepted
+            }
+            Power::On | Power::PoweringOn { .. } => ResetAnswer::Ignored,
+            Power::PoweringOff { .. } => ResetAnswer::InTransition,
+        }
+    }
+
+    /// A forced off is always obeyed, and it overtakes whatever else was under way.
+    fn cut_power(&mut self, then: AfterOff, now: Instant, around: Surroundings<'_>) -> ResetAnswer {
+        let was_on = match self.power {
+            Power::Off => return ResetAnswer::Ignored,
+            Power::On => true,
+            Power::PoweringOn { .. } => false,
+            Power::PoweringOff { was_on, .. } => was_on,
+        };
+        let mut off_at = now + around.pace.power_off;
+        if let Power::PoweringOff { off_at: sooner, .. } = self.power {
+            off_at = off_at.min(sooner);
+        }
+        self.power = Power::PoweringOff { off_at, then, was_on };
+        ResetAnswer::Accepted
+    }
+
+    /// The operating system is asked over ACPI. Only a running one hears it, and the BMC cannot tell the difference.
+    fn stop_host(&mut self, then: AfterStop, now: Instant, around: Surroundings<'_>) -> (ResetAnswer, Vec<Happening>) {
+        if !self.is_up() || self.power != Power::On {
+            return (ResetAnswer::Ignored, Vec::new());
+        }
+        let left = self.leave_host();
+        self.host = Host::Stopping { down_at: now + around.pace.shutdown, then };
+        (ResetAnswer::Accepted, left)
+    }
+
+    /// When something next becomes so by itself.
+    pub fn next_at(&self) -> Option<Instant> {
+        let power = match self.power {
+            Power::PoweringOn { on_at } => Some(on_at),
+            Power::PoweringOff { off_at, .. } => Some(off_at),
+            Power::Off | Power::On => None,
+        };
+        let host = match self.host {
+            Host::Booting { up_at } => Some(up_at),
+            Host::Stopping { down_at, .. } => Some(down_at),
+            Host::Down | Host::Up { .. } => None,
+        };
+        power.into_iter().chain(host).min()
+    }
+
+    /// Lets the earliest pending change happen if it is due at `at`. Power comes before the operating system.
+    pub fn step(&mut self, at: Instant, around: Surroundings<'_>) -> Vec<Happening> {
+        match self.power {
+            Power::PoweringOn { on_at } if on_at <= at => {
+                self.power = Power::On;
+                self.start_boot(on_at, around);
+                return vec![Happening::PoweredOn];
+            }
+            Power::PoweringOff { off_at, then, was_on } if off_at <= at => return self.lose_power(off_at, then, was_on, around),
+            _ => {}
+        }
+        match self.host {
+            Host::Booting { up_at } if up_at <= at => {
+                self.host = Host::Up { boot_id: around.boot_id(self.boots) };
+                vec![Happening::HostCameUp]
+            }
+            Host::Stopping { down_at, then: AfterStop::Boot } if down_at <= at => {
+                self.start_boot(down_at, around);
+                Vec::new()
+            }
+            Host::Stopping { down_at, then: AfterStop::PowerOff } if down_at <= at => {
+                let then = if let Power::PoweringOff { then, .. } = self.power { then } else { AfterOff::StayOff };
+                self.lose_power(down_at, then, true, around)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn lose_power(&mut self, at: Instant, then: AfterOff, was_on: bool, around: Surroundings<'_>) -> Vec<Happening> {
+        let mut happenings = self.leave_host();
+        self.host = Host::Down;
+        self.power = match then {
+            AfterOff::StayOff => Power::Off,
+            AfterOff::PowerOn => Power::PoweringOn { on_at: at + around.pace.power_on },
+        };
+        if was_on {
+            happenings.push(Happening::PoweredOff);
+        }
+        happenings
+    }
+
+    fn leave_host(&self) -> Vec<Happening> {
+        if self.is_up() { vec![Happening::HostLeft] } else { Vec::new() }
+    }
+
+    fn start_boot(&mut self, at: Instant, around: Surroundings<'_>) {
+        self.host = match self.os {
+            Os::Missing => Host::Down,
+            Os::Installed => {
+                self.boots += 1;
+                Host::Booting { up_at: at + around.boot_span(self.boots) }
+            }
+        };
+    }
+
+    /// Moves what is pending, after the site stood still.
+    pub fn shift(&mut self, by: Span) {
+        match &mut self.power {
+            Power::PoweringOn { on_at: at } | Power::PoweringOff { off_at: at, .. } => *at = *at + by,
+            Power::Off | Power::On => {}
+        }
+        match &mut self.host {
+            Host::Booting { up_at: at } | Host::Stopping { down_at: at, .. } => *at = *at + by,
+            Host::Down | Host::Up { .. } => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "machine_tests.rs"]
+mod tests;

@@ -1,0 +1,106 @@
+//! How long things take in the simulated site.
+
+use crate::time::Span;
+
+/// The shortest lease interval at any speed.
+///
+/// A sped-up site would otherwise spend its cores on renewals that nobody looks at.
+const LEASE_EVERY_FLOOR: Span = Span::seconds(1);
+
+/// The shortest interval between two full status reports of an unchanged node at any speed.
+const REPORT_EVERY_FLOOR: Span = Span::seconds(10);
+
+/// How many missed renewals make a node `Unknown`: kube-controller-manager's 40 s grace over the kubelet's 10 s.
+const GRACE_IN_LEASES: i64 = 4;
+
+/// Every duration of the physics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// From an accepted On until the BMC reads On: the power supplies settle and the board sequences its rails.
+    pub power_on: Span,
+    /// From power On until the operating system is up, with memory training and POST. Each boot varies by up to 10 %.
+    pub boot: Span,
+    /// From an accepted ForceOff until the BMC reads Off: the four seconds of a held power button, and the reading after it.
+    pub power_off: Span,
+    /// From an accepted GracefulShutdown until the operating system has stopped its services and cut the power.
+    pub shutdown: Span,
+    /// How often a kubelet renews its lease.
+    pub lease_every: Span,
+    /// How long a lease may be unrenewed before the node is declared `Unknown`.
+    pub node_grace: Span,
+    /// How often a kubelet posts the status of a node that has not changed.
+    pub report_every: Span,
+}
+
+impl Pace {
+    /// Real servers, roughly: four minutes of POST and boot is a two-socket machine with a quick memory test.
+    pub const REAL: Pace = Pace {
+        power_on: Span::seconds(20),
+        boot: Span::minutes(4),
+        power_off: Span::seconds(5),
+        shutdown: Span::seconds(60),
+        lease_every: Span::seconds(10),
+        node_grace: Span::seconds(10 * GRACE_IN_LEASES),
+        report_every: Span::minutes(5),
+    };
+
+    /// This pace in a world that runs `speed` times faster. A speed that is not a positive number changes nothing.
+    pub fn scaled(self, speed: f64) -> Pace {
+        if !speed.is_finite() || speed <= 0.0 {
+            return self;
+        }
+        let faster = |span: Span| Span((span.0 as f64 / speed).round() as i64);
+        let lease_every = faster(self.lease_every).max(LEASE_EVERY_FLOOR);
+        Pace {
+            power_on: faster(self.power_on),
+            boot: faster(self.boot),
+            power_off: faster(self.power_off),
+            shutdown: faster(self.shutdown),
+            lease_every,
+            node_grace: lease_every.times(GRACE_IN_LEASES),
+            report_every: faster(self.report_every).max(REPORT_EVERY_FLOOR),
+        }
+    }
+
+    /// Power and boot take no time, for measuring everything but the simulated hardware.
+    ///
+    /// Leases keep their floor: an interval of nothing would renew for ever within one instant.
+    pub fn instant() -> Pace {
+        Pace {
+            power_on: Span::ZERO,
+            boot: Span::ZERO,
+            power_off: Span::ZERO,
+            shutdown: Span::ZERO,
+            lease_every: LEASE_EVERY_FLOOR,
+            node_grace: LEASE_EVERY_FLOOR.times(GRACE_IN_LEASES),
+            report_every: Pace::REAL.report_every,
+        }
+    }
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace::REAL
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixty_times_faster_boots_in_four_seconds_but_renews_once_a_second() {
+        let pace = Pace::REAL.scaled(60.0);
+        assert_eq!(pace.boot, Span::seconds(4));
+        assert_eq!(pace.shutdown, Span::seconds(1));
+        assert_eq!(pace.lease_every, Span::seconds(1));
+        assert_eq!(pace.node_grace, Span::seconds(4));
+    }
+
+    #[test]
+    fn a_senseless_speed_changes_nothing() {
+        for speed in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(Pace::REAL.scaled(speed), Pace::REAL);
+        }
+    }
+}

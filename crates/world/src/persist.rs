@@ -1,0 +1,240 @@
+//! A site as records that outlive the simulator, and back.
+//!
+//! While the simulator is stopped the world stands still: what was pending is moved by the time that nobody simulated.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::bmc::{Counters, LogEntry};
+use crate::events::Announce;
+use crate::kubelet::{NodeState, Verdict};
+use crate::layout::Layout;
+use crate::machine::Machine;
+use crate::objects::{EVENTS, ObjectKey, RESOURCES, Resource};
+use crate::pace::Pace;
+use crate::site::World;
+use crate::time::Instant;
+
+/// Resource versions are reserved in blocks of this size, because heartbeats take them and are not saved.
+const VERSION_BLOCK: u64 = 100_000;
+
+/// A new block is reserved when this few are left, well before the last is used.
+const VERSION_MARGIN: u64 = 50_000;
+
+/// The record that says how far the site has come.
+const PROGRESS_KEY: &str = "progress";
+
+/// Stands for "no group" and "no namespace" in a record's key.
+const NONE: &str = "-";
+
+/// One saved piece of a site. `value` is `None` when the piece is gone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    pub key: String,
+    pub value: Option<Value>,
+}
+
+/// What changed since the last records were taken.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unsaved {
+    pub machines: BTreeSet<usize>,
+    pub entries: Vec<(usize, LogEntry)>,
+    pub fallen_entries: Vec<(usize, u64)>,
+    /// No version above this one is handed out before a higher one is saved.
+    pub reserved_version: u64,
+    pub progress: bool,
+}
+
+#[derive(Debug)]
+pub enum RestoreError {
+    /// A record that the layout calls for is not there.
+    Missing {
+        key: String,
+    },
+    Unreadable {
+        key: String,
+        cause: serde_json::Error,
+    },
+    /// A record of something that the layout or this version does not know.
+    Unexpected {
+        key: String,
+    },
+}
+
+impl fmt::Display for RestoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RestoreError::Missing { key } => write!(f, "the record `{key}` is missing"),
+            RestoreError::Unreadable { key, .. } => write!(f, "the record `{key}` cannot be read"),
+            RestoreError::Unexpected { key } => write!(f, "the record `{key}` belongs to no machine or object of this site"),
+        }
+    }
+}
+
+impl std::error::Error for RestoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RestoreError::Unreadable { cause, .. } => Some(cause),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Progress {
+    seen_at: Instant,
+    reserved_version: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedMachine {
+    machine: Machine,
+    node: NodeState,
+    counters: Counters,
+}
+
+impl World {
+    /// Whether hardware is between two states, so that standing still for a while would be noticed.
+    pub fn is_moving(&self) -> bool {
+        self.states.iter().any(|state| state.machine.next_at().is_some())
+    }
+
+    /// Asks for the present instant to be saved with the next records.
+    pub fn mark_progress(&mut self) {
+        self.unsaved.progress = true;
+    }
+
+    /// Everything that changed durably since the last call; empty when nothing did.
+    pub fn take_records(&mut self) -> Vec<Record> {
+        let unsaved = std::mem::take(&mut self.unsaved);
+        let mut records = Vec::new();
+        for index in unsaved.machines {
+            let state = &self.states[index];
+            let saved = SavedMachine { machine: state.machine.clone(), node: state.node.clone(), counters: state.log.counters() };
+            records.push(Record { key: machine_key(self, index), value: to_value(&saved) });
+        }
+        for (index, entry) in unsaved.entries {
+            records.push(Record { key: log_key(self, index, entry.number), value: to_value(&entry) });
+        }
+        for (index, number) in unsaved.fallen_entries {
+            records.push(Record { key: log_key(self, index, number), value: None });
+        }
+        for ((group, plural), key, object) in self.objects.take_unsaved() {
+            let value = object.map(|object| Value::clone(&object));
+            records.push(Record { key: object_key(group, plural, &key), value });
+        }
+        let version = self.objects.version();
+        let mut reserved_version = unsaved.reserved_version;
+        if reserved_version < version + VERSION_MARGIN {
+            reserved_version = version + VERSION_BLOCK;
+        }
+        self.unsaved.reserved_version = reserved_version;
+        if !records.is_empty() || unsaved.progress || reserved_version != unsaved.reserved_version {
+            let progress = Progress { seen_at: self.now, reserved_version };
+            records.push(Record { key: PROGRESS_KEY.to_owned(), value: to_value(&progress) });
+        }
+        records
+    }
+
+    /// A site as it was saved, going on at `now`.
+    pub fn restore(
+        layout: Layout,
+        pace: Pace,
+        records: impl IntoIterator<Item = (String, Value)>,
+        now: Instant,
+    ) -> Result<World, RestoreError> {
+        let mut world = World::assemble(layout, pace, now);
+        let mut progress = None;
+        let mut found = BTreeSet::new();
+        for (key, value) in records {
+            match key.split('/').collect::<Vec<_>>()[..] {
+                [PROGRESS_KEY] => progress = Some(from_value::<Progress>(&key, value)?),
+                ["machine", name] => {
+                    let index = world.layout.index_of(name).ok_or_else(|| RestoreError::Unexpected { key: key.clone() })?;
+                    let saved: SavedMachine = from_value(&key, value)?;
+                    let state = &mut world.states[index];
+                    (state.machine, state.node, state.log.counters) = (saved.machine, saved.node, saved.counters);
+                    found.insert(index);
+                }
+                ["log", name, _] => {
+                    let index = world.layout.index_of(name).ok_or_else(|| RestoreError::Unexpected { key: key.clone() })?;
+                    world.states[index].log.entries.push_back(from_value(&key, value)?);
+                }
+                ["object", group, plural, namespace, name] => {
+                    let resource = known_resource(group, plural).ok_or_else(|| RestoreError::Unexpected { key: key.clone() })?;
+                    world.objects.restore(resource, ObjectKey::namespaced(or_empty(namespace), name), value);
+                }
+                _ => return Err(RestoreError::Unexpected { key }),
+            }
+        }
+        let progress = progress.ok_or_else(|| RestoreError::Missing { key: PROGRESS_KEY.to_owned() })?;
+        if let Some(index) = (0..world.states.len()).find(|index| !found.contains(index)) {
+            return Err(RestoreError::Missing { key: machine_key(&world, index) });
+        }
+        world.resume(&progress, now);
+        Ok(world)
+    }
+
+    /// Moves what was pending, forgets watchers, and lets every kubelet renew before anybody looks.
+    fn resume(&mut self, progress: &Progress, now: Instant) {
+        let stood_still = now - progress.seen_at;
+        self.objects.resume(progress.reserved_version);
+        for state in &mut self.states {
+            state.machine.shift(stood_still);
+            if state.node.verdict == Verdict::Reachable {
+                state.node.seen_at = state.node.seen_at.map(|at| at + stood_still);
+            }
+            state.log.entries.make_contiguous().sort_by_key(|entry| entry.number);
+        }
+        let mut posted: Vec<(Instant, ObjectKey)> = self
+            .objects
+            .list(&EVENTS, None)
+            .map(|(key, event)| (event["lastTimestamp"].as_str().and_then(Instant::parse).unwrap_or(now), key.clone()))
+            .collect();
+        posted.sort();
+        self.posted_events = posted.into();
+        self.available = self.has_quorum();
+        for index in 0..self.states.len() {
+            if self.available && self.states[index].machine.is_up() {
+                self.kubelet_reports(index, now, Announce::Nothing);
+            }
+            self.reschedule(index);
+        }
+    }
+}
+
+fn machine_key(world: &World, index: usize) -> String {
+    format!("machine/{}", world.spec(index).name)
+}
+
+fn log_key(world: &World, index: usize, number: u64) -> String {
+    format!("log/{}/{number:010}", world.spec(index).name)
+}
+
+fn object_key(group: &str, plural: &str, key: &ObjectKey) -> String {
+    format!("object/{}/{plural}/{}/{}", or_none(group), or_none(&key.namespace), key.name)
+}
+
+fn or_none(text: &str) -> &str {
+    if text.is_empty() { NONE } else { text }
+}
+
+fn or_empty(text: &str) -> &str {
+    if text == NONE { "" } else { text }
+}
+
+fn known_resource(group: &str, plural: &str) -> Option<&'static Resource> {
+    RESOURCES.into_iter().find(|resource| resource.group == or_empty(group) && resource.plural == plural)
+}
+
+/// These types serialise without fail: no maps with odd keys, no fallible parts.
+fn to_value(value: &impl Serialize) -> Option<Value> {
+    serde_json::to_value(value).ok()
+}
+
+fn from_value<T: for<'de> Deserialize<'de>>(key: &str, value: Value) -> Result<T, RestoreError> {
+    serde_json::from_value(value).map_err(|cause| RestoreError::Unreadable { key: key.to_owned(), cause })
+}
