@@ -172,6 +172,17 @@ impl House {
         self.get(&format!("/rackwright/v1/operations/{id}")).await
     }
 
+    /// Lets time pass until an operation has ended. One that outlasts every deadline is stuck, and fails the test.
+    pub async fn until_ended(&self, id: &str) {
+        let ended = async {
+            while self.operation(id).await["status"] == "InProgress" {
+                tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+            }
+        };
+        let patience = std::time::Duration::from_secs(3 * 3600);
+        tokio::time::timeout(patience, ended).await.unwrap_or_else(|_| panic!("operation {id} is stuck"));
+    }
+
     /// Ends the simulated site too.
     pub async fn close(mut self) {
         self.crash().await;

@@ -5,5 +5,5 @@
 mod house;
 mod story;
 
-pub use house::{House, Reply};
+pub use house::{House, Reply, SUBSCRIPTION, machine_path};
 pub use story::tell;

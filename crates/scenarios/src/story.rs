@@ -4,6 +4,7 @@
 //! site 4 racks of 3
 //! alice restart rack1compute01        ask for an action; words after the name are its flags
 //! until done                          let time pass until the latest operation has ended; tell its steps
+//! until op1 is done                   the same for an earlier one
 //! after 5m                            let time pass
 //! look at rack1compute01              what a person sees of the machine
 //! look at operation                   what a person sees of the latest operation
@@ -72,7 +73,8 @@ impl Teller {
     async fn play(&mut self, line: &str) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
-            ["until", "done"] => self.until_done().await,
+            ["until", "done"] => self.until_done(self.latest()).await,
+            ["until", nickname, "is", "done"] => self.until_done(self.operation_called(nickname)).await,
             ["after", span] => tokio::time::sleep(duration(span)).await,
             ["look", "at", "operation"] => self.look_at_operation().await,
             ["look", "at", machine] => self.look_at(machine).await,
@@ -145,9 +147,13 @@ impl Teller {
         self.operations.last().expect("an operation was begun earlier in the story").clone()
     }
 
-    /// Follows the latest operation, telling each change of what it waits for.
-    async fn until_done(&mut self) {
-        let id = self.latest();
+    fn operation_called(&self, nickname: &str) -> String {
+        let number: usize = nickname.trim_start_matches("op").parse().expect("operations are called op1, op2 …");
+        self.operations[number - 1].clone()
+    }
+
+    /// Follows an operation, telling each change of what it waits for.
+    async fn until_done(&mut self, id: String) {
         let mut last = String::new();
         let give_up_at = tokio::time::Instant::now() + PATIENCE;
         loop {

@@ -1,0 +1,237 @@
+//! The control plane dies at every commit of every operation kind, before the commit is durable or after it, and starts
+//! again: the operation ends the same, and the BMC has witnessed the same.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use async_trait::async_trait;
+use http::Method;
+use model::Span;
+use scenarios::{House, machine_path};
+use store::{Commit, Document, Lease, Listing, Revision, SharedStore, Store, StoreError, Watch};
+use tokio::sync::Notify;
+
+/// When the n-th commit of the keeper comes, everything stops: before it is written, or right after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    Before,
+    After,
+}
+
+struct Mortal {
+    inner: SharedStore,
+    commits_left: AtomicI64,
+    moment: Moment,
+    died: Arc<Notify>,
+}
+
+impl Mortal {
+    async fn die(&self) -> ! {
+        self.died.notify_one();
+        std::future::pending().await
+    }
+}
+
+#[async_trait]
+impl Store for Mortal {
+    async fn get(&self, key: &str) -> Result<Option<Document>, StoreError> {
+        self.inner.get(key).await
+    }
+
+    async fn list(&self, prefix: &str) -> Result<Listing, StoreError> {
+        self.inner.list(prefix).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Revision, StoreError> {
+        // Only the keeper's commits are fenced; the API's requests are not what we interrupt.
+        if commit.fence.is_none() {
+            return self.inner.commit(commit).await;
+        }
+        let left = self.commits_left.fetch_sub(1, Ordering::SeqCst);
+        match (left, self.moment) {
+            (..=0, _) | (1, Moment::Before) => self.die().await,
+            (1, Moment::After) => {
+                self.inner.commit(commit).await?;
+                self.die().await
+            }
+            _ => self.inner.commit(commit).await,
+        }
+    }
+
+    async fn watch(&self, prefix: &str, from: Revision) -> Result<Box<dyn Watch>, StoreError> {
+        self.inner.watch(prefix, from).await
+    }
+
+    async fn history(&self, prefix: &str, limit: usize) -> Result<Vec<store::Change>, StoreError> {
+        self.inner.history(prefix, limit).await
+    }
+
+    async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError> {
+        self.inner.acquire_lease(name, holder, ttl).await
+    }
+
+    async fn renew_lease(&self, lease: &Lease, ttl: Span) -> Result<Lease, StoreError> {
+        self.inner.renew_lease(lease, ttl).await
+    }
+
+    async fn release_lease(&self, lease: &Lease) -> Result<(), StoreError> {
+        self.inner.release_lease(lease).await
+    }
+}
+
+/// What must be the same whether or not there was a crash.
+#[derive(Debug, PartialEq)]
+struct Ending {
+    status: String,
+    message: String,
+    power: String,
+    ready: String,
+    cordon: String,
+    power_cycles: (u64, u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    PowerOff,
+    PowerOffHard,
+    Start,
+    Restart,
+    Cordon,
+    Uncordon,
+    CancelledRestart,
+}
+
+const KINDS: [Kind; 7] =
+    [Kind::PowerOff, Kind::PowerOffHard, Kind::Start, Kind::Restart, Kind::Cordon, Kind::Uncordon, Kind::CancelledRestart];
+
+const MACHINE: &str = "rack1compute01";
+
+async fn ask(house: &House, verb: &str, body: &str) -> Option<String> {
+    let path = format!("{}/{verb}?api-version=1", machine_path(MACHINE));
+    let reply = house.call_with(Method::POST, &path, &[("x-ms-client-request-id", "the-same-request")], body).await;
+    reply.body["name"].as_str().filter(|_| reply.status == 202).map(str::to_owned)
+}
+
+async fn prepare(kind: Kind) -> House {
+    let house = House::build(1, 4).await;
+    let earlier = match kind {
+        Kind::Start => Some("powerOff"),
+        Kind::Uncordon => Some("cordon"),
+        _ => None,
+    };
+    if let Some(verb) = earlier {
+        let path = format!("{}/{verb}?api-version=1", machine_path(MACHINE));
+        let reply = house.call(Method::POST, &path, "alice", "").await;
+        house.until_ended(reply.body["name"].as_str().expect("the preparation is accepted")).await;
+    }
+    house
+}
+
+fn verb_of(kind: Kind) -> (&'static str, &'static str) {
+    match kind {
+        Kind::PowerOff => ("powerOff", ""),
+        Kind::PowerOffHard => ("powerOff", r#"{"skipShutdown":"True"}"#),
+        Kind::Start => ("start", ""),
+        Kind::Restart | Kind::CancelledRestart => ("restart", ""),
+        Kind::Cordon => ("cordon", ""),
+        Kind::Uncordon => ("uncordon", ""),
+    }
+}
+
+/// Runs one operation with a crash at the n-th commit. `None` if there were fewer commits than that.
+async fn run(kind: Kind, crash: Option<(i64, Moment)>) -> Option<Ending> {
+    let mut house = prepare(kind).await;
+    let resets_before = house.site.witness(MACHINE).expect("the machine is there").counters().resets_requested;
+    let died = Arc::new(Notify::new());
+    if let Some((position, moment)) = crash {
+        house.crash().await;
+        let mortal = Mortal { inner: house.store.clone(), commits_left: AtomicI64::new(position), moment, died: died.clone() };
+        house.start_control_plane_on(Arc::new(mortal)).await;
+        house.settle().await;
+    }
+    let (verb, body) = verb_of(kind);
+    let attempt = async {
+        let id = ask(&house, verb, body).await?;
+        if matches!(kind, Kind::CancelledRestart) {
+            let path = format!("/rackwright/v1/operations/{id}/cancel");
+            house.call(Method::POST, &path, "bob", "").await;
+        }
+        house.until_ended(&id).await;
+        Some(id)
+    };
+    let finished = tokio::select! {
+        biased;
+        () = died.notified() => None,
+        id = attempt => id,
+    };
+    if crash.is_some() && finished.is_some() {
+        house.close().await;
+        return None;
+    }
+    if crash.is_some() {
+        house.crash().await;
+        house.settle().await;
+        house.start_control_plane().await;
+        house.settle().await;
+    }
+    // The person sends the same request again, as anybody would whose connection broke.
+    let id = match finished {
+        Some(id) => id,
+        None => ask(&house, verb, body).await.expect("the request is accepted, or was before"),
+    };
+    if matches!(kind, Kind::CancelledRestart) && crash.is_some() {
+        let path = format!("/rackwright/v1/operations/{id}/cancel");
+        house.call(Method::POST, &path, "bob", "").await;
+    }
+    house.until_ended(&id).await;
+    let ending = ending_of(&house, &id, resets_before, crash.is_some()).await;
+    house.close().await;
+    Some(ending)
+}
+
+async fn ending_of(house: &House, id: &str, resets_before: u64, crashed: bool) -> Ending {
+    tokio::time::sleep(std::time::Duration::from_secs(600)).await;
+    let operation = house.operation(id).await;
+    let machine = house.machine(MACHINE).await;
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().replace(id, "op").replace(&id[..8], "op");
+    let counters = house.site.witness(MACHINE).expect("the machine is there").counters();
+    let asked = counters.resets_requested - resets_before;
+    let needed = operation["journal"].as_array().into_iter().flatten();
+    let first_asks =
+        needed.filter(|entry| entry["fact"]["kind"] == "asked" && entry["fact"]["attempt"] == 1 && is_power(&entry["fact"]["ask"])).count();
+    assert!(asked <= first_asks as u64 + u64::from(crashed), "{asked} resets for {first_asks} needed");
+    Ending {
+        status: text(&operation["status"]),
+        message: text(&operation["message"]),
+        power: text(&machine["properties"]["powerState"]),
+        ready: text(&machine["properties"]["readyState"]),
+        cordon: text(&machine["properties"]["cordonStatus"]),
+        power_cycles: (counters.powered_off, counters.powered_on),
+    }
+}
+
+fn is_power(ask: &serde_json::Value) -> bool {
+    matches!(ask.as_str(), Some("gracefulOff" | "forceOff" | "powerOn"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_operation_ends_the_same_wherever_the_control_plane_dies() {
+    for kind in KINDS {
+        let undisturbed = run(kind, None).await.expect("an undisturbed operation ends");
+        let mut crashes = 0;
+        for moment in [Moment::Before, Moment::After] {
+            for position in 1.. {
+                let Some(ending) = run(kind, Some((position, moment))).await else { break };
+                crashes += 1;
+                let may_differ = matches!(kind, Kind::CancelledRestart);
+                if may_differ {
+                    // Where it is cancelled depends on when; that it ends cancelled, and free, does not.
+                    assert_eq!(ending.status, "Canceled", "{kind:?} crashed {moment:?} commit {position}");
+                } else {
+                    assert_eq!(ending, undisturbed, "{kind:?} crashed {moment:?} commit {position}");
+                }
+            }
+        }
+        assert!(crashes >= 4, "{kind:?} was crashed at only {crashes} positions");
+    }
+}

@@ -1,0 +1,59 @@
+//! Every story in `stories/`, played and compared with its golden transcript. `UPDATE_EXPECT=1` writes them anew.
+
+use std::path::Path;
+
+use expect_test::expect_file;
+use scenarios::tell;
+
+async fn play(name: &str) {
+    let stories = Path::new(env!("CARGO_MANIFEST_DIR")).join("stories");
+    let story = std::fs::read_to_string(stories.join(format!("{name}.story"))).expect("the story is there");
+    let transcript = tell(&story).await;
+    expect_file![stories.join(format!("{name}.golden"))].assert_eq(&transcript);
+}
+
+macro_rules! stories {
+    ($($test:ident = $name:literal),* $(,)?) => {
+        const TOLD: &[&str] = &[$($name),*];
+        $(
+            #[tokio::test(start_paused = true)]
+            async fn $test() {
+                play($name).await;
+            }
+        )*
+    };
+}
+
+stories! {
+    restart_a_compute_machine = "restart-a-compute-machine",
+    switch_a_machine_off_and_on = "switch-a-machine-off-and-on",
+    cut_the_power_without_a_shutdown = "cut-the-power-without-a-shutdown",
+    start_a_machine_that_is_running = "start-a-machine-that-is-running",
+    cordon_and_uncordon = "cordon-and-uncordon",
+    one_control_plane_machine_at_a_time = "one-control-plane-machine-at-a-time",
+    the_only_voter = "the-only-voter",
+    the_spare_is_left_alone = "the-spare-is-left-alone",
+    what_does_not_exist_yet = "what-does-not-exist-yet",
+    one_action_per_machine = "one-action-per-machine",
+    take_a_machine_out_of_management = "take-a-machine-out-of-management",
+    cancel_before_the_power_goes = "cancel-before-the-power-goes",
+    cancel_while_it_rejoins = "cancel-while-it-rejoins",
+    somebody_uses_kubectl = "somebody-uses-kubectl",
+    a_machine_goes_off_by_itself = "a-machine-goes-off-by-itself",
+    a_powered_off_machine_is_switched_on_by_hand = "a-powered-off-machine-is-switched-on-by-hand",
+    the_control_plane_dies_in_the_middle = "the-control-plane-dies-in-the-middle",
+    eight_hours_without_a_control_plane = "eight-hours-without-a-control-plane",
+}
+
+#[test]
+fn every_story_is_told() {
+    let stories = Path::new(env!("CARGO_MANIFEST_DIR")).join("stories");
+    let mut written: Vec<String> = std::fs::read_dir(stories)
+        .expect("the stories are there")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok()?.strip_suffix(".story").map(str::to_owned))
+        .collect();
+    written.sort();
+    let mut told: Vec<&str> = TOLD.to_vec();
+    told.sort_unstable();
+    assert_eq!(written, told);
+}
