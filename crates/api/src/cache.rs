@@ -23,8 +23,8 @@ pub(crate) struct Versioned<T> {
 pub(crate) struct View {
     pub revision: Revision,
     pub clusters: OrdMap<ClusterName, Versioned<Cluster>>,
-    pub racks: OrdMap<(ClusterName, RackName), Versioned<Rack>>,
-    pub machines: OrdMap<(ClusterName, MachineName), Versioned<Machine>>,
+    racks: OrdMap<ClusterName, OrdMap<RackName, Versioned<Rack>>>,
+    machines: OrdMap<ClusterName, OrdMap<MachineName, Versioned<Machine>>>,
     pub operations: OrdMap<OperationId, Arc<Operation>>,
     by_machine: OrdMap<(ClusterName, MachineName), OrdSet<OperationId>>,
     pub requests: OrdMap<RequestId, Arc<Request>>,
@@ -128,11 +128,11 @@ impl View {
             }
         } else if key.starts_with(keys::RACKS) {
             if let Some(document) = decode::<Rack>(key, value) {
-                self.racks.insert((document.cluster.clone(), document.name.clone()), Versioned { document, revision });
+                self.racks.entry(document.cluster.clone()).or_default().insert(document.name.clone(), Versioned { document, revision });
             }
         } else if key.starts_with(keys::MACHINES) {
             if let Some(document) = decode::<Machine>(key, value) {
-                self.machines.insert((document.cluster.clone(), document.name.clone()), Versioned { document, revision });
+                self.machines.entry(document.cluster.clone()).or_default().insert(document.name.clone(), Versioned { document, revision });
             }
         } else if key.starts_with(keys::OPERATIONS) {
             if let Some(document) = decode::<Operation>(key, value) {
@@ -171,12 +171,16 @@ impl View {
         operations
     }
 
+    pub fn machine(&self, cluster: &ClusterName, name: &MachineName) -> Option<&Versioned<Machine>> {
+        self.machines.get(cluster)?.get(name)
+    }
+
     pub fn machines_of(&self, cluster: &ClusterName) -> impl Iterator<Item = &Versioned<Machine>> {
-        self.machines.iter().filter(move |((owner, _), _)| owner == cluster).map(|(_, machine)| machine)
+        self.machines.get(cluster).into_iter().flat_map(OrdMap::values)
     }
 
     pub fn racks_of(&self, cluster: &ClusterName) -> impl Iterator<Item = &Versioned<Rack>> {
-        self.racks.iter().filter(move |((owner, _), _)| owner == cluster).map(|(_, rack)| rack)
+        self.racks.get(cluster).into_iter().flat_map(OrdMap::values)
     }
 
     pub fn subscriptions(&self) -> BTreeSet<String> {

@@ -85,12 +85,21 @@ impl House {
     }
 
     pub async fn start_control_plane_on(&mut self, store: SharedStore) {
-        let never = CancellationToken::new();
         let keeper = self.keeper(store.clone()).await;
+        self.start_api_on(store).await;
+        self.plane.spawn(keeper.run_for_ever(CancellationToken::new()));
+    }
+
+    /// An API whose keeper is elsewhere, and silent.
+    pub async fn start_api_only(&mut self) {
+        let store = self.store.clone();
+        self.start_api_on(store).await;
+    }
+
+    async fn start_api_on(&mut self, store: SharedStore) {
         let cache = api::Cache::load(&store).await.expect("the store is readable");
-        self.plane.spawn(cache.clone().follow(store.clone(), never.clone()));
+        self.plane.spawn(cache.clone().follow(store.clone(), CancellationToken::new()));
         self.api = api::router(api::Api { store, clock: self.clock.clone(), cache });
-        self.plane.spawn(keeper.run_for_ever(never));
     }
 
     async fn keeper(&self, store: SharedStore) -> Keeper {

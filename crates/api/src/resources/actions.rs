@@ -128,7 +128,10 @@ fn parse<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, Refused> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(T::default());
     }
-    serde_json::from_slice(body).map_err(|problem| Refused::bad_content(format!("the body is not understood: {problem}")))
+    let not_understood = |problem: serde_json::Error| Refused::bad_content(format!("the body is not understood: {problem}"));
+    // Read as an object first: serde would take a list for a struct.
+    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(body).map_err(not_understood)?;
+    T::deserialize(serde_json::Value::Object(object)).map_err(not_understood)
 }
 
 /// 202 with the two addresses that clients poll.

@@ -22,8 +22,7 @@ pub(crate) fn find<'a>(
         .into_iter()
         .find_map(|cluster| {
             let machine = model::MachineName::new(name).ok()?;
-            let found = view.machines.get(&(cluster.document.name.clone(), machine))?;
-            Some((cluster, found))
+            Some((cluster, view.machine(&cluster.document.name, &machine)?))
         })
         .ok_or_else(|| Refused::not_found("bare-metal machine", name))
 }

@@ -1,0 +1,219 @@
+//! `rackwright bmm …`: looking at bare-metal machines, and acting on them.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::act::{Action, ConsentArgs, FollowArgs};
+use super::args::{NameArgs, Output};
+use super::render::{Clock, machine_sheet, machine_table};
+use super::screen::Screen;
+use super::session::{Kind, Session};
+use super::trouble::Trouble;
+
+#[derive(Debug, Subcommand)]
+pub enum BmmCommand {
+    /// Every machine: rack, role, power, readiness, cordon, and what is being done to it.
+    List,
+    /// One machine: what it is, who holds it, and what it waits for.
+    ///
+    /// Example: rackwright bmm show rack1compute01
+    Show {
+        #[command(flatten)]
+        name: NameArgs,
+    },
+    /// Switch a machine off. Disruptive.
+    ///
+    /// The node is cordoned, the operating system is asked to shut down, and the power is cut if that takes too long.
+    /// The machine stays cordoned until `start` has brought it back. A control-plane machine is refused while that
+    /// would endanger the others' quorum.
+    ///
+    /// Example: rackwright bmm power-off rack1compute01
+    #[command(name = "power-off")]
+    PowerOff {
+        #[command(flatten)]
+        name: NameArgs,
+
+        /// Cut the power at once, without asking the operating system.
+        #[arg(long)]
+        skip_shutdown: bool,
+
+        #[command(flatten)]
+        outage: OutageArgs,
+
+        #[command(flatten)]
+        follow: FollowArgs,
+    },
+    /// Switch a machine on and wait until its node is ready. Not disruptive.
+    ///
+    /// Lifts the cordon that `power-off` left. Allowed while the cluster is not connected.
+    ///
+    /// Example: rackwright bmm start rack1compute01
+    Start {
+        #[command(flatten)]
+        name: NameArgs,
+
+        #[command(flatten)]
+        follow: FollowArgs,
+    },
+    /// Switch a machine off and on again and wait until its node has rejoined. Disruptive.
+    ///
+    /// Cordons the node first and lifts its own cordon at the end; cordons of others stay. A control-plane machine is
+    /// refused while that would endanger the others' quorum.
+    ///
+    /// Example: rackwright bmm restart rack1compute01
+    Restart {
+        #[command(flatten)]
+        name: NameArgs,
+
+        #[command(flatten)]
+        outage: OutageArgs,
+
+        #[command(flatten)]
+        follow: FollowArgs,
+    },
+    /// Keep new workloads away from a machine. Not disruptive, unless it evacuates.
+    ///
+    /// What runs on the machine goes on running. Lifted by `uncordon`.
+    ///
+    /// Example: rackwright bmm cordon rack1compute01
+    Cordon {
+        #[command(flatten)]
+        name: NameArgs,
+
+        /// Move or stop what runs on it, too. Disruptive.
+        #[arg(long)]
+        evacuate: bool,
+
+        #[command(flatten)]
+        follow: FollowArgs,
+    },
+    /// Let new workloads onto a machine again. Not disruptive.
+    ///
+    /// Refused while an operation holds the machine.
+    ///
+    /// Example: rackwright bmm uncordon rack1compute01
+    Uncordon {
+        #[command(flatten)]
+        name: NameArgs,
+
+        #[command(flatten)]
+        follow: FollowArgs,
+    },
+    /// Send nothing to a machine until it is managed again. Not disruptive.
+    ///
+    /// It is still observed. For whoever works on it by hand.
+    ///
+    /// Example: rackwright bmm unmanage rack1compute01 --reason 'replacing a fan'
+    Unmanage(ManagementArgs),
+    /// Let a machine be managed again. Not disruptive.
+    ///
+    /// Example: rackwright bmm manage rack1compute01 --reason 'fan replaced'
+    Manage(ManagementArgs),
+}
+
+#[derive(Args, Clone, Copy, Debug)]
+pub struct OutageArgs {
+    /// Go on even if this machine has the control plane's only vote: the undercloud's API is down meanwhile.
+    #[arg(long)]
+    accept_control_plane_outage: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct ManagementArgs {
+    #[command(flatten)]
+    name: NameArgs,
+
+    /// Why, for whoever is on call next.
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+
+    #[command(flatten)]
+    consent: ConsentArgs,
+}
+
+pub async fn run(session: &Session, screen: &mut Screen, command: BmmCommand) -> Result<(), Trouble> {
+    match command {
+        BmmCommand::List => list(session, screen).await,
+        BmmCommand::Show { name } => show(session, screen, name.get()).await,
+        BmmCommand::PowerOff { name, skip_shutdown, outage, follow } => {
+            power_off(name.get(), skip_shutdown, outage).run(session, screen, follow).await
+        }
+        BmmCommand::Start { name, follow } => harmless(name.get(), "start").run(session, screen, follow).await,
+        BmmCommand::Restart { name, outage, follow } => restart(name.get(), outage).run(session, screen, follow).await,
+        BmmCommand::Cordon { name, evacuate, follow } => cordon(name.get(), evacuate).run(session, screen, follow).await,
+        BmmCommand::Uncordon { name, follow } => harmless(name.get(), "uncordon").run(session, screen, follow).await,
+        BmmCommand::Unmanage(args) => {
+            let said = format!("`{}` is unmanaged: it is observed, but nothing is sent to it", args.name.get());
+            set_management(session, screen, "unmanage", &args, &said).await
+        }
+        BmmCommand::Manage(args) => {
+            let said = format!("`{}` is managed again", args.name.get());
+            set_management(session, screen, "manage", &args, &said).await
+        }
+    }
+}
+
+async fn list(session: &Session, screen: &mut Screen) -> Result<(), Trouble> {
+    let machines = session.list(Kind::Machine).await?;
+    // JSON is the API's list alone; the operations beside it are for people.
+    let running = if session.output == Output::Table { session.running_operations().await? } else { Vec::new() };
+    session.show(screen, &Value::from(machines.as_slice()), || machine_table(&machines, &running))
+}
+
+async fn show(session: &Session, screen: &mut Screen, name: &str) -> Result<(), Trouble> {
+    let machine = session.get(Kind::Machine, name).await?;
+    let running = if session.output == Output::Table { session.running_operations().await? } else { Vec::new() };
+    session.show(screen, &machine, || machine_sheet(&machine, &running, Clock::of_process()))
+}
+
+fn power_off(machine: &str, skip_shutdown: bool, outage: OutageArgs) -> Action {
+    let question = if skip_shutdown { format!("Cut the power of {machine}?") } else { format!("Power off {machine}?") };
+    Action {
+        machine: machine.to_owned(),
+        verb: "powerOff",
+        body: json!({ "skipShutdown": flag(skip_shutdown) }),
+        question: Some(question),
+        accepts_outage: outage.accept_control_plane_outage,
+    }
+}
+
+fn restart(machine: &str, outage: OutageArgs) -> Action {
+    Action {
+        question: Some(format!("Restart {machine}?")),
+        accepts_outage: outage.accept_control_plane_outage,
+        ..harmless(machine, "restart")
+    }
+}
+
+fn cordon(machine: &str, evacuate: bool) -> Action {
+    Action {
+        body: json!({ "evacuate": flag(evacuate) }),
+        question: evacuate.then(|| format!("Cordon and evacuate {machine}?")),
+        ..harmless(machine, "cordon")
+    }
+}
+
+/// An action that nobody needs to be asked about.
+fn harmless(machine: &str, verb: &'static str) -> Action {
+    Action { machine: machine.to_owned(), verb, body: json!({}), question: None, accepts_outage: false }
+}
+
+/// The API writes its truths as words.
+fn flag(truth: bool) -> &'static str {
+    if truth { "True" } else { "False" }
+}
+
+async fn set_management(
+    session: &Session,
+    screen: &mut Screen,
+    verb: &'static str,
+    args: &ManagementArgs,
+    said: &str,
+) -> Result<(), Trouble> {
+    let action = Action { body: json!({ "reason": args.reason }), ..harmless(args.name.get(), verb) };
+    let machine = action.send(session, screen, args.consent).await?;
+    match session.output {
+        Output::Json => screen.data(&format!("{machine:#}")),
+        Output::Table => screen.data(said),
+    }
+}

@@ -1,0 +1,250 @@
+//! The HTTP client: requests to one server, pages of a list, and what is said when nobody answers.
+
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::{Method, StatusCode, Url};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::answer::{text_of, trouble_of};
+use super::trouble::{Exit, Trouble};
+
+/// A server on this computer or in this building has accepted a connection by then, or never will.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Longer than the server waits for a keeper's verdict, so that its own explanation arrives first.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The pause before a request whose connection broke is sent again: long enough for a server that restarts.
+const RESEND_AFTER: Duration = Duration::from_millis(500);
+
+/// The ARM paths want a version and compare it to nothing.
+const API_VERSION: &str = "2026-07-01";
+
+/// Items asked for on one page; the server's own limit.
+const PAGE_SIZE: &str = "1000";
+
+/// A list that still goes on after these pages is going round in circles.
+const PAGES_MAX: usize = 1_000;
+
+#[derive(Debug)]
+pub struct Client {
+    http: reqwest::Client,
+    server: Url,
+}
+
+/// A path on the server, and its query.
+#[derive(Clone, Debug, Default)]
+pub struct Target {
+    segments: Vec<String>,
+    query: Vec<(&'static str, &'static str)>,
+}
+
+impl Target {
+    /// A path of the ARM dialect.
+    pub fn arm<'a>(segments: impl IntoIterator<Item = &'a str>) -> Target {
+        Target { segments: segments.into_iter().map(str::to_owned).collect(), query: vec![("api-version", API_VERSION)] }
+    }
+
+    /// A path of ours, under `rackwright/v1`.
+    pub fn own<'a>(segments: impl IntoIterator<Item = &'a str>) -> Target {
+        Target { segments: ["rackwright", "v1"].into_iter().chain(segments).map(str::to_owned).collect(), query: Vec::new() }
+    }
+
+    pub fn with(mut self, name: &'static str, value: &'static str) -> Target {
+        self.query.push((name, value));
+        self
+    }
+}
+
+impl Client {
+    /// One client per command: its request id is the command's, so that a request sent twice is done once.
+    pub fn new(server: &str) -> Result<Client, Trouble> {
+        let server = parse_server(server)?;
+        let mut headers = HeaderMap::new();
+        headers.insert("x-ms-client-principal-name", caller());
+        let request_id = HeaderValue::from_str(&Uuid::new_v4().to_string()).expect("a UUID is plain ASCII");
+        headers.insert("x-ms-client-request-id", request_id);
+        let mut builder = reqwest::Client::builder()
+            .default_headers(headers)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(REQUEST_TIMEOUT)
+            .redirect(reqwest::redirect::Policy::none());
+        // A proxy between a computer and itself is always a mistake of the environment.
+        if is_loopback(&server) {
+            builder = builder.no_proxy();
+        }
+        let http = builder.build().map_err(|problem| Trouble::failed(format!("no HTTP client can be made: {problem}")))?;
+        Ok(Client { http, server })
+    }
+
+    pub async fn get(&self, target: &Target) -> Result<Value, Trouble> {
+        self.get_url(self.url(target)).await
+    }
+
+    /// Every item of a list, page after page.
+    pub async fn list(&self, target: &Target) -> Result<Vec<Value>, Trouble> {
+        let mut next = Some(self.url(&target.clone().with("$top", PAGE_SIZE)));
+        let mut items = Vec::new();
+        for _ in 0..PAGES_MAX {
+            let Some(url) = next else { return Ok(items) };
+            let mut page = self.get_url(url).await?;
+            if let Some(Value::Array(value)) = page.get_mut("value").map(Value::take) {
+                items.extend(value);
+            }
+            next = match page.get("nextLink").and_then(Value::as_str) {
+                Some(link) => Some(self.own_link(link)?),
+                None => None,
+            };
+        }
+        Err(Trouble::failed(format!("the list at {} has more than {PAGES_MAX} pages", self.name())))
+    }
+
+    /// Sends it again, once, if the connection breaks: the server knows the request by its id and does it once.
+    pub async fn post(&self, target: &Target, body: &Value) -> Result<Value, Trouble> {
+        let request = || self.http.request(Method::POST, self.url(target)).json(body);
+        let mut answer = exchange(request()).await;
+        if answer.as_ref().is_err_and(is_connection_loss) {
+            tokio::time::sleep(RESEND_AFTER).await;
+            answer = exchange(request()).await;
+        }
+        let (status, body) = answer.map_err(|problem| {
+            let trouble = self.no_answer(&problem);
+            if problem.is_connect() { trouble } else { trouble.hint("`rackwright operation list` tells whether it was accepted") }
+        })?;
+        self.read(status, &body)
+    }
+
+    async fn get_url(&self, url: Url) -> Result<Value, Trouble> {
+        let (status, body) = exchange(self.http.get(url)).await.map_err(|problem| self.no_answer(&problem))?;
+        self.read(status, &body)
+    }
+
+    fn read(&self, status: StatusCode, body: &[u8]) -> Result<Value, Trouble> {
+        match serde_json::from_slice::<Value>(body) {
+            Ok(value) if status.is_success() => Ok(value),
+            Ok(value) if value.get("error").is_some_and(Value::is_object) => Err(trouble_of(status.as_u16(), &value)),
+            _ => Err(Trouble::failed(format!("{} answered {status}, but not as Rackwright does", self.name()))
+                .hint("check the address: `rackwright context show`, or `--server`")),
+        }
+    }
+
+    fn url(&self, target: &Target) -> Url {
+        let mut url = self.server.clone();
+        url.path_segments_mut().expect("an http address has a path").pop_if_empty().extend(&target.segments);
+        if !target.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&target.query);
+        }
+        url
+    }
+
+    /// A link to a next page, which must lead to the server that it came from.
+    fn own_link(&self, link: &str) -> Result<Url, Trouble> {
+        match self.server.join(link) {
+            Ok(url) if url.origin() == self.server.origin() => Ok(url),
+            _ => Err(Trouble::failed(format!("{} sends the list's next page elsewhere: {}", self.name(), text_of(link)))),
+        }
+    }
+
+    /// The server as people type it.
+    fn name(&self) -> &str {
+        self.server.as_str().trim_end_matches('/')
+    }
+
+    fn no_answer(&self, problem: &reqwest::Error) -> Trouble {
+        let name = self.name();
+        if problem.is_timeout() && !problem.is_connect() {
+            return Trouble::new(Exit::Unreachable, format!("{name} did not answer within {}s", REQUEST_TIMEOUT.as_secs()));
+        }
+        if problem.is_connect() {
+            return Trouble::new(Exit::Unreachable, format!("nothing answers at {name}"))
+                .hint("start it with `rackwright up`, or choose another with `--server` or `--context`");
+        }
+        Trouble::new(Exit::Unreachable, format!("the connection to {name} was lost"))
+    }
+}
+
+async fn exchange(request: reqwest::RequestBuilder) -> Result<(StatusCode, Vec<u8>), reqwest::Error> {
+    let response = request.send().await?;
+    let status = response.status();
+    Ok((status, response.bytes().await?.to_vec()))
+}
+
+/// The connection was there and broke: the request may have arrived.
+fn is_connection_loss(problem: &reqwest::Error) -> bool {
+    !problem.is_connect() && !problem.is_timeout() && !problem.is_builder()
+}
+
+fn parse_server(text: &str) -> Result<Url, Trouble> {
+    let address = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+    let wrong = |why: &str| {
+        Trouble::new(Exit::Usage, format!("`{}` is not a server's address: {why}", text_of(text)))
+            .hint("for example `http://127.0.0.1:7225`")
+    };
+    let mut url = Url::parse(&address).map_err(|problem| wrong(&problem.to_string()))?;
+    match url.scheme() {
+        "http" => {}
+        "https" => return Err(wrong("https is not part of this version")),
+        _ => return Err(wrong("it must begin with http://")),
+    }
+    url.set_query(None);
+    url.set_fragment(None);
+    Ok(url)
+}
+
+fn is_loopback(server: &Url) -> bool {
+    let host = server.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// Who is asking, for the operations and holds that come of it.
+fn caller() -> HeaderValue {
+    let user = std::env::var("USER").ok().filter(|user| !user.is_empty() && user.bytes().all(|byte| byte.is_ascii_graphic()));
+    user.and_then(|user| HeaderValue::from_str(&user).ok()).unwrap_or_else(unnamed_caller)
+}
+
+#[cfg(unix)]
+fn unnamed_caller() -> HeaderValue {
+    let text = format!("uid {}", rustix::process::getuid().as_raw());
+    HeaderValue::from_str(&text).expect("a number is plain ASCII")
+}
+
+#[cfg(not(unix))]
+fn unnamed_caller() -> HeaderValue {
+    HeaderValue::from_static("unknown")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_lack_its_scheme_and_keep_its_path() {
+        let client = Client::new("localhost:7101/site/").unwrap();
+        let url = client.url(&Target::arm(["subscriptions", "s 1"]).with("$top", "5"));
+        assert_eq!(url.as_str(), "http://localhost:7101/site/subscriptions/s%201?api-version=2026-07-01&%24top=5");
+    }
+
+    #[test]
+    fn what_is_no_address_is_wrong_usage() {
+        for text in ["https://example.com", "ftp://example.com", "http://", "http://a b"] {
+            assert_eq!(Client::new(text).unwrap_err().exit, Exit::Usage, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_next_page_on_another_server_is_not_fetched() {
+        let client = Client::new("http://127.0.0.1:7101").unwrap();
+        assert!(client.own_link("http://127.0.0.1:7101/x?y=1").is_ok());
+        assert!(client.own_link("http://127.0.0.1:7102/x").is_err());
+    }
+
+    #[test]
+    fn loopback_is_known_in_all_its_spellings() {
+        let is = |text: &str| is_loopback(&parse_server(text).unwrap());
+        assert!(is("localhost:1") && is("127.0.0.1:1") && is("http://[::1]:1"));
+        assert!(!is("http://10.0.0.1:1"));
+    }
+}

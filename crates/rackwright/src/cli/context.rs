@@ -1,0 +1,253 @@
+//! Contexts: which server commands talk to, remembered in `contexts.toml` under the home directory.
+//!
+//! The home is `RACKWRIGHT_HOME`, or the platform's configuration directory. Nothing else is read, so two homes
+//! never meet.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::did_you_mean::nearest_hint;
+use super::trouble::{Exit, Trouble};
+
+/// Larger files are not ours: a thousand contexts fit into a tenth of it.
+const FILE_MAX: u64 = 1024 * 1024;
+
+/// A server, and where on it a person works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Context {
+    pub server: String,
+    pub subscription: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_group: Option<String>,
+}
+
+/// The whole file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contexts {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub contexts: BTreeMap<String, Context>,
+}
+
+impl Contexts {
+    /// The context of that name, or the current one.
+    pub fn select(&self, name: Option<&str>) -> Result<(&str, &Context), Trouble> {
+        let Some(name) = name.or(self.current.as_deref()) else {
+            return Err(Trouble::new(Exit::Unreachable, "no context is in use, so no server is known")
+                .hint("start one with `rackwright up`, choose one with `rackwright context use`, or name one with `--server`"));
+        };
+        match self.contexts.get_key_value(name) {
+            Some((name, context)) => Ok((name, context)),
+            None => Err(Trouble::new(Exit::NotFound, format!("there is no context `{name}`")).hint(nearest_hint(
+                name,
+                self.contexts.keys().map(String::as_str),
+                "rackwright context list",
+            ))),
+        }
+    }
+}
+
+/// The directory that this person's settings live in.
+#[derive(Clone, Debug)]
+pub struct Home(PathBuf);
+
+impl Home {
+    pub fn new(path: impl Into<PathBuf>) -> Home {
+        Home(path.into())
+    }
+
+    pub fn of_process() -> Result<Home, Trouble> {
+        if let Some(home) = std::env::var_os("RACKWRIGHT_HOME").filter(|home| !home.is_empty()) {
+            return Ok(Home::new(home));
+        }
+        match directories::ProjectDirs::from("", "", "rackwright") {
+            Some(directories) => Ok(Home::new(directories.config_dir())),
+            None => Err(Trouble::failed("there is no home directory to keep contexts in").hint("set `RACKWRIGHT_HOME` to a directory")),
+        }
+    }
+
+    pub fn contexts_file(&self) -> PathBuf {
+        self.0.join("contexts.toml")
+    }
+
+    /// What the file says; an absent file says nothing.
+    pub fn load(&self) -> Result<Contexts, Trouble> {
+        let path = self.contexts_file();
+        match fs::metadata(&path) {
+            Ok(file) if file.len() > FILE_MAX => return Err(broken(&path, &format!("it is larger than {FILE_MAX} bytes"))),
+            _ => {}
+        }
+        match fs::read_to_string(&path) {
+            Ok(text) => toml::from_str(&text).map_err(|problem| broken(&path, problem.to_string().trim_end())),
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound => Ok(Contexts::default()),
+            Err(problem) if problem.kind() == io::ErrorKind::InvalidData => Err(broken(&path, "it is not text")),
+            Err(problem) => Err(Trouble::failed(format!("`{}` cannot be read: {problem}", path.display()))),
+        }
+    }
+
+    /// Reads, changes and replaces the file as one step: two commands at once lose neither's change.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Contexts) -> Result<T, Trouble>) -> Result<T, Trouble> {
+        let path = self.contexts_file();
+        let cannot_write = |problem: io::Error| Trouble::failed(format!("`{}` cannot be written: {problem}", path.display()));
+        create_private_directory(&self.0).map_err(cannot_write)?;
+        // The lock is a file of its own, because the other one is replaced.
+        let lock = private(OpenOptions::new().write(true).create(true).truncate(false))
+            .open(self.0.join("contexts.lock"))
+            .map_err(cannot_write)?;
+        lock.lock().map_err(cannot_write)?;
+        let mut contexts = self.load()?;
+        let result = change(&mut contexts)?;
+        let text = toml::to_string(&contexts).expect("contexts are tables of strings");
+        replace(&path, &text).map_err(cannot_write)?;
+        Ok(result)
+    }
+}
+
+/// Saves a context of that name and makes it the current one. Returns the file.
+pub fn save_current(name: &str, server: &str, subscription: &str, resource_group: Option<&str>) -> Result<PathBuf, Trouble> {
+    let home = Home::of_process()?;
+    save_current_in(&home, name, server, subscription, resource_group)
+}
+
+fn save_current_in(home: &Home, name: &str, server: &str, subscription: &str, resource_group: Option<&str>) -> Result<PathBuf, Trouble> {
+    let context =
+        Context { server: server.to_owned(), subscription: subscription.to_owned(), resource_group: resource_group.map(str::to_owned) };
+    home.change(|contexts| {
+        contexts.contexts.insert(name.to_owned(), context);
+        contexts.current = Some(name.to_owned());
+        Ok(())
+    })?;
+    Ok(home.contexts_file())
+}
+
+fn broken(path: &Path, problem: &str) -> Trouble {
+    let mut trouble = Trouble::failed(format!("the contexts file `{}` is broken", path.display()));
+    trouble.details = problem.lines().map(str::to_owned).collect();
+    trouble.hint("mend it, or move it away and run `rackwright up` again")
+}
+
+/// A reader sees the old file or the new one, never a half: the text is on disk before the name changes hands.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let new = path.with_extension(format!("{}.new", uuid::Uuid::new_v4()));
+    let written = write_private(&new, text).and_then(|()| fs::rename(&new, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut file: File = private(OpenOptions::new().write(true).create_new(true)).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// Contexts name servers, and later how to sign in to them: they are their owner's alone.
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
+}
+
+#[cfg(not(unix))]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+fn create_private_directory(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path().join("rackwright"));
+        (directory, home)
+    }
+
+    #[test]
+    fn a_saved_context_is_the_current_one() {
+        let (_directory, home) = home();
+        save_current_in(&home, "lab", "http://127.0.0.1:7101", "s1", Some("site1")).unwrap();
+        let path = save_current_in(&home, "other", "http://127.0.0.1:7102", "s2", None).unwrap();
+        expect![[r#"
+            current = "other"
+
+            [contexts.lab]
+            server = "http://127.0.0.1:7101"
+            subscription = "s1"
+            resource_group = "site1"
+
+            [contexts.other]
+            server = "http://127.0.0.1:7102"
+            subscription = "s2"
+        "#]]
+        .assert_eq(&fs::read_to_string(path).unwrap());
+        let contexts = home.load().unwrap();
+        assert_eq!(contexts.select(None).unwrap().1.server, "http://127.0.0.1:7102");
+        assert_eq!(contexts.select(Some("lab")).unwrap().1.subscription, "s1");
+    }
+
+    #[test]
+    fn two_homes_do_not_meet() {
+        let (_first, one) = home();
+        let (_second, two) = home();
+        save_current_in(&one, "lab", "http://127.0.0.1:7101", "s1", None).unwrap();
+        let trouble = two.load().unwrap().select(None).unwrap_err();
+        assert_eq!(trouble.exit, Exit::Unreachable);
+        assert!(trouble.hint.unwrap().contains("rackwright up"));
+    }
+
+    #[test]
+    fn a_broken_file_is_named_and_not_overwritten() {
+        let (_directory, home) = home();
+        let path = save_current_in(&home, "lab", "http://127.0.0.1:7101", "s1", None).unwrap();
+        fs::write(&path, "current = [").unwrap();
+        let trouble = save_current_in(&home, "lab", "http://127.0.0.1:7101", "s1", None).unwrap_err();
+        assert!(trouble.message.contains(&path.display().to_string()), "{trouble:?}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "current = [");
+    }
+
+    #[test]
+    fn writers_at_once_lose_nothing_and_leave_nothing_behind() {
+        let (_directory, home) = home();
+        std::thread::scope(|scope| {
+            for n in 0..8 {
+                let home = &home;
+                scope.spawn(move || save_current_in(home, &format!("lab{n}"), "http://127.0.0.1:7101", "s1", None).unwrap());
+            }
+        });
+        assert_eq!(home.load().unwrap().contexts.len(), 8);
+        assert_eq!(fs::read_dir(&home.0).unwrap().count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_directory, home) = home();
+        let path = save_current_in(&home, "lab", "http://127.0.0.1:7101", "s1", None).unwrap();
+        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn an_unknown_context_suggests_a_known_one() {
+        let (_directory, home) = home();
+        save_current_in(&home, "production", "http://127.0.0.1:7101", "s1", None).unwrap();
+        let trouble = home.load().unwrap().select(Some("producton")).unwrap_err();
+        assert_eq!(trouble.hint.as_deref(), Some("did you mean `production`?"));
+    }
+}

@@ -1,0 +1,150 @@
+//! How an operation ended, in words and in the exit code.
+
+use serde_json::Value;
+
+use super::answer::{field, field_or_dash, short_id};
+use super::args::Output;
+use super::screen::Screen;
+use super::session::Session;
+use super::trouble::{Exit, Trouble};
+
+/// What the person who follows an operation hopes for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Success,
+    /// It was asked to stop.
+    Cancel,
+}
+
+/// Shows the end on stdout; an end that was not wanted is trouble.
+pub fn conclude(session: &Session, screen: &mut Screen, ended: &Value, wanted: Wanted) -> Result<(), Trouble> {
+    if session.output == Output::Json {
+        screen.data(&format!("{ended:#}"))?;
+    }
+    judge(ended, wanted)?;
+    if session.output == Output::Table {
+        screen.data(&field(ended, "/message").unwrap_or_else(|| "done".to_owned()))?;
+        if let Some(next) = field(ended, "/next") {
+            screen.hint(&next_hint(&next));
+        }
+    }
+    Ok(())
+}
+
+fn judge(ended: &Value, wanted: Wanted) -> Result<(), Trouble> {
+    let id = field_or_dash(ended, "/id");
+    let id = short_id(&id);
+    let machine = field_or_dash(ended, "/machine");
+    let (exit, subject) = match (ended["status"].as_str(), wanted) {
+        (Some("Succeeded"), Wanted::Success) | (Some("Canceled"), Wanted::Cancel) => return Ok(()),
+        (Some("Canceled"), Wanted::Success) => (Exit::Canceled, format!("operation {id} on `{machine}` was cancelled")),
+        (Some("Failed"), Wanted::Success) => {
+            (Exit::Failed, format!("`{machine}` was not {}", participle(&field_or_dash(ended, "/action"))))
+        }
+        (_, Wanted::Cancel) => (Exit::Failed, format!("operation {id} on `{machine}` ended before it could be cancelled")),
+        (_, Wanted::Success) => (Exit::Failed, format!("operation {id} on `{machine}` ended as {}", field_or_dash(ended, "/status"))),
+    };
+    let mut trouble = Trouble::new(exit, subject);
+    trouble.details = field(ended, "/message").map(|message| told(&message)).unwrap_or_default();
+    trouble.hint = Some(match field(ended, "/next") {
+        Some(next) => next_hint(&next),
+        None => format!("`rackwright operation show {id}` tells what happened"),
+    });
+    Err(trouble)
+}
+
+/// What happened and what it left behind are two facts, and so two lines.
+pub fn told(message: &str) -> Vec<String> {
+    match message.split_once(". Left behind: ") {
+        Some((happened, left)) => vec![happened.to_owned(), format!("left behind: {left}")],
+        None => vec![message.to_owned()],
+    }
+}
+
+fn next_hint(next: &str) -> String {
+    format!("next: `{next}`")
+}
+
+fn participle(action: &str) -> String {
+    match action {
+        "power-off" => "powered off".to_owned(),
+        "start" => "started".to_owned(),
+        "restart" => "restarted".to_owned(),
+        "cordon" => "cordoned".to_owned(),
+        "uncordon" => "uncordoned".to_owned(),
+        other => format!("changed by {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::screen::tests::captured;
+    use super::*;
+    use expect_test::{Expect, expect};
+    use serde_json::json;
+
+    fn ended(status: &str, message: &str, next: Option<&str>) -> Value {
+        json!({
+            "id": "8f3c1a2b-0000-4000-8000-000000000001", "machine": "rack1compute01", "action": "power-off",
+            "status": status, "message": message, "next": next,
+        })
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "an inline snapshot reads best by value")]
+    fn check(ended: Value, wanted: Wanted, exit: Exit, expected: Expect) {
+        let trouble = judge(&ended, wanted).unwrap_err();
+        assert_eq!(trouble.exit, exit);
+        let (mut screen, _, err) = captured();
+        screen.trouble(&trouble);
+        expected.assert_eq(&err.text());
+    }
+
+    #[test]
+    fn a_failure_tells_what_is_left_behind_and_what_to_type_next() {
+        let message = "power-off failed: Power Off did not end in time; it waited for the effect of the graceful shutdown. \
+                       Left behind: power On; holds none; no VM is remembered for a later start";
+        check(
+            ended("Failed", message, Some("rackwright bmm power-off rack1compute01 --skip-shutdown")),
+            Wanted::Success,
+            Exit::Failed,
+            expect![[r#"
+                error: `rack1compute01` was not powered off
+                  power-off failed: Power Off did not end in time; it waited for the effect of the graceful shutdown
+                  left behind: power On; holds none; no VM is remembered for a later start
+                hint: next: `rackwright bmm power-off rack1compute01 --skip-shutdown`
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_cancelled_operation_is_no_success_unless_it_was_to_be_cancelled() {
+        let message = "cancelled by bob during Power Off. Left behind: power On; holds none; no VM is remembered for a later start.";
+        check(
+            ended("Canceled", message, Some("rackwright bmm show rack1compute01")),
+            Wanted::Success,
+            Exit::Canceled,
+            expect![[r#"
+            error: operation 8f3c1a2b on `rack1compute01` was cancelled
+              cancelled by bob during Power Off
+              left behind: power On; holds none; no VM is remembered for a later start.
+            hint: next: `rackwright bmm show rack1compute01`
+        "#]],
+        );
+        assert_eq!(judge(&ended("Canceled", message, None), Wanted::Cancel), Ok(()));
+    }
+
+    #[test]
+    fn an_operation_that_ends_before_its_cancel_says_so() {
+        check(
+            ended("Succeeded", "`rack1compute01` was powered off", None),
+            Wanted::Cancel,
+            Exit::Failed,
+            expect![[r#"
+            error: operation 8f3c1a2b on `rack1compute01` ended before it could be cancelled
+              `rack1compute01` was powered off
+            hint: `rackwright operation show 8f3c1a2b` tells what happened
+        "#]],
+        );
+        assert_eq!(judge(&ended("Succeeded", "fine", None), Wanted::Success), Ok(()));
+    }
+}

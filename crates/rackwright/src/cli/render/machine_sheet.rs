@@ -1,0 +1,198 @@
+//! One machine: what it is, how it is, who holds it, and what it waits for.
+
+use serde_json::Value;
+
+use super::clock::Clock;
+use super::layout::{Fact, facts};
+use super::machines::{rack_of, ready};
+use super::operations::{current_step, is_on, percent};
+use super::racks::{cluster_of, group_of};
+use super::role::role;
+use super::waits::wait_facts;
+use crate::cli::answer::{command_of, field, field_or_dash, is_true, items, name_in_id, short_id};
+use crate::cli::screen::{Sheet, Tone};
+
+/// `running` are the operations that run now, on this machine or on others.
+pub fn machine_sheet(machine: &Value, running: &[Value], clock: Clock) -> Sheet {
+    let mut lines = identity(machine);
+    lines.extend(condition(machine, clock));
+    lines.extend(holds(machine, clock));
+    lines.push(management(machine, clock));
+    lines.extend(running.iter().filter(|operation| is_on(operation, machine)).map(at_work));
+    lines.extend(items(machine, "/rackwright/waits").iter().flat_map(|wait| wait_facts(wait, clock)));
+    lines.extend(last_actions(machine, clock));
+    facts(&lines)
+}
+
+fn identity(machine: &Value) -> Vec<Fact<'static>> {
+    let text = |pointer| field_or_dash(machine, pointer);
+    let place = format!("{}, slot {}", rack_of(machine), text("/properties/rackSlot"));
+    let mut lines = vec![
+        (Tone::Strong, "machine", text("/name")),
+        (Tone::Plain, "role", role(machine)),
+        (Tone::Plain, "rack", place),
+        (Tone::Plain, "cluster", format!("{}, resource group {}", cluster_of(machine), group_of(machine))),
+        (Tone::Plain, "hardware", format!("{}, serial {}", text("/properties/machineSkuId"), text("/properties/serialNumber"))),
+        (Tone::Plain, "bmc", text("/properties/bmcConnectionString")),
+    ];
+    if let Some(node) = field(machine, "/properties/kubernetesNodeName") {
+        let address = field(machine, "/properties/oamIpv4Address").map(|address| format!(", {address}")).unwrap_or_default();
+        lines.push((Tone::Plain, "node", format!("{node}, kubelet {}{address}", text("/properties/kubernetesVersion"))));
+    }
+    lines
+}
+
+fn condition(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
+    let seen = match field(machine, "/rackwright/powerSeenAt") {
+        Some(_) => format!(" since {}", clock.time(machine, "/rackwright/powerSeenAt")),
+        None => String::new(),
+    };
+    let power = field(machine, "/properties/powerState").unwrap_or_else(|| "Unknown".to_owned());
+    let status = format!(
+        "{}: {}",
+        field_or_dash(machine, "/properties/detailedStatus"),
+        field_or_dash(machine, "/properties/detailedStatusMessage")
+    );
+    let mut lines =
+        vec![(Tone::Plain, "status", status), (Tone::Plain, "power", format!("{power}{seen}")), (Tone::Plain, "ready", ready(machine))];
+    if let Some(fault) = field(machine, "/rackwright/bmcFault/fault") {
+        lines.push((Tone::Alarm, "bmc fault", format!("{fault}, since {}", clock.time(machine, "/rackwright/bmcFault/since"))));
+    }
+    lines
+}
+
+fn holds(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
+    let holds = items(machine, "/rackwright/holds");
+    let cordoned = field(machine, "/properties/cordonStatus").as_deref() == Some("Cordoned");
+    let cordon = match (cordoned, holds.is_empty()) {
+        (true, true) => (Tone::Notice, "cordon", "cordoned, not through Rackwright".to_owned()),
+        (true, false) => (Tone::Notice, "cordon", "cordoned".to_owned()),
+        (false, _) => (Tone::Plain, "cordon", "none".to_owned()),
+    };
+    let held = holds.iter().map(|hold| {
+        let text = format!("{}: {}, since {}", field_or_dash(hold, "/owner"), field_or_dash(hold, "/reason"), clock.time(hold, "/since"));
+        (Tone::Plain, "held by", text)
+    });
+    std::iter::once(cordon).chain(held).collect()
+}
+
+fn management(machine: &Value, clock: Clock) -> Fact<'static> {
+    if is_true(machine, "/rackwright/managed") {
+        return (Tone::Plain, "managed", "yes".to_owned());
+    }
+    let text = format!(
+        "no: {} since {} ({}); it is observed, but nothing is sent to it",
+        field_or_dash(machine, "/rackwright/unmanagedReason/by"),
+        clock.time(machine, "/rackwright/unmanagedReason/since"),
+        field_or_dash(machine, "/rackwright/unmanagedReason/reason"),
+    );
+    (Tone::Notice, "managed", text)
+}
+
+fn at_work(operation: &Value) -> Fact<'static> {
+    let step = current_step(operation).map(|step| format!(", {step}")).unwrap_or_default();
+    let id = field_or_dash(operation, "/id");
+    let text = format!(
+        "{} (operation {}) by {}, {}{step}",
+        field_or_dash(operation, "/action"),
+        short_id(&id),
+        field_or_dash(operation, "/caller"),
+        percent(operation)
+    );
+    (Tone::Notice, "running", text)
+}
+
+/// The latest action of each kind that has ended, as the resource itself remembers them.
+fn last_actions(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
+    let ended = items(machine, "/properties/actionStates").iter().filter(|state| state["status"] != "InProgress");
+    ended
+        .map(|state| {
+            let action_type = field_or_dash(state, "/actionType");
+            let command = command_of(name_in_id(action_type.trim_end_matches("/action")));
+            let failed = state["status"] == "Failed";
+            let text = format!(
+                "{command} {} at {}, took {}: {}",
+                if failed { "FAILED" } else { "completed" },
+                clock.time(state, "/endTime"),
+                clock.took(state, "/startTime", "/endTime"),
+                field_or_dash(state, "/message"),
+            );
+            (if failed { Tone::Alarm } else { Tone::Plain }, "last", text)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::render::fixtures;
+    use expect_test::expect;
+
+    #[test]
+    fn a_machine_under_an_operation_tells_who_holds_it_and_what_it_waits_for() {
+        let clock = Clock::at(fixtures::NOW);
+        expect![[r#"
+            machine    rack1compute01
+            role       compute
+            rack       rack1, slot 4
+            cluster    cluster1, resource group site1
+            hardware   Dell-R750, serial SN0104
+            bmc        redfish+http://127.0.0.1:7201
+            node       rack1compute01, kubelet v1.33.1, 10.0.1.11
+            status     Provisioned: The OS is provisioned to the machine.
+            power      On since 2026-11-14 09:00:00Z
+            ready      yes
+            cordon     cordoned
+            held by    operation 8f3c1a2b: being restarted, since 14:02:10Z
+            held by    alice: cordoned by a person, since 12:00:00Z
+            managed    yes
+            running    restart (operation 8f3c1a2b) by alice, 30%, Power Off
+            waits for  the effect of the graceful shutdown, since 14:02:12Z, LATE, expected by 14:02:52Z
+                       ends when the machine is seen off; its power is cut if the shutdown takes too long
+            last       power-off FAILED at 13:40:00Z, took 40m 00s: power-off failed: Power Off did not end in time
+        "#]]
+        .assert_eq(&machine_sheet(&fixtures::machine_under_restart(), &[fixtures::running_restart()], clock).plain());
+    }
+
+    #[test]
+    fn an_unmanaged_machine_tells_who_why_and_since_when() {
+        let clock = Clock::at(fixtures::NOW);
+        expect![[r#"
+            machine    rack1compute02
+            role       compute
+            rack       rack1, slot 4
+            cluster    cluster1, resource group site1
+            hardware   Dell-R750, serial SN0104
+            bmc        redfish+http://127.0.0.1:7201
+            node       rack1compute02, kubelet v1.33.1, 10.0.1.11
+            status     Provisioned: The OS is provisioned to the machine.
+            power      On since 2026-11-14 09:00:00Z
+            ready      yes
+            bmc fault  unreachable: connection refused, since 11:05:00Z
+            cordon     none
+            managed    no: bob since 11:00:00Z (firmware by hand); it is observed, but nothing is sent to it
+            waits for  a person: unmanaged, since 11:00:00Z
+                       ends when a person lets it be managed again
+        "#]]
+        .assert_eq(&machine_sheet(&fixtures::unmanaged(), &[], clock).plain());
+    }
+
+    #[test]
+    fn the_spare_says_so() {
+        let clock = Clock::at(fixtures::NOW);
+        expect![[r#"
+            machine   rack4control01
+            role      control plane (spare)
+            rack      rack1, slot 4
+            cluster   cluster1, resource group site1
+            hardware  Dell-R750, serial SN0104
+            bmc       redfish+http://127.0.0.1:7201
+            status    Available: Available to participate in the cluster.
+            power     Unknown
+            ready     no
+            cordon    none
+            managed   yes
+        "#]]
+        .assert_eq(&machine_sheet(&fixtures::spare("site1", "rack4control01"), &[], clock).plain());
+    }
+}

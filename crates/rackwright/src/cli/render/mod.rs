@@ -1,0 +1,26 @@
+//! From the API's JSON to what a person reads. Pure: values in, lines out; nothing here asks or writes.
+
+mod clock;
+mod clusters;
+mod layout;
+mod machine_sheet;
+mod machines;
+mod operation_sheet;
+mod operations;
+mod racks;
+mod role;
+mod status;
+mod waits;
+
+pub use clock::Clock;
+pub use clusters::{cluster_sheet, cluster_table};
+pub use layout::facts;
+pub use machine_sheet::machine_sheet;
+pub use machines::machine_table;
+pub use operation_sheet::operation_sheet;
+pub use operations::{current_step, operation_table};
+pub use racks::{rack_sheet, rack_table};
+pub use status::status_sheet;
+
+#[cfg(test)]
+mod fixtures;

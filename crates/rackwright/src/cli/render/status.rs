@@ -1,0 +1,151 @@
+//! The whole site at a glance: each cluster, its control plane, what runs, and what waits.
+
+use serde_json::Value;
+
+use super::clock::Clock;
+use super::layout::Table;
+use super::operations::{current_step, percent, tone};
+use super::waits;
+use crate::cli::answer::{field, field_or_dash, is_true, items, short_id};
+use crate::cli::screen::{Sheet, Tone};
+
+const INDENT: &str = "  ";
+
+pub fn status_sheet(status: &Value, clock: Clock) -> Sheet {
+    let mut sheet = Sheet::default();
+    for cluster in items(status, "/clusters") {
+        sheet.gap();
+        header(&mut sheet, cluster, clock);
+        operations(&mut sheet, cluster, clock);
+        waits(&mut sheet, cluster, clock);
+    }
+    sheet
+}
+
+fn header(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
+    let text = |pointer| field_or_dash(cluster, pointer);
+    let well = cluster["detailedStatus"] == "Running" && cluster["connection"] == "Connected";
+    let line = format!(
+        "{} (resource group {}): {}, {} since {}",
+        text("/name"),
+        text("/resourceGroup"),
+        text("/detailedStatus"),
+        text("/connection"),
+        clock.time(cluster, "/connectionSince")
+    );
+    sheet.line(if well { Tone::Strong } else { Tone::Alarm }, line);
+    let members: Vec<String> = items(cluster, "/controlPlane").iter().map(member).collect();
+    let sick = items(cluster, "/controlPlane").iter().any(|machine| !is_true(machine, "/spare") && !is_true(machine, "/ready"));
+    if !members.is_empty() {
+        sheet.line(if sick { Tone::Alarm } else { Tone::Plain }, format!("{INDENT}control plane: {}", members.join(", ")));
+    }
+    sheet.line(Tone::Plain, format!("{INDENT}machines: {}", counts(&cluster["machines"])));
+}
+
+fn member(machine: &Value) -> String {
+    let state = match (is_true(machine, "/spare"), is_true(machine, "/ready")) {
+        (true, _) => "spare",
+        (false, true) => "ready",
+        (false, false) => "NOT READY",
+    };
+    format!("{} {state}", field_or_dash(machine, "/machine"))
+}
+
+/// Totals always; the rest only where there is something to tell.
+fn counts(machines: &Value) -> String {
+    let rest =
+        [("off", "off"), ("cordoned", "cordoned"), ("spare", "spare"), ("unmanaged", "unmanaged"), ("bmcUnreachable", "with a silent BMC")];
+    let mut parts = vec![format!("{} in all", field_or_dash(machines, "/total")), format!("{} ready", field_or_dash(machines, "/ready"))];
+    for (key, words) in rest {
+        match machines[key].as_u64() {
+            Some(count) if count > 0 => parts.push(format!("{count} {words}")),
+            _ => {}
+        }
+    }
+    parts.join(", ")
+}
+
+fn operations(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
+    let running = items(cluster, "/operations");
+    if running.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&["OPERATION", "MACHINE", "ACTION", "DONE", "STEP", "WAITS FOR", "SINCE", "BY"]);
+    for operation in running {
+        let id = field_or_dash(operation, "/id");
+        table.row(
+            tone(operation),
+            [
+                short_id(&id).to_owned(),
+                field_or_dash(operation, "/machine"),
+                field_or_dash(operation, "/action"),
+                percent(operation),
+                current_step(operation).unwrap_or_else(|| "-".to_owned()),
+                field_or_dash(operation, "/wait/what"),
+                clock.time(operation, "/acceptedAt"),
+                field_or_dash(operation, "/caller"),
+            ],
+        );
+    }
+    sheet.gap();
+    sheet.append(table.into_sheet(), INDENT);
+}
+
+fn waits(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
+    let all: Vec<&Value> = items(cluster, "/clusterWaits").iter().chain(items(cluster, "/waits")).collect();
+    if all.is_empty() {
+        if items(cluster, "/operations").is_empty() {
+            sheet.line(Tone::Plain, format!("{INDENT}nothing runs and nothing waits"));
+        }
+        return;
+    }
+    let mut table = Table::new(&["MACHINE", "WAITS FOR", "SINCE", "ENDS WHEN", "LATE"]);
+    for wait in all {
+        table.row(
+            waits::tone(wait),
+            [
+                field(wait, "/machine").unwrap_or_else(|| "(whole site)".to_owned()),
+                field_or_dash(wait, "/what"),
+                clock.time(wait, "/since"),
+                field_or_dash(wait, "/endsWhen"),
+                if waits::is_late(wait) { format!("LATE, expected by {}", clock.time(wait, "/expectedBy")) } else { "-".to_owned() },
+            ],
+        );
+    }
+    sheet.gap();
+    sheet.append(table.into_sheet(), INDENT);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::render::fixtures;
+    use expect_test::expect;
+
+    #[test]
+    fn a_busy_site_shows_what_runs_and_what_waits() {
+        expect![[r#"
+            cluster1 (resource group site1): Running, Timeout since 13:00:02Z
+              control plane: rack1control01 ready, rack2control01 NOT READY, rack4control01 spare
+              machines: 40 in all, 39 ready, 1 cordoned, 1 spare
+
+              OPERATION  MACHINE         ACTION   DONE  STEP       WAITS FOR                            SINCE      BY
+              8f3c1a2b   rack1compute01  restart  30%   Power Off  the effect of the graceful shutdown  14:02:10Z  alice
+
+              MACHINE         WAITS FOR                                         SINCE      ENDS WHEN                                                                 LATE
+              (whole site)    the undercloud (unreachable: connection refused)  14:01:00Z  the undercloud answers; next try at 14:03:05                              -
+              rack1compute01  the effect of the graceful shutdown               14:02:12Z  the machine is seen off; its power is cut if the shutdown takes too long  LATE, expected by 14:02:52Z
+        "#]].assert_eq(&status_sheet(&fixtures::busy_status(), Clock::at(fixtures::NOW)).plain());
+    }
+
+    #[test]
+    fn a_quiet_site_says_so() {
+        expect![[r#"
+            cluster1 (resource group site1): Running, Connected since 13:00:02Z
+              control plane: rack1control01 ready, rack2control01 ready, rack4control01 spare
+              machines: 40 in all, 39 ready, 1 spare
+              nothing runs and nothing waits
+        "#]]
+        .assert_eq(&status_sheet(&fixtures::quiet_status(), Clock::at(fixtures::NOW)).plain());
+    }
+}

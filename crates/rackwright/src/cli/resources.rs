@@ -1,0 +1,58 @@
+//! `rackwright cluster …` and `rackwright rack …`: reading.
+
+use clap::Subcommand;
+use serde_json::Value;
+
+use super::args::NameArgs;
+use super::render::{cluster_sheet, cluster_table, rack_sheet, rack_table};
+use super::screen::Screen;
+use super::session::{Kind, Session};
+use super::trouble::Trouble;
+
+#[derive(Debug, Subcommand)]
+pub enum ClusterCommand {
+    /// Every cluster, with its status and size.
+    List,
+    /// One cluster: its version, its connection, its racks.
+    Show {
+        #[command(flatten)]
+        name: NameArgs,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RackCommand {
+    /// Every rack.
+    List,
+    /// One rack: where it stands and what it is.
+    Show {
+        #[command(flatten)]
+        name: NameArgs,
+    },
+}
+
+pub async fn run_cluster(session: &Session, screen: &mut Screen, command: ClusterCommand) -> Result<(), Trouble> {
+    match command {
+        ClusterCommand::List => {
+            let clusters = session.list(Kind::Cluster).await?;
+            session.show(screen, &Value::from(clusters.as_slice()), || cluster_table(&clusters))
+        }
+        ClusterCommand::Show { name } => {
+            let cluster = session.get(Kind::Cluster, name.get()).await?;
+            session.show(screen, &cluster, || cluster_sheet(&cluster))
+        }
+    }
+}
+
+pub async fn run_rack(session: &Session, screen: &mut Screen, command: RackCommand) -> Result<(), Trouble> {
+    match command {
+        RackCommand::List => {
+            let racks = session.list(Kind::Rack).await?;
+            session.show(screen, &Value::from(racks.as_slice()), || rack_table(&racks))
+        }
+        RackCommand::Show { name } => {
+            let rack = session.get(Kind::Rack, name.get()).await?;
+            session.show(screen, &rack, || rack_sheet(&rack))
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The terminal, or whatever stands in for it: data to stdout, talk to stderr, colours only for eyes.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::trouble::Trouble;
+
+/// How a piece of text stands out. Nothing is said by colour alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Plain,
+    /// A heading.
+    Strong,
+    /// Wrong, or late.
+    Alarm,
+    /// Under way, or held.
+    Notice,
+}
+
+impl Tone {
+    fn style(self) -> Style {
+        match self {
+            Tone::Plain => Style::new(),
+            Tone::Strong => Style::new().bold(),
+            Tone::Alarm => AnsiColor::Red.on_default().bold(),
+            Tone::Notice => AnsiColor::Yellow.on_default(),
+        }
+    }
+}
+
+/// Lines with their tones: what the renderers make, and what a screen shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sheet {
+    lines: Vec<(Tone, String)>,
+}
+
+impl Sheet {
+    pub fn line(&mut self, tone: Tone, text: impl Into<String>) {
+        self.lines.push((tone, text.into()));
+    }
+
+    /// An empty line between two parts; none at the top.
+    pub fn gap(&mut self) {
+        if !self.lines.is_empty() {
+            self.lines.push((Tone::Plain, String::new()));
+        }
+    }
+
+    pub fn append(&mut self, other: Sheet, indent: &str) {
+        self.lines.extend(other.lines.into_iter().map(|(tone, text)| match text.is_empty() {
+            true => (tone, text),
+            false => (tone, format!("{indent}{text}")),
+        }));
+    }
+
+    #[cfg(test)]
+    pub fn plain(&self) -> String {
+        self.lines.iter().map(|(_, text)| format!("{text}\n")).collect()
+    }
+}
+
+/// One of the two outputs.
+struct Output {
+    sink: Box<dyn Write + Send>,
+    is_terminal: bool,
+    colour: bool,
+    /// The reader has gone, as `head` does; what follows is dropped without a word.
+    closed: bool,
+}
+
+impl Output {
+    fn of_process(sink: Box<dyn Write + Send>, is_terminal: bool) -> Output {
+        let colour = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb_terminal();
+        Output { sink, is_terminal, colour, closed: false }
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        match self.sink.write_all(text.as_bytes()).and_then(|()| self.sink.flush()) {
+            Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
+    fn paint(&self, tone: Tone, text: &str) -> String {
+        if !self.colour || tone == Tone::Plain || text.is_empty() {
+            return text.to_owned();
+        }
+        let style = tone.style();
+        format!("{style}{text}{style:#}")
+    }
+}
+
+fn is_dumb_terminal() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+pub struct Screen {
+    out: Output,
+    err: Output,
+    can_ask: bool,
+    can_redraw: bool,
+}
+
+impl std::fmt::Debug for Screen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Screen").field("can_ask", &self.can_ask).field("can_redraw", &self.can_redraw).finish_non_exhaustive()
+    }
+}
+
+impl Screen {
+    pub fn of_process() -> Screen {
+        let out = Output::of_process(Box::new(io::stdout()), io::stdout().is_terminal());
+        let err = Output::of_process(Box::new(io::stderr()), io::stderr().is_terminal());
+        let can_ask = io::stdin().is_terminal() && err.is_terminal;
+        let can_redraw = err.is_terminal && !is_dumb_terminal();
+        Screen { out, err, can_ask, can_redraw }
+    }
+
+    /// A screen without a terminal, whose outputs are looked at afterwards.
+    #[cfg(test)]
+    pub fn captured(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Screen {
+        let plain = |sink| Output { sink, is_terminal: false, colour: false, closed: false };
+        Screen { out: plain(out), err: plain(err), can_ask: false, can_redraw: false }
+    }
+
+    /// Whether a person sits in front of it who can be asked.
+    pub fn can_ask(&self) -> bool {
+        self.can_ask
+    }
+
+    /// Whether a progress bar can be drawn over itself on stderr.
+    pub fn can_redraw(&self) -> bool {
+        self.can_redraw
+    }
+
+    /// Data: one line, or several.
+    pub fn data(&mut self, text: &str) -> Result<(), Trouble> {
+        self.out.write(&format!("{text}\n")).map_err(|problem| cannot_write(&problem))
+    }
+
+    pub fn sheet(&mut self, sheet: &Sheet) -> Result<(), Trouble> {
+        let text: String = sheet.lines.iter().map(|(tone, line)| format!("{}\n", self.out.paint(*tone, line))).collect();
+        self.out.write(&text).map_err(|problem| cannot_write(&problem))
+    }
+
+    /// Talk: one line on stderr. If even that cannot be written there is nobody left to tell.
+    pub fn say(&mut self, text: &str) {
+        let _ = self.err.write(&format!("{text}\n"));
+    }
+
+    pub fn hint(&mut self, hint: &str) {
+        let label = self.err.paint(Tone::Notice, "hint:");
+        self.say(&format!("{label} {hint}"));
+    }
+
+    pub fn trouble(&mut self, trouble: &Trouble) {
+        let label = self.err.paint(Tone::Alarm, "error:");
+        self.say(&format!("{label} {}", trouble.message));
+        for detail in &trouble.details {
+            self.say(&format!("  {detail}"));
+        }
+        if let Some(hint) = &trouble.hint {
+            self.hint(hint);
+        }
+    }
+
+    /// Asks a yes-or-no question on the terminal. Anything but yes is no.
+    pub fn ask(&mut self, question: &str) -> bool {
+        let _ = self.err.write(&format!("{question} [y/N] "));
+        let mut answer = String::new();
+        let read = io::stdin().lock().read_line(&mut answer);
+        read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+    }
+}
+
+fn cannot_write(problem: &io::Error) -> Trouble {
+    Trouble::failed(format!("the output cannot be written: {problem}"))
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    /// A sink whose text can be read while the screen still owns it.
+    #[derive(Clone, Default)]
+    pub struct Captured(Arc<Mutex<Vec<u8>>>);
+
+    impl Captured {
+        pub fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    impl Write for Captured {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    struct Failing(io::ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A screen, and what it shows on stdout and stderr.
+    pub fn captured() -> (Screen, Captured, Captured) {
+        let (out, err) = (Captured::default(), Captured::default());
+        (Screen::captured(Box::new(out.clone()), Box::new(err.clone())), out, err)
+    }
+
+    #[test]
+    fn a_reader_that_has_gone_is_no_error_but_a_full_disk_is() {
+        let mut gone = Screen::captured(Box::new(Failing(io::ErrorKind::BrokenPipe)), Box::new(io::sink()));
+        assert_eq!(gone.data("a"), Ok(()));
+        assert_eq!(gone.data("b"), Ok(()));
+        let mut full = Screen::captured(Box::new(Failing(io::ErrorKind::StorageFull)), Box::new(io::sink()));
+        assert!(full.data("a").is_err());
+    }
+
+    #[test]
+    fn without_a_terminal_nothing_is_coloured() {
+        let (mut screen, out, err) = captured();
+        let mut sheet = Sheet::default();
+        sheet.line(Tone::Alarm, "late");
+        screen.sheet(&sheet).unwrap();
+        screen.hint("look");
+        assert_eq!((out.text().as_str(), err.text().as_str()), ("late\n", "hint: look\n"));
+    }
+}

@@ -1,0 +1,200 @@
+//! One command's view of a server: which subscription and resource group it means, and finding things by name there.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::answer::{field, field_or_dash, items, segment_after};
+use super::args::{GlobalArgs, Output};
+use super::client::{Client, Target};
+use super::context::Home;
+use super::did_you_mean::nearest_hint;
+use super::screen::{Screen, Sheet};
+use super::trouble::{Exit, Trouble};
+
+/// The kinds of resources that have names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Cluster,
+    Rack,
+    Machine,
+}
+
+impl Kind {
+    fn collection(self) -> &'static str {
+        match self {
+            Kind::Cluster => "clusters",
+            Kind::Rack => "racks",
+            Kind::Machine => "bareMetalMachines",
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Kind::Cluster => "cluster",
+            Kind::Rack => "rack",
+            Kind::Machine => "machine",
+        }
+    }
+
+    fn list_command(self) -> &'static str {
+        match self {
+            Kind::Cluster => "rackwright cluster list",
+            Kind::Rack => "rackwright rack list",
+            Kind::Machine => "rackwright bmm list",
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Session {
+    pub client: Client,
+    pub output: Output,
+    /// As named or remembered; else the server's only one.
+    subscription: Option<String>,
+    group: Option<String>,
+}
+
+impl Session {
+    /// `--server` stands alone: with it no contexts file is read.
+    pub fn open(global: &GlobalArgs, home: &Home) -> Result<Session, Trouble> {
+        let (server, subscription, group) = match &global.server {
+            Some(server) => (server.clone(), None, None),
+            None => {
+                let contexts = home.load()?;
+                let (_, context) = contexts.select(global.context.as_deref())?;
+                (context.server.clone(), Some(context.subscription.clone()), context.resource_group.clone())
+            }
+        };
+        // Another subscription has other groups: the remembered one belongs to the remembered subscription.
+        let group = if global.subscription.is_some() { None } else { group };
+        Ok(Session {
+            client: Client::new(&server)?,
+            output: global.output,
+            subscription: global.subscription.clone().or(subscription),
+            group: global.resource_group.clone().or(group),
+        })
+    }
+
+    /// Shows an answer: as it is, or as people read it.
+    pub fn show(&self, screen: &mut Screen, answer: &Value, sheet: impl FnOnce() -> Sheet) -> Result<(), Trouble> {
+        match self.output {
+            Output::Json => screen.data(&format!("{answer:#}")),
+            Output::Table => screen.sheet(&sheet()),
+        }
+    }
+
+    async fn subscription(&self) -> Result<String, Trouble> {
+        if let Some(subscription) = &self.subscription {
+            return Ok(subscription.clone());
+        }
+        let known = self.client.get(&Target::arm(["subscriptions"])).await?;
+        let ids: Vec<String> = items(&known, "/value").iter().filter_map(|one| field(one, "/subscriptionId")).collect();
+        match ids.as_slice() {
+            [] => Err(Trouble::new(Exit::NotFound, "the server has no subscription yet").hint("`rackwright status` tells what it has")),
+            [only] => Ok(only.clone()),
+            several => Err(Trouble::new(Exit::Usage, "the server has several subscriptions")
+                .detail(several.join(", "))
+                .hint("choose one with `--subscription`")),
+        }
+    }
+
+    /// Everything of a kind, in the resource group if one is set.
+    pub async fn list(&self, kind: Kind) -> Result<Vec<Value>, Trouble> {
+        let subscription = self.subscription().await?;
+        let listed = self.client.list(&place(&subscription, self.group.as_deref(), kind, &[])).await;
+        match (listed, &self.group) {
+            (Err(trouble), Some(group)) if trouble.exit == Exit::NotFound => Err(self.explain_group(&subscription, group, trouble).await),
+            (listed, _) => listed,
+        }
+    }
+
+    /// Running operations, for views that show them beside machines.
+    pub async fn running_operations(&self) -> Result<Vec<Value>, Trouble> {
+        self.client.list(&Target::own(["operations"]).with("running", "true")).await
+    }
+
+    pub async fn get(&self, kind: Kind, name: &str) -> Result<Value, Trouble> {
+        let (subscription, group) = self.locate(kind, name).await?;
+        match self.client.get(&place(&subscription, Some(&group), kind, &[name])).await {
+            Err(trouble) if trouble.exit == Exit::NotFound => Err(self.explain_missing(kind, name, trouble).await),
+            answer => answer,
+        }
+    }
+
+    /// Asks a machine for an action.
+    pub async fn act(&self, name: &str, verb: &str, query: Option<(&'static str, &'static str)>, body: &Value) -> Result<Value, Trouble> {
+        let (subscription, group) = self.locate(Kind::Machine, name).await?;
+        let mut target = place(&subscription, Some(&group), Kind::Machine, &[name, verb]);
+        if let Some((name, value)) = query {
+            target = target.with(name, value);
+        }
+        match self.client.post(&target, body).await {
+            Err(trouble) if trouble.exit == Exit::NotFound => Err(self.explain_missing(Kind::Machine, name, trouble).await),
+            answer => answer,
+        }
+    }
+
+    /// The subscription and the resource group that a name means; without a group, the only one that has the name.
+    async fn locate(&self, kind: Kind, name: &str) -> Result<(String, String), Trouble> {
+        let subscription = self.subscription().await?;
+        if let Some(group) = &self.group {
+            return Ok((subscription, group.clone()));
+        }
+        let all = self.list(kind).await?;
+        let groups = groups_with(&all, name);
+        match groups.iter().collect::<Vec<_>>().as_slice() {
+            [] => Err(unknown(kind, name, &all)),
+            [only] => Ok((subscription, (*only).clone())),
+            several => {
+                let names: Vec<&str> = several.iter().map(|group| group.as_str()).collect();
+                Err(Trouble::new(Exit::Usage, format!("there are {} {}s `{name}`", names.len(), kind.noun()))
+                    .detail(format!("in the resource groups {}", names.join(", ")))
+                    .hint(format!("choose one with `-g`, for example `-g {}`", names[0])))
+            }
+        }
+    }
+
+    /// A name that the server does not know, with what may have been meant.
+    async fn explain_missing(&self, kind: Kind, name: &str, trouble: Trouble) -> Trouble {
+        match self.list(kind).await {
+            Ok(all) if groups_with(&all, name).is_empty() => unknown(kind, name, &all),
+            Err(better) if better.exit == Exit::NotFound => better,
+            _ => trouble,
+        }
+    }
+
+    async fn explain_group(&self, subscription: &str, group: &str, trouble: Trouble) -> Trouble {
+        let Ok(clusters) = self.client.list(&place(subscription, None, Kind::Cluster, &[])).await else { return trouble };
+        let groups: BTreeSet<String> = clusters.iter().filter_map(group_of).collect();
+        if groups.iter().any(|known| known.eq_ignore_ascii_case(group)) {
+            return trouble;
+        }
+        trouble.hint(nearest_hint(group, groups.iter().map(String::as_str), Kind::Cluster.list_command()))
+    }
+}
+
+fn place(subscription: &str, group: Option<&str>, kind: Kind, rest: &[&str]) -> Target {
+    let group = group.map(|group| ["resourceGroups", group]).into_iter().flatten();
+    let segments =
+        ["subscriptions", subscription].into_iter().chain(group).chain(["providers", "Microsoft.NetworkCloud", kind.collection()]);
+    Target::arm(segments.chain(rest.iter().copied()))
+}
+
+fn group_of(resource: &Value) -> Option<String> {
+    segment_after(&field(resource, "/id")?, "resourceGroups").map(str::to_owned)
+}
+
+fn groups_with(resources: &[Value], name: &str) -> BTreeSet<String> {
+    let named = resources.iter().filter(|resource| field_or_dash(resource, "/name").eq_ignore_ascii_case(name));
+    named.filter_map(group_of).collect()
+}
+
+fn unknown(kind: Kind, name: &str, all: &[Value]) -> Trouble {
+    let names: Vec<String> = all.iter().filter_map(|resource| field(resource, "/name")).collect();
+    Trouble::new(Exit::NotFound, format!("there is no {} `{name}`", kind.noun())).hint(nearest_hint(
+        name,
+        names.iter().map(String::as_str),
+        kind.list_command(),
+    ))
+}

@@ -1,0 +1,14 @@
+//! The one binary: the control plane, the simulated site and the command-line client.
+
+mod cli;
+mod places;
+mod serve;
+mod sim_serve;
+mod simulation;
+mod site_file;
+mod up;
+
+#[tokio::main]
+async fn main() -> std::process::ExitCode {
+    cli::run().await
+}

@@ -1,0 +1,133 @@
+//! `rackwright serve`: the control plane for the sites that its files describe.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use keeper::{Keeper, VaultCredentials, enroll_site};
+use kubernetes::Undercloud;
+use model::{Clock, MachineName, Site};
+use redfish::{Bmc, Transport};
+use store::{SharedStore, SqliteStore, SystemClock, Vault};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::trouble::Trouble;
+use crate::site_file::{Loaded, SiteFile};
+
+/// Where the API listens unless told otherwise: RACK on a telephone's keys.
+pub const LISTEN: &str = "127.0.0.1:7225";
+
+#[derive(Args, Clone, Debug)]
+pub struct ServeArgs {
+    /// A file that describes a site; give it once for each site
+    #[arg(long = "site", required = true)]
+    pub sites: Vec<PathBuf>,
+    /// Where the control plane keeps what it knows
+    #[arg(long)]
+    pub data_dir: Option<PathBuf>,
+    /// Where the API listens. Loopback only, until there is authentication
+    #[arg(long, default_value = LISTEN)]
+    pub listen: String,
+}
+
+pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
+    let shutdown = CancellationToken::new();
+    let data_dir = crate::places::data_dir(args.data_dir, "serve")?;
+    let mut plane = ControlPlane::start(&args.sites, &data_dir, &args.listen, &shutdown).await?;
+    crate::places::remember(&plane)?;
+    crate::places::announce(&[format!("API   http://{}", plane.address), format!("Data  {}", data_dir.display())]);
+    crate::places::until_told_to_stop(&shutdown, plane.ended()).await
+}
+
+/// A running control plane: store, keepers and API.
+pub struct ControlPlane {
+    pub address: SocketAddr,
+    pub sites: Vec<Site>,
+    pub store: SharedStore,
+    tasks: JoinSet<()>,
+}
+
+impl ControlPlane {
+    pub async fn start(site_files: &[PathBuf], dir: &Path, listen: &str, shutdown: &CancellationToken) -> Result<Self, Trouble> {
+        let listener = bind(listen).await?;
+        let address = listener.local_addr().map_err(|error| Trouble::caused("the API cannot listen", &error))?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let store = SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the store cannot be opened", &error))?;
+        let store: SharedStore = Arc::new(store);
+        let vault = Vault::open(store.clone(), &dir.join("vault.key")).await;
+        let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
+        let mut plane = ControlPlane { address, sites: Vec::new(), store: store.clone(), tasks: JoinSet::new() };
+        for path in site_files {
+            plane.keep(SiteFile::load(path)?, &vault, &clock, shutdown).await?;
+        }
+        let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
+        plane.tasks.spawn(cache.clone().follow(store.clone(), shutdown.clone()));
+        let router = api::router(api::Api { store, clock, cache });
+        let stop = shutdown.clone();
+        plane.tasks.spawn(async move {
+            let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
+            if let Err(error) = served {
+                tracing::error!(%error, "the API stopped");
+            }
+        });
+        Ok(plane)
+    }
+
+    /// Enrols a site and starts its keeper.
+    async fn keep(&mut self, loaded: Loaded, vault: &Arc<Vault>, clock: &Arc<dyn Clock>, shutdown: &CancellationToken) -> Result<(), Trouble> {
+        let Loaded { site, kubeconfig, logins } = loaded;
+        let transport = Transport::tcp();
+        let mut bmcs: BTreeMap<MachineName, Bmc> = BTreeMap::new();
+        for machine in &site.machines {
+            let secret = machine.hardware.credentials.clone();
+            if let Some(login) = logins.get(&machine.name) {
+                let text = format!("{}\n{}", login.user, login.password);
+                let saved = vault.save(&secret, text.as_bytes()).await;
+                saved.map_err(|error| Trouble::caused("BMC credentials cannot be saved", &error))?;
+            }
+            let address = machine.hardware.bmc_address.parse().map_err(|error| Trouble::caused("a BMC address is no URL", &error))?;
+            let credentials = Arc::new(VaultCredentials::new(vault.clone(), secret));
+            bmcs.insert(machine.name.clone(), Bmc::new(transport.clone(), address, credentials));
+        }
+        let undercloud = Undercloud::from_kubeconfig(&kubeconfig).await;
+        let undercloud = undercloud.map_err(|fault| Trouble::caused(&format!("the kubeconfig of `{}` cannot be used", site.cluster), &fault))?;
+        enroll_site(&self.store, clock.as_ref(), &site).await.map_err(|error| Trouble::caused("the site cannot be enrolled", &error))?;
+        let keeper = Keeper {
+            cluster: site.cluster.clone(),
+            // A data directory has one process, so what this name held before has ended.
+            holder: "local".to_owned(),
+            store: self.store.clone(),
+            clock: clock.clone(),
+            bmcs,
+            undercloud,
+        };
+        self.tasks.spawn(keeper.run_for_ever(shutdown.clone()));
+        self.sites.push(site);
+        Ok(())
+    }
+
+    /// Waits until everything has ended after a shutdown.
+    pub async fn ended(&mut self) -> Result<(), Trouble> {
+        while let Some(result) = self.tasks.join_next().await {
+            result.map_err(|error| Trouble::caused("a part of the control plane stopped", &error))?;
+        }
+        Ok(())
+    }
+}
+
+async fn bind(listen: &str) -> Result<TcpListener, Trouble> {
+    let address: SocketAddr = listen
+        .parse()
+        .map_err(|_| Trouble::failed(format!("`{listen}` is not an address to listen on")).hint(format!("for example --listen {LISTEN}")))?;
+    if !address.ip().is_loopback() {
+        return Err(Trouble::failed(format!("the API does not listen on {address}: there is no authentication yet"))
+            .hint(format!("listen on loopback, for example --listen {LISTEN}, and reach it through an SSH tunnel")));
+    }
+    TcpListener::bind(address).await.map_err(|error| {
+        Trouble::caused(&format!("the API cannot listen on {address}"), &error).hint("is it running already? `--listen 127.0.0.1:0` takes any free port")
+    })
+}

@@ -1,0 +1,30 @@
+//! `rackwright sim serve`: the simulated world as a process of its own.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::trouble::Trouble;
+use crate::places;
+use crate::simulation::{Simulation, WorldArgs};
+
+#[derive(Args, Clone, Debug)]
+pub struct SimServeArgs {
+    #[command(flatten)]
+    pub world: WorldArgs,
+    /// Where the simulated world keeps itself, and where the site files are written
+    #[arg(long)]
+    pub data_dir: Option<PathBuf>,
+}
+
+pub async fn run(args: SimServeArgs) -> Result<(), Trouble> {
+    let shutdown = CancellationToken::new();
+    let data_dir = places::data_dir(args.data_dir, "sim")?;
+    let mut simulation = Simulation::start(&args.world, &data_dir, &shutdown).await?;
+    let mut lines = vec![format!("{} simulated machines are up, at {}×", simulation.machines, args.world.speed)];
+    let sites: Vec<String> = simulation.site_files.iter().map(|path| format!("--site {}", path.display())).collect();
+    lines.push(format!("A control plane for them: {} serve {}", places::own_command(), sites.join(" ")));
+    places::announce(&lines);
+    places::until_told_to_stop(&shutdown, simulation.ended()).await
+}

@@ -1,0 +1,175 @@
+//! Simulated sites as `up` and `sim serve` run them: opened, listening on loopback, and described by site files.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use model::{ClusterName, MachineName, RackName};
+use sim::{Endpoints, Site, SiteSpec};
+use store::{SharedStore, SqliteStore, SystemClock};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::trouble::Trouble;
+use crate::site_file::{ClusterTable, LoginTable, MachineTable, RackTable, RoleWord, SiteFile};
+
+/// The subscription of simulated sites. Any GUID does; this one is easy to tell from a real one.
+pub const SUBSCRIPTION: &str = "00000000-0000-4000-8000-000000000001";
+
+/// Racks of one site at most, as in the documents that describe such sites; with some room.
+const RACKS_MAX: u32 = 64;
+const MACHINES_PER_RACK_MAX: u32 = 256;
+const CLUSTERS_MAX: u32 = 64;
+
+#[derive(Args, Clone, Debug)]
+pub struct WorldArgs {
+    /// Racks of each simulated site
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=RACKS_MAX as i64))]
+    pub racks: u32,
+    /// Servers in each rack; two of them are management-class (three if there is one rack)
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(3..=MACHINES_PER_RACK_MAX as i64))]
+    pub machines_per_rack: u32,
+    /// Simulated sites, each a cluster of its own
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=CLUSTERS_MAX as i64))]
+    pub clusters: u32,
+    /// How much faster than life the simulated world runs
+    #[arg(long, default_value_t = 60.0, value_parser = parse_speed)]
+    pub speed: f64,
+    /// What the world's variations are drawn from
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+fn parse_speed(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(speed) if speed.is_finite() && (0.1..=10_000.0).contains(&speed) => Ok(speed),
+        Ok(_) => Err("it must be from 0.1 to 10000".to_owned()),
+        Err(_) => Err("it must be a number".to_owned()),
+    }
+}
+
+/// Running sites, and the files that describe them.
+pub struct Simulation {
+    pub site_files: Vec<PathBuf>,
+    pub machines: usize,
+    tasks: JoinSet<Result<(), sim::SimError>>,
+}
+
+impl Simulation {
+    pub async fn start(args: &WorldArgs, dir: &Path, shutdown: &CancellationToken) -> Result<Simulation, Trouble> {
+        let clock: Arc<dyn model::Clock> = Arc::new(SystemClock);
+        let store = SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the simulated site cannot be opened", &error))?;
+        let store: SharedStore = Arc::new(store);
+        let mut simulation = Simulation { site_files: Vec::new(), machines: 0, tasks: JoinSet::new() };
+        for number in 1..=args.clusters {
+            let spec = SiteSpec::new(format!("site{number}"), args.racks, args.machines_per_rack, args.seed + u64::from(number) - 1);
+            let site = Site::open(spec.at_speed(args.speed), store.clone(), clock.clone()).await.map_err(|error| {
+                Trouble::caused("the simulated site cannot be opened", &error)
+                    .hint(format!("another --data-dir begins a new world; or remove {}", dir.display()))
+            })?;
+            let endpoints = site
+                .listen(IpAddr::V4(Ipv4Addr::LOCALHOST))
+                .await
+                .map_err(|error| Trouble::caused("the simulated site cannot listen", &error))?;
+            simulation.machines += site.layout().machines().len();
+            simulation.site_files.push(describe(&site, &endpoints, args.speed, dir)?);
+            let shutdown = shutdown.clone();
+            simulation.tasks.spawn(async move { site.run(shutdown).await });
+        }
+        Ok(simulation)
+    }
+
+    /// Waits until every site has ended; the first one that ends with an error tells.
+    pub async fn ended(&mut self) -> Result<(), Trouble> {
+        while let Some(result) = self.tasks.join_next().await {
+            match result {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => return Err(Trouble::caused("the simulated site stopped", &error)),
+                Err(error) => return Err(Trouble::caused("the simulated site stopped", &error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the files by which a control plane finds the site: the same that a real site has.
+fn describe(site: &Site, endpoints: &Endpoints, speed: f64, dir: &Path) -> Result<PathBuf, Trouble> {
+    let layout = site.layout();
+    let name = &layout.site;
+    let kubeconfig = PathBuf::from(format!("{name}-kubeconfig.yaml"));
+    let credentials = PathBuf::from(format!("{name}-bmc-credentials.toml"));
+    let file = SiteFile {
+        cluster: ClusterTable {
+            name: ClusterName::new(name.as_str()).map_err(|error| Trouble::failed(error.to_string()))?,
+            subscription: SUBSCRIPTION.to_owned(),
+            resource_group: name.clone(),
+            location: "local".to_owned(),
+            version: "4.9.2".to_owned(),
+            kubeconfig: kubeconfig.clone(),
+            bmc_credentials: credentials.clone(),
+            speed,
+        },
+        racks: (1..=layout.racks).map(rack_table).collect::<Result<_, _>>()?,
+        machines: layout.machines().iter().map(|machine| machine_table(machine, endpoints)).collect::<Result<_, _>>()?,
+    };
+    let logins: std::collections::BTreeMap<String, LoginTable> = layout
+        .machines()
+        .iter()
+        .map(|machine| (machine.name.clone(), LoginTable { user: machine.bmc_user.clone(), password: machine.bmc_password.clone() }))
+        .collect();
+    write_private(&dir.join(kubeconfig), &site.kubeconfig(endpoints))?;
+    write_private(&dir.join(credentials), &to_toml(&logins)?)?;
+    let path = dir.join(format!("{name}.toml"));
+    write_private(&path, &to_toml(&file)?)?;
+    Ok(path)
+}
+
+fn rack_table(number: u32) -> Result<RackTable, Trouble> {
+    Ok(RackTable {
+        name: RackName::new(format!("rack{number}")).map_err(|error| Trouble::failed(error.to_string()))?,
+        availability_zone: number.to_string(),
+        location: format!("row 1, position {number}"),
+        serial_number: format!("RACK{number:04}"),
+        sku: "simulated".to_owned(),
+    })
+}
+
+fn machine_table(machine: &sim::MachineSpec, endpoints: &Endpoints) -> Result<MachineTable, Trouble> {
+    let address = endpoints.bmcs.get(&machine.name).ok_or_else(|| Trouble::failed(format!("`{}` does not listen", machine.name)))?;
+    let bad_name = |error: model::InvalidName| Trouble::failed(error.to_string());
+    Ok(MachineTable {
+        name: MachineName::new(machine.name.as_str()).map_err(bad_name)?,
+        rack: RackName::new(machine.rack_name()).map_err(bad_name)?,
+        slot: machine.slot,
+        role: match machine.role {
+            sim::Role::ControlPlane | sim::Role::SpareControlPlane => RoleWord::ControlPlane,
+            sim::Role::Management => RoleWord::Management,
+            sim::Role::Compute => RoleWord::Compute,
+        },
+        spare: matches!(machine.role, sim::Role::SpareControlPlane),
+        sku: machine.model.to_owned(),
+        serial_number: machine.serial_number.clone(),
+        bmc: format!("http://{address}"),
+        bmc_mac: machine.bmc_mac.clone(),
+        boot_mac: machine.boot_mac.clone(),
+    })
+}
+
+fn to_toml(value: &impl serde::Serialize) -> Result<String, Trouble> {
+    toml::to_string(value).map_err(|error| Trouble::caused("a site file cannot be written", &error))
+}
+
+/// Whole or not at all, and for its owner only.
+fn write_private(path: &Path, text: &str) -> Result<(), Trouble> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let temporary = path.with_extension("new");
+    let write = || -> std::io::Result<()> {
+        let mut file = std::fs::OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, path)
+    };
+    write().map_err(|error| Trouble::caused(&format!("{} cannot be written", path.display()), &error))
+}

@@ -1,0 +1,196 @@
+//! A site as a TOML file: racks, machines, where their BMCs are and where the undercloud's kubeconfig lies.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use model::{ClusterName, Hardware, Home, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::trouble::Trouble;
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SiteFile {
+    pub cluster: ClusterTable,
+    #[serde(rename = "rack")]
+    pub racks: Vec<RackTable>,
+    #[serde(rename = "machine")]
+    pub machines: Vec<MachineTable>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ClusterTable {
+    pub name: ClusterName,
+    pub subscription: String,
+    pub resource_group: String,
+    pub location: String,
+    pub version: String,
+    /// The undercloud's kubeconfig; relative to this file.
+    pub kubeconfig: PathBuf,
+    /// A TOML file of `[machine-name] user = …, password = …`; relative to this file, and readable by its owner only.
+    pub bmc_credentials: PathBuf,
+    /// How much faster than ours the site's world runs. 1 for hardware.
+    #[serde(default = "real_speed")]
+    pub speed: f64,
+}
+
+fn real_speed() -> f64 {
+    1.0
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RackTable {
+    pub name: RackName,
+    pub availability_zone: String,
+    pub location: String,
+    pub serial_number: String,
+    pub sku: String,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MachineTable {
+    pub name: MachineName,
+    pub rack: RackName,
+    pub slot: u32,
+    pub role: RoleWord,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spare: bool,
+    pub sku: String,
+    pub serial_number: String,
+    /// Where the BMC's Redfish service is, e.g. `https://10.0.1.17`.
+    pub bmc: String,
+    pub bmc_mac: String,
+    pub boot_mac: String,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoleWord {
+    ControlPlane,
+    Management,
+    Compute,
+}
+
+/// A BMC's login, as the credentials file holds it.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoginTable {
+    pub user: String,
+    pub password: String,
+}
+
+/// A site file with everything it points to.
+pub struct Loaded {
+    pub site: Site,
+    pub kubeconfig: String,
+    pub logins: BTreeMap<MachineName, LoginTable>,
+}
+
+impl SiteFile {
+    pub fn load(path: &Path) -> Result<Loaded, Trouble> {
+        let file: SiteFile = read_toml(path)?;
+        file.check(path)?;
+        let beside = |other: &Path| path.parent().unwrap_or(Path::new(".")).join(other);
+        let kubeconfig = read_text(&beside(&file.cluster.kubeconfig))?;
+        let credentials = beside(&file.cluster.bmc_credentials);
+        refuse_exposed(&credentials)?;
+        let logins: BTreeMap<MachineName, LoginTable> = read_toml(&credentials)?;
+        if let Some(machine) = file.machines.iter().find(|machine| !logins.contains_key(&machine.name)) {
+            return Err(Trouble::failed(format!("{}: there is no login for `{}`", credentials.display(), machine.name)));
+        }
+        Ok(Loaded { site: file.into_site(), kubeconfig, logins })
+    }
+
+    /// What TOML's own types cannot say.
+    fn check(&self, path: &Path) -> Result<(), Trouble> {
+        let at = path.display();
+        if !(self.cluster.speed.is_finite() && self.cluster.speed > 0.0) {
+            return Err(Trouble::failed(format!("{at}: `speed` must be above 0, not {}", self.cluster.speed)));
+        }
+        let mut seen = BTreeMap::new();
+        for machine in &self.machines {
+            if !self.racks.iter().any(|rack| rack.name == machine.rack) {
+                return Err(Trouble::failed(format!("{at}: `{}` stands in rack `{}`, which is not described", machine.name, machine.rack)));
+            }
+            if machine.spare && !matches!(machine.role, RoleWord::ControlPlane) {
+                return Err(Trouble::failed(format!("{at}: `{}` is a spare, but not a control-plane machine", machine.name)));
+            }
+            if seen.insert(machine.name.clone(), ()).is_some() {
+                return Err(Trouble::failed(format!("{at}: `{}` is described twice", machine.name)));
+            }
+            if machine.bmc.parse::<http::Uri>().is_err() {
+                return Err(Trouble::failed(format!("{at}: `{}` has a BMC address that is no URL: {}", machine.name, machine.bmc)));
+            }
+        }
+        Ok(())
+    }
+
+    fn into_site(self) -> Site {
+        let cluster = self.cluster;
+        let secret = |machine: &MachineName| SecretRef::new(format!("bmc/{}/{}", cluster.name.key(), machine.key()));
+        let machines = self
+            .machines
+            .into_iter()
+            .map(|machine| SiteMachine {
+                role: match machine.role {
+                    RoleWord::ControlPlane => Role::ControlPlane,
+                    RoleWord::Management => Role::Management,
+                    RoleWord::Compute => Role::Compute,
+                },
+                standing: if machine.spare { Standing::Spare } else { Standing::Provisioned },
+                hardware: Hardware {
+                    credentials: secret(&machine.name),
+                    rack: machine.rack,
+                    slot: machine.slot,
+                    sku: machine.sku,
+                    serial_number: machine.serial_number,
+                    bmc_address: machine.bmc,
+                    bmc_mac: machine.bmc_mac,
+                    boot_mac: machine.boot_mac,
+                },
+                name: machine.name,
+            })
+            .collect();
+        let racks = self
+            .racks
+            .into_iter()
+            .map(|rack| SiteRack {
+                name: rack.name,
+                availability_zone: rack.availability_zone,
+                location: rack.location,
+                serial_number: rack.serial_number,
+                sku: rack.sku,
+            })
+            .collect();
+        Site {
+            home: Home { subscription: cluster.subscription, resource_group: cluster.resource_group, location: cluster.location },
+            version: cluster.version,
+            limits: Limits::default().scaled(cluster.speed),
+            cluster: cluster.name,
+            racks,
+            machines,
+        }
+    }
+}
+
+fn read_text(path: &Path) -> Result<String, Trouble> {
+    std::fs::read_to_string(path).map_err(|error| Trouble::failed(format!("{} cannot be read: {error}", path.display())))
+}
+
+/// TOML's own message names the line and shows it.
+fn read_toml<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Trouble> {
+    toml::from_str(&read_text(path)?).map_err(|error| Trouble::failed(format!("{}: {}", path.display(), error.to_string().trim_end())))
+}
+
+fn refuse_exposed(path: &Path) -> Result<(), Trouble> {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = std::fs::metadata(path).map_err(|error| Trouble::failed(format!("{} cannot be read: {error}", path.display())))?;
+    if metadata.permissions().mode() & 0o077 != 0 {
+        let problem = format!("{} holds passwords and can be read by others", path.display());
+        return Err(Trouble::failed(problem).hint(format!("chmod 600 {}", path.display())));
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! `rackwright up`: a simulated site and the control plane for it, in one process and with one command.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::trouble::Trouble;
+use crate::places;
+use crate::serve::{ControlPlane, LISTEN};
+use crate::simulation::{Simulation, WorldArgs};
+
+#[derive(Args, Clone, Debug)]
+pub struct UpArgs {
+    #[command(flatten)]
+    pub world: WorldArgs,
+    /// Where everything is kept; starting again with the same directory continues
+    #[arg(long)]
+    pub data_dir: Option<PathBuf>,
+    /// Where the API listens. Loopback only, until there is authentication
+    #[arg(long, default_value = LISTEN)]
+    pub listen: String,
+}
+
+pub async fn run(args: UpArgs) -> Result<(), Trouble> {
+    let data_dir = places::data_dir(args.data_dir, "up")?;
+    // The world outlives the control plane's last requests, so it has its own end.
+    let (plane_stop, world_stop) = (CancellationToken::new(), CancellationToken::new());
+    let mut simulation = Simulation::start(&args.world, &data_dir.join("sim"), &world_stop).await?;
+    let mut plane = ControlPlane::start(&simulation.site_files, &data_dir.join("control"), &args.listen, &plane_stop).await?;
+    places::remember(&plane)?;
+    places::until_connected(&plane).await;
+    places::announce(&greeting(&args.world, &simulation, &plane, &data_dir));
+    tokio::select! {
+        result = places::until_told_to_stop(&plane_stop, plane.ended()) => result?,
+        result = simulation.ended() => return result,
+    }
+    world_stop.cancel();
+    simulation.ended().await
+}
+
+fn greeting(world: &WorldArgs, simulation: &Simulation, plane: &ControlPlane, data_dir: &std::path::Path) -> Vec<String> {
+    let command = places::own_command();
+    let sites: Vec<String> = plane.sites.iter().map(|site| site.cluster.to_string()).collect();
+    vec![
+        format!("Rackwright is up: {}, {} racks each, {} machines, at {}×", sites.join(", "), world.racks, simulation.machines, world.speed),
+        format!("  API   http://{}", plane.address),
+        format!("  Data  {}", data_dir.display()),
+        String::new(),
+        "Try, in another terminal:".to_owned(),
+        format!("  {command} status"),
+        format!("  {command} bmm list"),
+        format!("  {command} bmm restart rack1compute01"),
+        String::new(),
+        "Ctrl-C stops it; starting it again continues where it was.".to_owned(),
+    ]
+}
