@@ -232,6 +232,14 @@ impl Operation {
         })
     }
 
+    /// When this was asked for the first time.
+    pub fn first_asked_at(&self, ask: DeviceAsk) -> Option<Timestamp> {
+        self.journal.iter().find_map(|entry| match &entry.fact {
+            Fact::Asked { ask: asked, .. } if *asked == ask => Some(entry.at),
+            _ => None,
+        })
+    }
+
     /// The fault with which this attempt was answered, if it was.
     pub fn fault_of(&self, ask: DeviceAsk, attempt: u32) -> Option<(Timestamp, &Fault)> {
         self.journal.iter().rev().find_map(|entry| match &entry.fact {

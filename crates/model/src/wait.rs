@@ -35,6 +35,8 @@ pub enum WaitKind {
         #[serde(rename = "retryAt")]
         retry_at: Timestamp,
     },
+    /// The machine may not be taken down just now: the control plane could not bear it.
+    ControlPlane { because: String },
     /// The machine is off because a person switched it off.
     PoweredOff {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +80,7 @@ impl Wait {
             WaitKind::Rejoin => "the node is Ready after a new boot".into(),
             WaitKind::Device { eye: Eye::Bmc, retry_at, .. } => format!("the BMC answers; next try at {}", retry_at.clock()),
             WaitKind::Device { eye: Eye::Undercloud, retry_at, .. } => format!("the undercloud answers; next try at {}", retry_at.clock()),
+            WaitKind::ControlPlane { .. } => "the other control-plane machines are healthy".into(),
             WaitKind::PoweredOff { .. } => "a person starts the machine".into(),
             WaitKind::UnexpectedlyOff => "a person starts the machine, or power comes back".into(),
             WaitKind::NodeNotReady => "the node is Ready, or a person restarts the machine".into(),
@@ -94,6 +97,7 @@ impl Wait {
             WaitKind::Effect { .. } => "Effect",
             WaitKind::Rejoin => "Rejoin",
             WaitKind::Device { .. } => "Device",
+            WaitKind::ControlPlane { .. } => "ControlPlane",
             WaitKind::PoweredOff { .. } => "PoweredOff",
             WaitKind::UnexpectedlyOff => "UnexpectedlyOff",
             WaitKind::NodeNotReady => "NodeNotReady",
@@ -112,6 +116,7 @@ impl fmt::Display for WaitKind {
             WaitKind::Effect { of, attempt } => write!(f, "the effect of the {of} (attempt {attempt})"),
             WaitKind::Rejoin => write!(f, "the node to rejoin"),
             WaitKind::Device { eye, fault, .. } => write!(f, "the {eye} ({fault})"),
+            WaitKind::ControlPlane { because } => write!(f, "the control plane ({because})"),
             WaitKind::PoweredOff { by: Some(by) } => write!(f, "a person: powered off by operation {}", by.short()),
             WaitKind::PoweredOff { by: None } => write!(f, "a person: powered off"),
             WaitKind::UnexpectedlyOff => write!(f, "a person: off, but expected to be on"),

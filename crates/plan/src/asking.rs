@@ -13,10 +13,7 @@ pub(crate) fn ask_or_wait(bench: &Bench<'_>, ask: DeviceAsk) -> Finding {
         Asked::NotDelivered { again_at, .. } if bench.now >= again_at => Finding::Ask(ask),
         Asked::NotDelivered { again_at, fault } => Finding::wait_until(fault_wait(bench, ask, fault, again_at), again_at),
         Asked::Pending { until } if bench.now >= until => Finding::Ask(ask),
-        Asked::Pending { until } => {
-            let (asked_at, attempt) = bench.operation.last_asked(ask).unwrap_or((bench.now, 1));
-            Finding::wait_until(effect_wait(ask, attempt, asked_at, bench.limits), until)
-        }
+        Asked::Pending { until } => Finding::wait_until(effect_wait(bench.operation, ask, bench.now, bench.limits), until),
         Asked::Hopeless { failure, because } => Finding::Fail { failure, because },
     }
 }
@@ -26,12 +23,20 @@ pub(crate) fn ask_or_wait(bench: &Bench<'_>, ask: DeviceAsk) -> Finding {
 pub(crate) enum Asked {
     Never,
     /// It was asked, and certainly had no effect. It is asked again then: a device that refuses is not pressed.
-    NotDelivered { fault: Fault, again_at: Timestamp },
+    NotDelivered {
+        fault: Fault,
+        again_at: Timestamp,
+    },
     /// It was asked, and may take effect until then.
-    Pending { until: Timestamp },
+    Pending {
+        until: Timestamp,
+    },
     /// The device has no gentle way.
     Force,
-    Hopeless { failure: model::Failure, because: String },
+    Hopeless {
+        failure: model::Failure,
+        because: String,
+    },
 }
 
 pub(crate) fn asked(bench: &Bench<'_>, ask: DeviceAsk) -> Asked {
@@ -42,13 +47,20 @@ pub(crate) fn asked(bench: &Bench<'_>, ask: DeviceAsk) -> Asked {
         return Asked::Pending { until: pending.max(bench.now + model::Span::millis(1)) };
     }
     match bench.operation.fault_of(ask, attempt) {
+        // What was lost with us is asked of a node again at once: the patch is harmless to repeat, and the new listing
+        // has shown that it had no effect.
+        None if matches!(ask, DeviceAsk::Cordon | DeviceAsk::Uncordon) && asked_at < bench.keeper_started_at => {
+            Asked::Pending { until: bench.now }
+        }
         None => Asked::Pending { until: pending },
         Some((fault_at, fault)) => match react(ask, fault) {
             Reaction::AskAgain => Asked::NotDelivered { fault: fault.clone(), again_at: fault_at + backoff(attempt, bench.limits) },
             Reaction::LookFirst => Asked::Pending { until: pending },
             Reaction::Force => Asked::Force,
             // Some devices refuse what is so already: look once more before giving up.
-            Reaction::GiveUp(_) if !was_looked_at_since(bench, ask, fault_at) => Asked::Pending { until: fault_at + bench.limits.power_settle },
+            Reaction::GiveUp(_) if !was_looked_at_since(bench, ask, fault_at) => {
+                Asked::Pending { until: fault_at + bench.limits.power_settle }
+            }
             Reaction::GiveUp(failure) => Asked::Hopeless { failure, because: format!("the {ask} was answered: {fault}") },
         },
     }
@@ -73,7 +85,7 @@ fn fault_wait(bench: &Bench<'_>, ask: DeviceAsk, fault: Fault, retry_at: Timesta
 fn was_looked_at_since(bench: &Bench<'_>, ask: DeviceAsk, at: Timestamp) -> bool {
     match ask {
         DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => {
-            bench.sight.observation.power.as_ref().is_some_and(|power| power.at >= at)
+            bench.sight.observation.power.as_ref().is_some_and(|power| power.at > at)
         }
         // Nodes are watched, not polled: what is known is what is so.
         DeviceAsk::Cordon | DeviceAsk::Uncordon => true,

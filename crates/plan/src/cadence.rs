@@ -37,9 +37,10 @@ const FIRST_LOOK_AFTER: Span = Span::millis(20);
 
 /// Nine to eleven tenths of the interval, always the same for one machine.
 fn spread(machine: &MachineName, every: Span) -> Span {
-    let hash = machine.as_str().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = machine
+        .as_str()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3));
     let tenth = every.as_millis() / 10;
     Span::millis(every.as_millis() - tenth + hash % (2 * tenth + 1))
 }

@@ -1,8 +1,9 @@
 //! The control plane's votes: who has one, who is healthy, what an action would cost.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::{Machine, Power, Provisioning, Readiness};
+use model::{Machine, MachineName, Power, Provisioning, Readiness};
 
 use crate::snapshot::Snapshot;
 
@@ -50,7 +51,9 @@ pub(crate) fn is_voting(snapshot: &Snapshot, machine: &Machine) -> bool {
     let seen_off = observation.bmc.fault.is_none() && observation.power.is_some_and(|power| power.what == Power::Off);
     let seen_not_ready = match &observation.node {
         Some(node) => node.what.as_ref().is_none_or(|node| node.ready != Readiness::True),
-        None => snapshot.undercloud.fault.is_some() && machine.last_seen.node.as_ref().is_some_and(|node| node.what.ready != Readiness::True),
+        None => {
+            snapshot.undercloud.fault.is_some() && machine.last_seen.node.as_ref().is_some_and(|node| node.what.ready != Readiness::True)
+        }
     };
     !(seen_off || seen_not_ready)
 }
@@ -83,8 +86,9 @@ pub(crate) fn ailment(snapshot: &Snapshot, machine: &Machine) -> Option<String> 
     }
 }
 
-fn since_when(machine: &Machine, fallback: model::Timestamp) -> String {
-    machine.last_seen.power.as_ref().map_or(fallback, |power| power.at).clock()
+/// When it went off, if that was noted before.
+fn since_when(machine: &Machine, seen_at: model::Timestamp) -> String {
+    machine.last_seen.power.as_ref().filter(|power| power.what == Power::Off).map_or(seen_at, |power| power.at).clock()
 }
 
 pub(crate) fn members(snapshot: &Snapshot) -> Vec<Arc<Machine>> {
@@ -97,4 +101,30 @@ pub(crate) fn votes_without(snapshot: &Snapshot, target: &Machine) -> Votes {
     let voting = members.iter().filter(|machine| is_voting(snapshot, machine)).count();
     let cost = usize::from(is_voting(snapshot, target));
     Votes { members: members.len(), voting, voting_after: voting - cost }
+}
+
+/// Why a member must not be taken down at this moment; `None` if it may.
+///
+/// An action is judged when it is accepted, and its step once more when it comes to it: minutes may lie between. The
+/// only member there is has its caller's word.
+pub(crate) fn objection(snapshot: &Snapshot, target: &Machine) -> Option<String> {
+    if !is_voting(snapshot, target) {
+        return None;
+    }
+    let votes = votes_without(snapshot, target);
+    if votes.members == 1 {
+        return None;
+    }
+    let others = members(snapshot).into_iter().filter(|machine| machine.name != target.name);
+    let ailing = others.filter_map(|machine| ailment(snapshot, &machine)).next();
+    ailing.or_else(|| votes.breaks_quorum().then(|| votes.to_string()))
+}
+
+/// Control-plane machines that are at work, if anything is new about the control plane: they may be waiting for it.
+pub(crate) fn concerned(snapshot: &Snapshot, visited: &BTreeSet<MachineName>) -> Vec<MachineName> {
+    if !snapshot.control_plane().any(|machine| visited.contains(&machine.name)) {
+        return Vec::new();
+    }
+    let busy = snapshot.control_plane().filter(|machine| snapshot.running_on(&machine.name).is_some());
+    busy.map(|machine| machine.name.clone()).collect()
 }

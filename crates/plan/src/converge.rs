@@ -25,10 +25,10 @@ pub(crate) fn plan_holds(draft: &mut Draft, machine: &mut Machine, now: Timestam
     }
     match sight.node(now) {
         // The cluster's own wait tells of a silent undercloud; the machine's says what it cannot get meanwhile.
-        Err(wait) if matches!(wait.kind, WaitKind::Device { .. }) => {
-            let ask = sight.last_node().and_then(|node| due_ask(machine, node));
-            waits.extend(ask.map(|ask| hold_wait(machine, ask, &snapshot.cluster.limits, now)));
-        }
+        Err(wait) if matches!(wait.kind, WaitKind::Device { .. }) => waits.extend(match sight.last_node() {
+            None => Some(sight.first_look_at_node()),
+            Some(node) => due_ask(machine, node).map(|ask| hold_wait(machine, ask, &snapshot.cluster.limits, now)),
+        }),
         Err(wait) => waits.push(wait),
         Ok(node) => revisit = follow_holds(draft, machine, &sight, node, now, &mut waits),
     }
@@ -114,7 +114,9 @@ fn follow_holds(
         return None;
     }
     let earlier = machine.node_ask.as_ref().filter(|earlier| earlier.ask == ask).cloned();
-    let due_at = earlier.as_ref().map_or(now, |earlier| earlier.at.max(sight.observation.ask_ended_at.unwrap_or(earlier.at)) + settle_of(ask, limits));
+    let due_at = earlier
+        .as_ref()
+        .map_or(now, |earlier| earlier.at.max(sight.observation.ask_ended_at.unwrap_or(earlier.at)) + settle_of(ask, limits));
     if now < due_at {
         return Some(due_at);
     }

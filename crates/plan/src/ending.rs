@@ -1,8 +1,8 @@
 //! How operations end: succeeded, failed or cancelled, what they leave behind, and what a person should type next.
 
 use model::{
-    Action, DesiredPower, DeviceAsk, Ended, Entry, Fact, Failure, Hold, HoldOwner, Machine, Operation, OperationResult, Power, Provisioning,
-    Span, StepKind, Timestamp,
+    Action, DesiredPower, DeviceAsk, Ended, Entry, Fact, Failure, Hold, HoldOwner, Machine, Operation, OperationResult, Power,
+    Provisioning, Span, StepKind, Timestamp,
 };
 
 use crate::asking::answered_at;
@@ -104,7 +104,12 @@ pub(crate) fn cancel(operation: &mut Operation, machine: &mut Machine, step: Ste
         .unwrap_or_default();
     settle_holds(operation, machine);
     let message = format!("cancelled{by} during {}. Left behind: {}.{pending}", step.title(), left_behind(machine));
-    let next = next_command(operation, machine);
+    // Whoever cancels does not want it done the harder way; but a machine should not be forgotten while it is off.
+    let next = if is_seen_off(machine) {
+        format!("rackwright bmm start {}", machine.name)
+    } else {
+        format!("rackwright bmm show {}", machine.name)
+    };
     operation.wait = None;
     operation.ended = Some(Ended { at: now, result: OperationResult::Canceled, message, next: Some(next), failure: None });
 }
@@ -140,7 +145,7 @@ fn left_behind(machine: &Machine) -> String {
 
 fn next_command(operation: &Operation, machine: &Machine) -> String {
     let name = &machine.name;
-    let off = machine.last_seen.bmc_fault.is_none() && machine.last_seen.power.as_ref().is_some_and(|power| power.what == Power::Off);
+    let off = is_seen_off(machine);
     if machine.last_seen.bmc_fault.is_some() {
         return format!("rackwright bmm show {name}");
     }
@@ -150,4 +155,8 @@ fn next_command(operation: &Operation, machine: &Machine) -> String {
         Action::Start | Action::Restart if !machine.is_ready() => format!("rackwright bmm restart {name}"),
         _ => format!("rackwright bmm show {name}"),
     }
+}
+
+fn is_seen_off(machine: &Machine) -> bool {
+    machine.last_seen.bmc_fault.is_none() && machine.last_seen.power.as_ref().is_some_and(|power| power.what == Power::Off)
 }

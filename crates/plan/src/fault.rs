@@ -78,6 +78,7 @@ mod tests {
             garbled     No    power-on          AskAgain
             garbled     Maybe graceful shutdown LookFirst
             garbled     Maybe power-on          LookFirst
-        "#]].assert_eq(&table);
+        "#]]
+        .assert_eq(&table);
     }
 }

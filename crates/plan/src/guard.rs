@@ -1,8 +1,6 @@
 //! Whether an action may begin: the guards, each a rule with its evidence and its remedy.
 
-use model::{
-    Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule,
-};
+use model::{Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule};
 
 use crate::control_plane;
 use crate::snapshot::Snapshot;
@@ -87,11 +85,7 @@ impl Guarded<'_> {
             return Ok(());
         }
         let evidence = format!("cluster `{}` is {:?}", cluster.name, cluster.detailed_status);
-        self.refuse(
-            Rule::ClusterRunning,
-            vec![evidence],
-            format!("wait until it is Running: `rackwright cluster show {}`", cluster.name),
-        )
+        self.refuse(Rule::ClusterRunning, vec![evidence], format!("wait until it is Running: `rackwright cluster show {}`", cluster.name))
     }
 
     /// Bringing a machine back is how a site that lost its undercloud recovers, so that is allowed without it.
@@ -112,7 +106,11 @@ impl Guarded<'_> {
             cluster.connection_since.clock(),
             self.snapshot.undercloud.fault.as_ref().map(|fault| format!(" ({fault})")).unwrap_or_default()
         );
-        self.refuse(Rule::ClusterConnected, vec![evidence], "bring the undercloud back first; `start`, and `restart` of a control-plane machine that is not voting, are allowed meanwhile")
+        self.refuse(
+            Rule::ClusterConnected,
+            vec![evidence],
+            "bring the undercloud back first; `start`, and `restart` of a control-plane machine that is not voting, are allowed meanwhile",
+        )
     }
 
     fn held_by_operation(&self) -> Result<(), Refusal> {
@@ -158,7 +156,11 @@ impl Guarded<'_> {
             .collect();
         if !evidence.is_empty() {
             evidence.push(votes.to_string());
-            return self.refuse(Rule::KcpOthersHealthy, evidence, "bring the other control-plane machines back first: `rackwright status` names them");
+            return self.refuse(
+                Rule::KcpOthersHealthy,
+                evidence,
+                "bring the other control-plane machines back first: `rackwright status` names them",
+            );
         }
         if votes.breaks_quorum() {
             return self.refuse(Rule::KcpQuorum, vec![votes.to_string()], "add a control-plane machine first");
@@ -182,7 +184,11 @@ impl Guarded<'_> {
         if running < MAX_RUNNING_OPERATIONS {
             return Ok(());
         }
-        self.refuse(Rule::QueueFull, vec![format!("{running} operations are running in this cluster")], "wait until some of them have ended")
+        self.refuse(
+            Rule::QueueFull,
+            vec![format!("{running} operations are running in this cluster")],
+            "wait until some of them have ended",
+        )
     }
 }
 

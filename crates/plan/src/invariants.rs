@@ -1,6 +1,6 @@
 //! What must stay true of any plan, whoever asked for it. Written without looking at how plans are made.
 
-use model::{Action, Fact, Machine, Management, Operation, Power, Provisioning, Readiness};
+use model::{Action, DeviceAsk, Fact, Machine, Management, Operation, Power, Provisioning, Readiness};
 
 use crate::draft::Plan;
 use crate::snapshot::Snapshot;
@@ -22,7 +22,7 @@ pub fn check(before: &Snapshot, plan: &Plan) -> Vec<Violation> {
     intents_are_recorded(&after, plan, &mut violations);
     nothing_is_sent_to_the_unmanaged(&after, plan, &mut violations);
     control_plane_is_disrupted_once(&after, &mut violations);
-    accepted_disruptions_keep_quorum(before, plan, &mut violations);
+    disruptions_keep_quorum(before, plan, &mut violations);
     busy_or_explained(&after, plan, &mut violations);
     facts_are_never_lost(before, plan, &mut violations);
     violations
@@ -58,9 +58,10 @@ fn intents_are_recorded(after: &Snapshot, plan: &Plan, violations: &mut Vec<Viol
         let recorded = match &step.operation {
             Some(id) => after.operations.get(id).is_some_and(|operation| {
                 operation.is_running()
-                    && operation.journal.iter().any(
-                        |entry| matches!(&entry.fact, Fact::Asked { ask, attempt } if *ask == step.ask && *attempt == step.attempt),
-                    )
+                    && operation
+                        .journal
+                        .iter()
+                        .any(|entry| matches!(&entry.fact, Fact::Asked { ask, attempt } if *ask == step.ask && *attempt == step.attempt))
             }),
             None => after
                 .machines
@@ -100,13 +101,15 @@ fn control_plane_is_disrupted_once(after: &Snapshot, violations: &mut Vec<Violat
     }
 }
 
-/// Counted from what was observed, independently of the guard.
-fn accepted_disruptions_keep_quorum(before: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
+/// Counted from what was observed, independently of the guard; of actions that begin and of requests that are sent.
+fn disruptions_keep_quorum(before: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
     let members: Vec<&Machine> = before.machines.values().map(AsRef::as_ref).filter(|machine| machine.is_active_kcp()).collect();
-    for operation in plan.changes.operations.values() {
-        let is_new = !before.operations.contains_key(&operation.id);
-        let Some(target) = members.iter().find(|machine| machine.name == operation.machine) else { continue };
-        if !is_new || !takes_down(operation.action) || members.len() == 1 || !has_vote(before, target) {
+    let new = plan.changes.operations.values().filter(|operation| !before.operations.contains_key(&operation.id));
+    let begun = new.filter(|operation| takes_down(operation.action)).map(|operation| &operation.machine);
+    let sent = plan.steps.iter().filter(|step| matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff)).map(|step| &step.machine);
+    for name in begun.chain(sent) {
+        let Some(target) = members.iter().find(|machine| machine.name == *name) else { continue };
+        if members.len() == 1 || !has_vote(before, target) {
             continue;
         }
         let others_voting = members.iter().filter(|machine| machine.name != target.name && has_vote(before, machine)).count();
@@ -120,7 +123,7 @@ fn has_vote(before: &Snapshot, machine: &Machine) -> bool {
     let observation = before.observation(&machine.name);
     let off = observation.power.as_ref().is_some_and(|power| power.what == Power::Off) && observation.bmc.fault.is_none();
     let node_down = match &observation.node {
-        Some(node) => !node.what.as_ref().is_some_and(|node| node.ready == Readiness::True),
+        Some(node) => node.what.as_ref().is_none_or(|node| node.ready != Readiness::True),
         // Before the undercloud was tried, an old word about the node proves nothing.
         None => before.undercloud.fault.is_some() && machine.last_seen.node.as_ref().is_some_and(|node| node.what.ready != Readiness::True),
     };
@@ -144,9 +147,11 @@ fn is_where_it_should_be(after: &Snapshot, machine: &Machine) -> bool {
     }
     let Some(observation) = after.observations.get(&machine.name) else { return false };
     let on_and_ready = observation.power.as_ref().is_some_and(|power| power.what != Power::Off)
-        && observation.node.as_ref().and_then(|node| node.what.as_ref()).is_some_and(|node| {
-            node.ready == Readiness::True && (machine.holds.is_empty() || node.unschedulable)
-        });
+        && observation
+            .node
+            .as_ref()
+            .and_then(|node| node.what.as_ref())
+            .is_some_and(|node| node.ready == Readiness::True && (machine.holds.is_empty() || node.unschedulable));
     machine.provisioning != Provisioning::Provisioned || on_and_ready
 }
 

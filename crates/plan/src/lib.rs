@@ -29,8 +29,8 @@ use std::collections::BTreeSet;
 use model::{MachineName, Timestamp};
 
 pub use cadence::{backoff, next_poll, retry_at};
-pub use enroll::{Enrolled, enroll};
 pub use draft::{Changes, Plan, Step};
+pub use enroll::{Enrolled, enroll};
 pub use fault::{Reaction, react};
 pub use guard::MAX_RUNNING_OPERATIONS;
 pub use operate::steps_of;
@@ -57,6 +57,7 @@ pub fn plan(snapshot: &Snapshot, visit: &Visit, now: Timestamp) -> Plan {
         Visit::All => visited.extend(snapshot.machines.keys().cloned()),
         Visit::Only(machines) => visited.extend(machines.iter().cloned()),
     }
+    visited.extend(control_plane::concerned(&draft.after, &visited));
     for machine in visited {
         operate::plan_machine(&mut draft, &machine, now);
     }

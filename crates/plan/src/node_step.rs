@@ -26,9 +26,7 @@ pub(crate) fn cordon(bench: &Bench<'_>) -> Finding {
             Finding::Skip("the node could not be cordoned in time".into())
         }
         Finding::Fail { because, .. } => Finding::Skip(because),
-        Finding::Wait { wait, until } => {
-            Finding::wait_until(wait, until.map_or(patience_ends_at, |until| until.min(patience_ends_at)))
-        }
+        Finding::Wait { wait, until } => Finding::wait_until(wait, until.map_or(patience_ends_at, |until| until.min(patience_ends_at))),
         other => other,
     }
 }

@@ -8,7 +8,8 @@ use model::{
 
 use crate::draft::{Draft, Step};
 use crate::sight::Sight;
-use crate::{converge, ending, node_step, power_step};
+use crate::snapshot::Snapshot;
+use crate::{control_plane, converge, ending, node_step, power_step};
 
 /// The steps of an action, in their order.
 pub fn steps_of(action: Action) -> &'static [StepKind] {
@@ -108,7 +109,7 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
     let snapshot = draft.after.clone();
     let sight = Sight::of(&snapshot, machine);
     let mut revisit = None;
-    operation.wait = None;
+    let waited = operation.wait.take();
     ending::resume(&mut operation, keeper_started_at, now);
     note_answer(&mut operation, &sight.observation);
     let asked = loop {
@@ -120,7 +121,9 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
             release_own_holds(machine, &operation);
         }
         let bench = Bench { operation: &operation, machine, sight: &sight, limits: &limits, keeper_started_at, now };
-        let finding = one_at_a_time(&bench, examine(&bench, step));
+        let finding = examine(&bench, step);
+        let finding = spare_the_control_plane(&snapshot, &bench, finding, waited.as_ref());
+        let finding = one_at_a_time(&bench, finding);
         let overdue = ending::is_overdue(&bench);
         let stop_at = operation.cancel.as_ref().and_then(|_| ending::safe_point_at(&bench, step));
         match finding {
@@ -139,7 +142,7 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
                 break None;
             }
             Finding::Ask(_) | Finding::Wait { .. } if overdue => {
-                operation.wait = finding.into_wait();
+                operation.wait = finding.into_wait().or(waited);
                 let because = format!("{} did not end in time", step.title());
                 ending::fail(&mut operation, machine, Failure::DeadlineExceeded, &because, now);
                 break None;
@@ -147,7 +150,7 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
             Finding::Ask(ask) => {
                 let attempt = operation.last_asked(ask).map_or(1, |(_, attempt)| attempt + 1);
                 operation.journal.push(Entry { at: now, fact: Fact::Asked { ask, attempt } });
-                operation.wait = Some(effect_wait(ask, attempt, now, &limits));
+                operation.wait = Some(effect_wait(&operation, ask, now, &limits));
                 revisit = sooner(Some(now + settle_of(ask, &limits)), stop_at);
                 break Some((ask, attempt));
             }
@@ -185,14 +188,23 @@ fn note_boot(operation: &mut Operation, step: StepKind, sight: &Sight<'_>, now: 
     }
 }
 
+/// A member of the control plane is not switched off while the others could not carry on without it.
+fn spare_the_control_plane(snapshot: &Snapshot, bench: &Bench<'_>, finding: Finding, waited: Option<&Wait>) -> Finding {
+    let Finding::Ask(DeviceAsk::GracefulOff | DeviceAsk::ForceOff) = finding else { return finding };
+    let Some(because) = control_plane::objection(snapshot, bench.machine) else { return finding };
+    let same = waited.filter(|wait| matches!(wait.kind, WaitKind::ControlPlane { .. }));
+    let since = same.map_or(bench.now, |wait| wait.since);
+    let expected_by = Some(since + bench.limits.expected_rejoin);
+    Finding::wait(Wait { kind: WaitKind::ControlPlane { because }, since, expected_by })
+}
+
 /// A machine's devices are asked one thing at a time: whatever is under way is waited for first.
 fn one_at_a_time(bench: &Bench<'_>, finding: Finding) -> Finding {
     match (&finding, bench.sight.observation.asking) {
         (Finding::Ask(_), Some(under_way)) => {
-            let of_hold = bench.machine.node_ask.as_ref().map(|ask| (ask.at, ask.attempt));
-            let asked = bench.operation.last_asked(under_way).or(of_hold);
-            let (asked_at, attempt) = asked.unwrap_or((bench.operation.accepted_at, 1));
-            Finding::wait(effect_wait(under_way, attempt, asked_at, bench.limits))
+            // Asked for the holds, if this operation did not.
+            let asked_at = bench.machine.node_ask.as_ref().map_or(bench.operation.accepted_at, |ask| ask.at);
+            Finding::wait(effect_wait(bench.operation, under_way, asked_at, bench.limits))
         }
         _ => finding,
     }
@@ -251,11 +263,14 @@ pub(crate) fn settle_of(ask: DeviceAsk, limits: &Limits) -> model::Span {
     }
 }
 
-pub(crate) fn effect_wait(ask: DeviceAsk, attempt: u32, since: Timestamp, limits: &Limits) -> Wait {
+/// The wait for an ask's effect. It counts from the first asking: asking again does not make it young.
+pub(crate) fn effect_wait(operation: &Operation, ask: DeviceAsk, fallback: Timestamp, limits: &Limits) -> Wait {
     let expected = match ask {
         DeviceAsk::GracefulOff | DeviceAsk::ForceOff => limits.expected_power_off,
         DeviceAsk::PowerOn => limits.expected_power_on,
         DeviceAsk::Cordon | DeviceAsk::Uncordon => limits.expected_cordon,
     };
+    let since = operation.first_asked_at(ask).unwrap_or(fallback);
+    let attempt = operation.last_asked(ask).map_or(1, |(_, attempt)| attempt);
     Wait { kind: WaitKind::Effect { of: ask, attempt }, since, expected_by: Some(since + expected) }
 }

@@ -1,6 +1,6 @@
 //! Power: off and seen off, on and seen on. Asked again only when looking has shown that it must be.
 
-use model::{Action, Delivery, DeviceAsk, Fact, Power, Shutdown, StepKind, Timestamp};
+use model::{Action, Delivery, DeviceAsk, Fact, Power, Provisioning, Shutdown, StepKind, Timestamp};
 
 use crate::asking::{Asked, answered_at, ask_or_wait, asked};
 use crate::fault::{Reaction, react};
@@ -23,28 +23,26 @@ pub(crate) fn power_off(bench: &Bench<'_>) -> Finding {
 /// Seen off, but asked more than once: one request did it, and the other may still be obeyed, after a power-on.
 fn second_off(bench: &Bench<'_>) -> Option<Finding> {
     let offs = offs_that_may_have_arrived(bench);
-    let &(asked_at, ask, attempt) = offs.last().filter(|_| offs.len() > 1)?;
+    let &(asked_at, ask) = offs.last().filter(|_| offs.len() > 1)?;
     let until = answered_at(bench, asked_at) + bench.limits.power_settle;
-    (bench.now < until).then(|| Finding::wait_until(effect_wait(ask, attempt, asked_at, bench.limits), until))
+    (bench.now < until).then(|| Finding::wait_until(effect_wait(bench.operation, ask, asked_at, bench.limits), until))
 }
 
-fn offs_that_may_have_arrived(bench: &Bench<'_>) -> Vec<(Timestamp, DeviceAsk, u32)> {
-    let journal = bench.operation.journal.iter();
-    journal
-        .filter_map(|entry| match entry.fact {
-            Fact::Asked { ask: ask @ (DeviceAsk::GracefulOff | DeviceAsk::ForceOff), attempt } => Some((entry.at, ask, attempt)),
-            _ => None,
-        })
-        .filter(|(_, ask, attempt)| bench.operation.fault_of(*ask, *attempt).is_none_or(|(_, fault)| fault.delivery == Delivery::Maybe))
-        .collect()
+fn offs_that_may_have_arrived(bench: &Bench<'_>) -> Vec<(Timestamp, DeviceAsk)> {
+    let may_have_arrived = |ask, attempt| bench.operation.fault_of(ask, attempt).is_none_or(|(_, fault)| fault.delivery == Delivery::Maybe);
+    let offs = bench.operation.journal.iter().filter_map(|entry| match entry.fact {
+        Fact::Asked { ask: ask @ (DeviceAsk::GracefulOff | DeviceAsk::ForceOff), attempt } => {
+            may_have_arrived(ask, attempt).then_some((entry.at, ask))
+        }
+        _ => None,
+    });
+    offs.collect()
 }
 
-/// Gently first, unless the request said otherwise; then the hard way.
+/// Gently first, unless the request said otherwise or there is no operating system to ask; then the hard way.
 fn off_ask(bench: &Bench<'_>, power: Power) -> Finding {
-    let gentle = match bench.operation.action {
-        Action::PowerOff { shutdown } => shutdown == Shutdown::Graceful,
-        _ => true,
-    };
+    let has_system = !matches!(bench.machine.provisioning, Provisioning::Available | Provisioning::Preparing);
+    let gentle = has_system && bench.operation.action != Action::PowerOff { shutdown: Shutdown::Skip };
     let forced = bench.operation.last_asked(DeviceAsk::ForceOff).is_some();
     if gentle && !forced {
         match asked(bench, DeviceAsk::GracefulOff) {
@@ -68,7 +66,7 @@ fn gentle_time(bench: &Bench<'_>, power: Power, until: Timestamp) -> Option<Find
     let repeat = power == Power::On && may_be_lost(bench, asked_at, attempt);
     let until = if repeat { answered_at(bench, asked_at) + bench.limits.power_settle } else { until };
     if bench.now < until {
-        return Some(Finding::wait_until(effect_wait(DeviceAsk::GracefulOff, attempt, asked_at, bench.limits), until));
+        return Some(Finding::wait_until(effect_wait(bench.operation, DeviceAsk::GracefulOff, asked_at, bench.limits), until));
     }
     repeat.then_some(Finding::Ask(DeviceAsk::GracefulOff))
 }
@@ -95,5 +93,5 @@ pub(crate) fn power_on(bench: &Bench<'_>) -> Finding {
 fn going_off(bench: &Bench<'_>) -> Option<Finding> {
     let since = bench.machine.last_seen.power.as_ref()?.at;
     let until = since + bench.limits.power_settle;
-    (bench.now < until).then(|| Finding::wait_until(effect_wait(DeviceAsk::ForceOff, 1, since, bench.limits), until))
+    (bench.now < until).then(|| Finding::wait_until(effect_wait(bench.operation, DeviceAsk::ForceOff, since, bench.limits), until))
 }

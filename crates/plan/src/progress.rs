@@ -55,7 +55,9 @@ pub fn progress_of(operation: &Operation) -> Progress {
 /// The step that an operation is in, or was in when it ended.
 fn unfinished(operation: &Operation, step: StepKind, started_at: Option<Timestamp>) -> StepProgress {
     match &operation.ended {
-        Some(ended) => StepProgress { step, status: StepStatus::Failed, started_at, ended_at: Some(ended.at), message: ended.message.clone() },
+        Some(ended) => {
+            StepProgress { step, status: StepStatus::Failed, started_at, ended_at: Some(ended.at), message: ended.message.clone() }
+        }
         None => {
             let message = operation.wait.as_ref().map(|wait| format!("waiting for {}", wait.kind)).unwrap_or_default();
             StepProgress { step, status: StepStatus::InProgress, started_at, ended_at: None, message }

@@ -28,7 +28,11 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
         return Err(Refusal {
             rule: Rule::RequestExpired,
             message: "the request was not carried out".into(),
-            evidence: vec![format!("it waited since {} and was to be judged by {}", request.received_at.clock(), request.expires_at.clock())],
+            evidence: vec![format!(
+                "it waited since {} and was to be judged by {}",
+                request.received_at.clock(),
+                request.expires_at.clock()
+            )],
             remedy: "send it again".into(),
         });
     }
@@ -65,7 +69,14 @@ fn find_machine(draft: &Draft, name: &MachineName) -> Result<Machine, Refusal> {
     })
 }
 
-fn act(draft: &mut Draft, request: &Request, name: &MachineName, action: Action, outage: Outage, now: Timestamp) -> Result<OperationId, Refusal> {
+fn act(
+    draft: &mut Draft,
+    request: &Request,
+    name: &MachineName,
+    action: Action,
+    outage: Outage,
+    now: Timestamp,
+) -> Result<OperationId, Refusal> {
     if let Some(same) = request.key.as_ref().and_then(|key| draft.after.operation_of_request(key)) {
         return Ok(same.id.clone());
     }

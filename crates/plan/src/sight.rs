@@ -44,8 +44,13 @@ impl<'a> Sight<'a> {
         }
         match &self.observation.node {
             Some(node) if node.at >= self.keeper_started_at => Ok(node.what.as_ref()),
-            _ => Err(self.first_look(Eye::Undercloud, self.keeper_started_at)),
+            _ => Err(self.first_look_at_node()),
         }
+    }
+
+    /// The wait of a machine whose node this keeper has never seen.
+    pub fn first_look_at_node(&self) -> Wait {
+        self.first_look(Eye::Undercloud, self.keeper_started_at)
     }
 
     /// The latest word about the node, also when the undercloud has fallen silent since; `None` before the first word.

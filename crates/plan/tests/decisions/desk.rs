@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, Fault, FaultClass, Hardware, Home,
-    LastSeen, Limits, Machine, MachineName, Management, NodeSeen, Observation, Power, Provisioning, REQUEST_LIFE, RackName, Readiness, Request,
-    RequestId, RequestKey, Role, SecretRef, Seen, Span, Timestamp,
+    Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, Fault, FaultClass, Hardware,
+    Home, LastSeen, Limits, Machine, MachineName, Management, NodeSeen, Observation, Power, Provisioning, REQUEST_LIFE, RackName,
+    Readiness, Request, RequestId, RequestKey, Role, SecretRef, Seen, Span, Timestamp,
 };
 use plan::{Plan, Snapshot, Step, Visit, invariants};
+
+use crate::laws;
 
 pub struct Desk {
     pub snapshot: Snapshot,
@@ -42,7 +44,9 @@ impl Desk {
             let kept = some.revisits.get(machine).copied().unwrap_or_else(|| self.due.get(machine).copied());
             assert_eq!(kept, *revisit, "{machine} would be visited again at another time");
         }
+        assert_eq!(some, plan::plan(&self.snapshot, &visit, self.now), "the same snapshot at the same time has two plans");
         assert_eq!(invariants::check(&self.snapshot, &some), []);
+        laws::votes_are_taken_safely(&self.snapshot, &some);
         some
     }
 
@@ -60,6 +64,9 @@ impl Desk {
         let again = plan::plan(&self.snapshot, &Visit::All, self.now);
         assert_eq!(again.steps, [], "planning twice asks twice");
         assert_eq!(again.changes, plan::Changes::default(), "planning twice writes twice");
+        laws::running_operations_wait(&self.snapshot);
+        laws::one_control_plane_machine_is_disrupted(&self.snapshot);
+        laws::holds_have_living_owners(&self.snapshot);
     }
 
     /// When planning is due although nothing has happened.
@@ -154,13 +161,8 @@ impl Desk {
         self.observe(&step.machine, |observation| {
             observation.asking = None;
             observation.ask_ended_at = Some(now);
-            observation.answer = fault.map(|fault| Answer {
-                operation: step.operation.clone(),
-                ask: step.ask,
-                attempt: step.attempt,
-                fault,
-                at: now,
-            });
+            observation.answer =
+                fault.map(|fault| Answer { operation: step.operation.clone(), ask: step.ask, attempt: step.attempt, fault, at: now });
             if let (true, Some(fault)) = (through_bmc, of_line.clone()) {
                 observation.bmc.failed(now, fault);
             }

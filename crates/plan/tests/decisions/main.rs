@@ -3,7 +3,9 @@
 mod crash;
 mod desk;
 mod guard_cases;
+mod guard_control_plane;
 mod guard_table;
+mod laws;
 mod operations;
 mod properties;
 mod rig;

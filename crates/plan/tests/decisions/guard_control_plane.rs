@@ -1,0 +1,437 @@
+//! Each refusal of the control-plane guard in full, and what it lets pass.
+
+use expect_test::expect;
+
+use crate::script::check;
+
+#[test]
+fn a_control_plane_machine_that_does_not_vote_may_be_restarted_while_disconnected() {
+    check(
+        "
+        rack1control01 kcp off unknown
+        rack2control01 kcp on unknown
+        rack3control01 kcp on ready
+        > undercloud silent
+        > wait 6m
+        > alice restart rack1control01
+        > alice cancel op1
+        > alice restart rack2control01
+        > alice restart rack3control01
+        ",
+        expect![[r#"
+            10:00:00 > undercloud silent
+            10:00:00 > wait 6m
+            10:02:00 the cluster is Timeout
+            10:05:00 the cluster is Disconnected
+            10:06:00 > alice restart rack1control01
+                     accepted as op1
+                     op1: found boot1
+                     rack1control01 is held by operation op1
+                     rack1control01 waits for the undercloud (unreachable: connection refused) since 10:00:00, expected by 10:02:00
+                     rack1control01 is late
+            10:06:00 > alice cancel op1
+                     done
+                     op1 Canceled: cancelled by alice during Cordon. Left behind: power Off; holds power-off by operation op1; no VM is remembered for a later start.
+                       next: rackwright bmm start rack1control01
+                     rack1control01 is held by power-off by operation op1
+                     rack1control01 waits for a person: off, but expected to be on since 10:00:00; the node to be cordoned since 10:06:00, expected by 10:06:30
+            10:06:00 > alice restart rack2control01
+                     accepted as op3
+                     op3: found boot1
+                     rack2control01 is held by operation op3
+                     rack2control01 waits for the undercloud (unreachable: connection refused) since 10:00:00, expected by 10:02:00
+                     rack2control01 is late
+            10:06:00 > alice restart rack3control01
+                     refused: `rack3control01` cannot be restarted
+                       rule cluster-connected: the undercloud of `site1` is Disconnected since 10:05:00 (unreachable: connection refused)
+                       remedy: bring the undercloud back first; `start`, and `restart` of a control-plane machine that is not voting, are allowed meanwhile
+        "#]],
+    );
+}
+
+#[test]
+fn one_control_plane_machine_at_a_time_the_spare_included() {
+    check(
+        "
+        rack1control01 kcp on ready
+        rack2control01 kcp on ready
+        rack3control01 kcp on ready
+        rack4control01 spare on
+        > alice restart rack1control01
+        > bob restart rack2control01
+        > bob power-off rack4control01
+        > bob cordon rack2control01
+        ",
+        expect![[r#"
+            10:00:00 > alice restart rack1control01
+                     accepted as op1
+                     op1: found boot1
+                     rack1control01 <- cordon for op1
+                     rack1control01 is held by operation op1
+                     rack1control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     rack1control01 <- graceful shutdown for op1
+                     rack1control01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
+            10:00:00 > bob restart rack2control01
+                     refused: `rack2control01` cannot be restarted
+                       rule kcp-one-at-a-time: `rack1control01` is being restarted since 10:00:00 (operation op1)
+                       remedy: wait with `rackwright operation wait op1`, or stop it with `rackwright operation cancel op1`
+            10:00:00 > bob power-off rack4control01
+                     refused: `rack4control01` cannot be powered off
+                       rule kcp-one-at-a-time: `rack1control01` is being restarted since 10:00:00 (operation op1)
+                       remedy: wait with `rackwright operation wait op1`, or stop it with `rackwright operation cancel op1`
+            10:00:00 > bob cordon rack2control01
+                     accepted as op4
+                     op4: found boot1
+                     rack2control01 <- cordon for op4
+                     rack2control01 is held by bob
+                     rack2control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op4: Cordon seen
+                     op4 Succeeded: `rack2control01` was cordoned
+                     rack2control01 waits for nothing
+        "#]],
+    );
+}
+
+#[test]
+fn the_spare_blocks_the_others_too() {
+    check(
+        "
+        rack1control01 kcp on ready
+        rack2control01 kcp on ready
+        rack3control01 kcp on ready
+        rack4control01 spare on
+        > alice power-off rack4control01
+        > bob restart rack2control01
+        ",
+        expect![[r#"
+            10:00:00 > alice power-off rack4control01
+                     accepted as op1
+                     op1: found no boot
+                     op1: Cordon left out: the machine has no node
+                     rack4control01 <- forced power-off for op1
+                     rack4control01 is held by operation op1
+                     rack4control01 waits for the effect of the forced power-off since 10:00:00, expected by 10:03:00
+            10:00:00 > bob restart rack2control01
+                     refused: `rack2control01` cannot be restarted
+                       rule kcp-one-at-a-time: `rack4control01` is being powered off since 10:00:00 (operation op1)
+                       remedy: wait with `rackwright operation wait op1`, or stop it with `rackwright operation cancel op1`
+        "#]],
+    );
+}
+
+#[test]
+fn until_it_has_rejoined() {
+    check(
+        "
+        rack1control01 kcp on ready
+        rack2control01 kcp on ready
+        rack3control01 kcp on ready
+        > alice power-off rack1control01
+        > see rack1control01 off
+        > see rack1control01 unknown
+        > bob restart rack2control01
+        > bob start rack1control01
+        > see rack1control01 on
+        > bob restart rack2control01
+        > see rack1control01 booted
+        > bob restart rack2control01
+        ",
+        expect![[r#"
+            10:00:00 > alice power-off rack1control01
+                     accepted as op1
+                     op1: found boot1
+                     rack1control01 <- cordon for op1
+                     rack1control01 is held by operation op1
+                     rack1control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     rack1control01 <- graceful shutdown for op1
+                     rack1control01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
+            10:00:00 > see rack1control01 off
+                     op1: Power Off seen
+                     op1 Succeeded: `rack1control01` was powered off
+                       next: rackwright bmm start rack1control01
+                     rack1control01 is held by power-off by operation op1
+                     rack1control01 waits for a person: powered off by operation op1 since 10:00:00
+            10:00:00 > see rack1control01 unknown
+            10:00:00 > bob restart rack2control01
+                     refused: `rack2control01` cannot be restarted
+                       rule kcp-others-healthy: `rack1control01` is off since 10:00:00
+                       rule kcp-others-healthy: etcd voters: 2 of 3 now, 1 of 3 after; quorum is 2
+                       remedy: bring the other control-plane machines back first: `rackwright status` names them
+            10:00:00 > bob start rack1control01
+                     accepted as op3
+                     op3: found boot1
+                     rack1control01 <- power-on for op3
+                     rack1control01 waits for the effect of the power-on since 10:00:00, expected by 10:02:00
+            10:00:00 > see rack1control01 on
+                     op3: Power On seen
+                     rack1control01 waits for the node to rejoin since 10:00:00, expected by 10:10:00
+            10:00:00 > bob restart rack2control01
+                     refused: `rack2control01` cannot be restarted
+                       rule kcp-others-healthy: `rack1control01`: its node is not ready (Ready=Unknown)
+                       rule kcp-others-healthy: etcd voters: 2 of 3 now, 1 of 3 after; quorum is 2
+                       remedy: bring the other control-plane machines back first: `rackwright status` names them
+            10:00:00 > see rack1control01 booted
+                     op3: Rejoin seen
+                     rack1control01 <- uncordon for op3
+                     rack1control01 is held by nobody
+                     rack1control01 waits for the effect of the uncordon since 10:00:00, expected by 10:00:30
+                     op3: Uncordon seen
+                     op3 Succeeded: `rack1control01` was started
+                     rack1control01 waits for nothing
+            10:00:00 > bob restart rack2control01
+                     accepted as op5
+                     op5: found boot1
+                     rack2control01 <- cordon for op5
+                     rack2control01 is held by operation op5
+                     rack2control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op5: Cordon seen
+                     rack2control01 <- graceful shutdown for op5
+                     rack2control01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
+        "#]],
+    );
+}
+
+#[test]
+fn others_not_healthy() {
+    check(
+        "
+        rack1control01 kcp on ready
+        rack2control01 kcp off unknown
+        rack3control01 kcp on notready
+        > alice restart rack1control01
+        > see rack2control01 on
+        > see rack2control01 gone
+        > see rack3control01 ready
+        > alice power-off rack1control01
+        > see rack2control01 ready
+        > alice power-off rack1control01
+        ",
+        expect![[r#"
+            10:00:00 > alice restart rack1control01
+                     refused: `rack1control01` cannot be restarted
+                       rule kcp-others-healthy: `rack2control01` is off since 10:00:00
+                       rule kcp-others-healthy: `rack3control01`: its node is not ready (Ready=False)
+                       rule kcp-others-healthy: etcd voters: 1 of 3 now, 0 of 3 after; quorum is 2
+                       remedy: bring the other control-plane machines back first: `rackwright status` names them
+            10:00:00 > see rack2control01 on
+                     rack2control01 waits for the node to become ready since 10:00:00
+            10:00:00 > see rack2control01 gone
+            10:00:00 > see rack3control01 ready
+                     rack3control01 waits for nothing
+            10:00:00 > alice power-off rack1control01
+                     refused: `rack1control01` cannot be powered off
+                       rule kcp-others-healthy: `rack2control01` has no node in the undercloud
+                       rule kcp-others-healthy: etcd voters: 2 of 3 now, 1 of 3 after; quorum is 2
+                       remedy: bring the other control-plane machines back first: `rackwright status` names them
+            10:00:00 > see rack2control01 ready
+                     rack2control01 waits for nothing
+            10:00:00 > alice power-off rack1control01
+                     accepted as op3
+                     op3: found boot1
+                     rack1control01 <- cordon for op3
+                     rack1control01 is held by operation op3
+                     rack1control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op3: Cordon seen
+                     rack1control01 <- graceful shutdown for op3
+                     rack1control01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
+        "#]],
+    );
+}
+
+#[test]
+fn others_not_yet_seen() {
+    check(
+        "
+        rack1control01 kcp on ready
+        rack2control01 kcp on ready
+        rack3control01 kcp on ready
+        > crash
+        > alice restart rack1control01
+        > look
+        > alice restart rack1control01
+        ",
+        expect![[r#"
+            10:00:00 > crash
+                     rack1control01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack2control01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack3control01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
+            10:00:00 > alice restart rack1control01
+                     refused: `rack1control01` cannot be restarted
+                       rule kcp-others-healthy: `rack2control01` has not been seen yet: the keeper has just started
+                       rule kcp-others-healthy: `rack3control01` has not been seen yet: the keeper has just started
+                       rule kcp-others-healthy: etcd voters: 3 of 3 now, 2 of 3 after; quorum is 2
+                       remedy: bring the other control-plane machines back first: `rackwright status` names them
+            10:00:00 > look
+                     rack1control01 waits for nothing
+                     rack2control01 waits for nothing
+                     rack3control01 waits for nothing
+            10:00:00 > alice restart rack1control01
+                     accepted as op2
+                     op2: found boot1
+                     rack1control01 <- cordon for op2
+                     rack1control01 is held by operation op2
+                     rack1control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op2: Cordon seen
+                     rack1control01 <- graceful shutdown for op2
+                     rack1control01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
+        "#]],
+    );
+}
+
+#[test]
+fn an_old_word_about_a_node_does_not_make_it_a_machine_without_a_vote() {
+    check(
+        "
+        rack1control01 kcp on notready
+        rack2control01 kcp on ready
+        rack3control01 kcp off unknown
+        > crash
+        > alice restart rack1control01
+        > look
+        > alice restart rack1control01
+        ",
+        expect![[r#"
+            10:00:00 > crash
+                     rack1control01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack2control01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack3control01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
+            10:00:00 > alice restart rack1control01
+                     refused: `rack1control01` cannot be restarted
+                       rule kcp-others-healthy: `rack2control01` has not been seen yet: the keeper has just started
+                       rule kcp-others-healthy: `rack3control01` has not been seen yet: the keeper has just started
+                       rule kcp-others-healthy: etcd voters: 3 of 3 now, 2 of 3 after; quorum is 2
+                       remedy: bring the other control-plane machines back first: `rackwright status` names them
+            10:00:00 > look
+                     rack1control01 waits for the node to become ready since 10:00:00
+                     rack2control01 waits for nothing
+                     rack3control01 waits for a person: off, but expected to be on since 10:00:00
+            10:00:00 > alice restart rack1control01
+                     accepted as op2
+                     op2: found boot1
+                     rack1control01 <- cordon for op2
+                     rack1control01 is held by operation op2
+                     rack1control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op2: Cordon seen
+                     rack1control01 <- graceful shutdown for op2
+                     rack1control01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
+        "#]],
+    );
+}
+
+#[test]
+fn undercloud_silent_but_still_connected() {
+    check(
+        "
+        rack1control01 kcp on ready
+        rack2control01 kcp on ready
+        rack3control01 kcp on ready
+        > undercloud silent
+        > alice restart rack1control01
+        ",
+        expect![[r#"
+            10:00:00 > undercloud silent
+            10:00:00 > alice restart rack1control01
+                     refused: `rack1control01` cannot be restarted
+                       rule kcp-others-healthy: `rack2control01` cannot be judged: the undercloud does not answer (unreachable: connection refused)
+                       rule kcp-others-healthy: `rack3control01` cannot be judged: the undercloud does not answer (unreachable: connection refused)
+                       rule kcp-others-healthy: etcd voters: 3 of 3 now, 2 of 3 after; quorum is 2
+                       remedy: bring the other control-plane machines back first: `rackwright status` names them
+        "#]],
+    );
+}
+
+#[test]
+fn a_target_that_does_not_vote_is_allowed_whatever_the_others_are() {
+    check(
+        "
+        rack1control01 kcp off unknown
+        rack2control01 kcp on notready
+        rack3control01 kcp on ready
+        > alice restart rack1control01
+        ",
+        expect![[r#"
+            10:00:00 > alice restart rack1control01
+                     accepted as op1
+                     op1: found boot1
+                     rack1control01 <- cordon for op1
+                     rack1control01 is held by operation op1
+                     rack1control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     op1: Power Off seen
+                     rack1control01 <- power-on for op1
+                     rack1control01 waits for the effect of the power-on since 10:00:00, expected by 10:02:00
+        "#]],
+    );
+}
+
+#[test]
+fn a_sole_voter_needs_the_callers_word() {
+    check(
+        "
+        rack1control01 kcp on ready
+        rack4control01 spare off
+        > alice restart rack1control01
+        > alice restart rack1control01 accept-outage
+        ",
+        expect![[r#"
+            10:00:00 > alice restart rack1control01
+                     refused: `rack1control01` cannot be restarted
+                       rule kcp-sole-voter: `rack1control01` has the only vote
+                       rule kcp-sole-voter: etcd voters: 1 of 1 now, 0 of 1 after; quorum is 1
+                       remedy: the undercloud's API will be down meanwhile; to accept that, ask again with acceptControlPlaneOutage=true (`--accept-control-plane-outage`)
+            10:00:00 > alice restart rack1control01 accept-outage
+                     accepted as op2
+                     op2: found boot1
+                     rack1control01 <- cordon for op2
+                     rack1control01 is held by operation op2
+                     rack1control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op2: Cordon seen
+                     rack1control01 <- graceful shutdown for op2
+                     rack1control01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
+        "#]],
+    );
+}
+
+#[test]
+fn the_callers_word_does_not_help_with_three_members() {
+    check(
+        "
+        rack1control01 kcp on ready
+        rack2control01 kcp off unknown
+        rack3control01 kcp off unknown
+        > alice restart rack1control01 accept-outage
+        ",
+        expect![[r#"
+            10:00:00 > alice restart rack1control01 accept-outage
+                     refused: `rack1control01` cannot be restarted
+                       rule kcp-others-healthy: `rack2control01` is off since 10:00:00
+                       rule kcp-others-healthy: `rack3control01` is off since 10:00:00
+                       rule kcp-others-healthy: etcd voters: 1 of 3 now, 0 of 3 after; quorum is 2
+                       remedy: bring the other control-plane machines back first: `rackwright status` names them
+        "#]],
+    );
+}
+
+#[test]
+fn two_members_have_no_vote_to_spare() {
+    check(
+        "
+        rack1control01 kcp on ready
+        rack2control01 kcp on ready
+        > alice restart rack1control01
+        > alice restart rack1control01 accept-outage
+        ",
+        expect![[r#"
+            10:00:00 > alice restart rack1control01
+                     refused: `rack1control01` cannot be restarted
+                       rule kcp-quorum: etcd voters: 2 of 2 now, 1 of 2 after; quorum is 2
+                       remedy: add a control-plane machine first
+            10:00:00 > alice restart rack1control01 accept-outage
+                     refused: `rack1control01` cannot be restarted
+                       rule kcp-quorum: etcd voters: 2 of 2 now, 1 of 2 after; quorum is 2
+                       remedy: add a control-plane machine first
+        "#]],
+    );
+}

@@ -1,0 +1,70 @@
+//! What must be so after every plan, said once more in the tests' own words.
+
+use model::{DeviceAsk, HoldOwner, Machine, Power, Readiness};
+use plan::{Plan, Snapshot};
+
+/// Every running operation says what it waits for, and so does its machine.
+pub fn running_operations_wait(snapshot: &Snapshot) {
+    for (machine, id) in snapshot.running() {
+        let operation = &snapshot.operations[id];
+        let Some(machine) = snapshot.machines.get(machine) else { continue };
+        assert!(operation.wait.is_some(), "operation {id} neither waits nor has ended");
+        assert_eq!(machine.waits, operation.wait.iter().cloned().collect::<Vec<_>>());
+    }
+}
+
+pub fn one_control_plane_machine_is_disrupted(snapshot: &Snapshot) {
+    let disrupted: Vec<&Machine> = snapshot
+        .machines
+        .values()
+        .filter(|machine| machine.is_kcp() && snapshot.running_on(&machine.name).is_some_and(|operation| operation.action.is_disruptive()))
+        .map(AsRef::as_ref)
+        .collect();
+    assert!(disrupted.len() <= 1, "{:?} are disrupted together", disrupted.iter().map(|machine| &machine.name).collect::<Vec<_>>());
+}
+
+/// An operation's hold ends with it.
+pub fn holds_have_living_owners(snapshot: &Snapshot) {
+    for machine in snapshot.machines.values() {
+        for hold in &machine.holds {
+            if let HoldOwner::Operation { id } = &hold.owner {
+                assert!(snapshot.operations[id].is_running(), "{} is held by {id}, which has ended", machine.name);
+            }
+        }
+    }
+}
+
+/// A vote is taken, by an action that begins or a request that is sent, only while every other member was seen
+/// healthy; but for the only member there is.
+pub fn votes_are_taken_safely(before: &Snapshot, plan: &Plan) {
+    let new = plan.changes.operations.values().filter(|operation| !before.operations.contains_key(&operation.id));
+    let begun = new.filter(|operation| operation.action.is_disruptive()).map(|operation| &operation.machine);
+    let sent = plan.steps.iter().filter(|step| matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff)).map(|step| &step.machine);
+    for name in begun.chain(sent) {
+        let machine = &before.machines[name];
+        if !machine.is_active_kcp() || was_seen_without_vote(before, machine) {
+            continue;
+        }
+        for other in before.machines.values().filter(|other| other.is_active_kcp() && other.name != *name) {
+            assert!(was_seen_healthy(before, other), "{name} is taken down though {} was not seen healthy", other.name);
+        }
+    }
+}
+
+fn was_seen_healthy(snapshot: &Snapshot, machine: &Machine) -> bool {
+    let seen = snapshot.observation(&machine.name);
+    let off = seen.bmc.fault.is_none() && seen.power.is_some_and(|power| power.what == Power::Off);
+    let ready = seen.node.and_then(|node| node.what).is_some_and(|node| node.ready == Readiness::True);
+    !off && ready && snapshot.undercloud.fault.is_none()
+}
+
+fn was_seen_without_vote(snapshot: &Snapshot, machine: &Machine) -> bool {
+    let seen = snapshot.observation(&machine.name);
+    let off = seen.bmc.fault.is_none() && seen.power.is_some_and(|power| power.what == Power::Off);
+    let stored = machine.last_seen.node.clone().filter(|_| snapshot.undercloud.fault.is_some()).map(|node| node.what.ready);
+    let ready = match seen.node {
+        Some(node) => Some(node.what.map_or(Readiness::Unknown, |node| node.ready)),
+        None => stored,
+    };
+    off || ready.is_some_and(|ready| ready != Readiness::True)
+}

@@ -1,0 +1,172 @@
+//! Control-plane machines under an action: what is judged again when a step comes to it.
+
+use expect_test::expect;
+
+use crate::script::check;
+
+#[test]
+fn a_member_is_not_taken_down_when_another_has_failed_meanwhile() {
+    check(
+        "
+        rack1control01 kcp on ready
+        rack2control01 kcp on ready
+        rack3control01 kcp on ready
+        > fault rack1control01 unreachable
+        > alice restart rack1control01
+        > see rack2control01 notready
+        > see rack1control01 on
+        > wait 11m
+        > see rack2control01 ready
+        ",
+        expect![[r#"
+            10:00:00 > fault rack1control01 unreachable
+                     rack1control01 waits for the BMC (unreachable: as the story says) since 10:00:00, expected by 10:02:00
+            10:00:00 > alice restart rack1control01
+                     accepted as op1
+                     op1: found boot1
+                     rack1control01 <- cordon for op1
+                     rack1control01 is held by operation op1
+                     rack1control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     rack1control01 waits for the BMC (unreachable: as the story says) since 10:00:00, expected by 10:02:00
+            10:00:00 > see rack2control01 notready
+                     rack2control01 waits for the node to become ready since 10:00:00
+            10:00:00 > see rack1control01 on
+                     rack1control01 waits for the control plane (`rack2control01`: its node is not ready (Ready=False)) since 10:00:00, expected by 10:10:00
+            10:00:00 > wait 11m
+            10:11:00 rack1control01 is late
+            10:11:00 > see rack2control01 ready
+                     rack1control01 <- graceful shutdown for op1
+                     rack1control01 waits for the effect of the graceful shutdown since 10:11:00, expected by 10:14:00
+                     rack2control01 waits for nothing
+        "#]],
+    );
+}
+
+#[test]
+fn a_member_that_votes_again_is_not_taken_down_while_another_is_off() {
+    check(
+        "
+        rack1control01 kcp on notready
+        rack2control01 kcp on ready
+        rack3control01 kcp off unknown
+        > fault rack1control01 unreachable
+        > alice restart rack1control01
+        > see rack1control01 ready
+        > see rack1control01 on
+        > wait 40m
+        ",
+        expect![[r#"
+            10:00:00 > fault rack1control01 unreachable
+                     rack1control01 waits for the BMC (unreachable: as the story says) since 10:00:00, expected by 10:02:00; the node to become ready since 10:00:00
+            10:00:00 > alice restart rack1control01
+                     accepted as op1
+                     op1: found boot1
+                     rack1control01 <- cordon for op1
+                     rack1control01 is held by operation op1
+                     rack1control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     rack1control01 waits for the BMC (unreachable: as the story says) since 10:00:00, expected by 10:02:00
+            10:00:00 > see rack1control01 ready
+            10:00:00 > see rack1control01 on
+                     rack1control01 waits for the control plane (`rack3control01` is off since 10:00:00) since 10:00:00, expected by 10:10:00
+            10:00:00 > wait 40m
+            10:40:00 rack1control01 <- uncordon for its holds
+                     op1 Failed: restart failed: Power Off did not end in time; it waited for the control plane (`rack3control01` is off since 10:00:00). Left behind: power On; holds none; no VM is remembered for a later start
+                       next: rackwright bmm show rack1control01
+                     rack1control01 is held by nobody
+                     rack1control01 waits for the node to be uncordoned since 10:40:00, expected by 10:40:30
+                     rack1control01 waits for nothing
+        "#]],
+    );
+}
+
+#[test]
+fn a_restart_in_the_control_plane_goes_through() {
+    check(
+        "
+        rack1control01 kcp on ready
+        rack2control01 kcp on ready
+        rack3control01 kcp on ready
+        > alice restart rack1control01
+        > see rack1control01 off
+        > see rack1control01 on
+        > see rack1control01 booted
+        ",
+        expect![[r#"
+            10:00:00 > alice restart rack1control01
+                     accepted as op1
+                     op1: found boot1
+                     rack1control01 <- cordon for op1
+                     rack1control01 is held by operation op1
+                     rack1control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     rack1control01 <- graceful shutdown for op1
+                     rack1control01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
+            10:00:00 > see rack1control01 off
+                     op1: Power Off seen
+                     rack1control01 <- power-on for op1
+                     rack1control01 waits for the effect of the power-on since 10:00:00, expected by 10:02:00
+            10:00:00 > see rack1control01 on
+                     op1: Power On seen
+                     rack1control01 waits for the node to rejoin since 10:00:00, expected by 10:10:00
+            10:00:00 > see rack1control01 booted
+                     op1: Rejoin seen
+                     rack1control01 <- uncordon for op1
+                     rack1control01 is held by nobody
+                     rack1control01 waits for the effect of the uncordon since 10:00:00, expected by 10:00:30
+                     op1: Uncordon seen
+                     op1 Succeeded: `rack1control01` was restarted
+                     rack1control01 waits for nothing
+        "#]],
+    );
+}
+
+#[test]
+fn the_only_member_goes_down_and_comes_back_with_the_undercloud() {
+    check(
+        "
+        rack1control01 kcp on ready
+        > alice restart rack1control01 accept-outage
+        > undercloud silent
+        > see rack1control01 off
+        > see rack1control01 on
+        > wait 3m
+        > undercloud answers
+        > see rack1control01 booted
+        ",
+        expect![[r#"
+            10:00:00 > alice restart rack1control01 accept-outage
+                     accepted as op1
+                     op1: found boot1
+                     rack1control01 <- cordon for op1
+                     rack1control01 is held by operation op1
+                     rack1control01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     rack1control01 <- graceful shutdown for op1
+                     rack1control01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
+            10:00:00 > undercloud silent
+            10:00:00 > see rack1control01 off
+                     op1: Power Off seen
+                     rack1control01 <- power-on for op1
+                     rack1control01 waits for the effect of the power-on since 10:00:00, expected by 10:02:00
+            10:00:00 > see rack1control01 on
+                     op1: Power On seen
+                     rack1control01 waits for the undercloud (unreachable: connection refused) since 10:00:00, expected by 10:02:00
+            10:00:00 > wait 3m
+            10:02:00 the cluster is Timeout
+            10:03:00 rack1control01 is late
+            10:03:00 > undercloud answers
+                     the cluster is Connected
+                     rack1control01 waits for the node to rejoin since 10:00:00, expected by 10:10:00
+            10:03:00 > see rack1control01 booted
+                     op1: Rejoin seen
+                     rack1control01 <- uncordon for op1
+                     rack1control01 is held by nobody
+                     rack1control01 waits for the effect of the uncordon since 10:03:00, expected by 10:03:30
+                     op1: Uncordon seen
+                     op1 Succeeded: `rack1control01` was restarted
+                     rack1control01 waits for nothing
+        "#]],
+    );
+}

@@ -1,0 +1,10 @@
+//! Stories of each action, with their golden transcripts.
+
+mod cancel;
+mod control_plane;
+mod cordon;
+mod deadlines;
+mod faults;
+mod power_off;
+mod restart;
+mod start;

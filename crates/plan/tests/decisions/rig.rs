@@ -1,0 +1,315 @@
+//! A closed loop: a keeper at its desk, and small model devices that obey after a while. Time jumps from event to event.
+
+use std::collections::BTreeMap;
+
+use model::{Delivery, DeviceAsk, Fault, Machine, MachineName, NodeSeen, Operation, Power, Readiness, Span, Timestamp};
+use plan::Step;
+
+use crate::desk::{self, Desk};
+
+/// Looks are at least this often; often enough that the undercloud never counts as silent by our own doing.
+const LOOK_EVERY: Span = Span::seconds(30);
+/// How long a request is on its way before it is answered.
+const ANSWER_AFTER: Span = Span::millis(200);
+/// A kubelet's silence is noticed after this.
+const NODE_GRACE: Span = Span::seconds(40);
+
+/// How a machine takes what it is asked.
+#[derive(Clone, Debug)]
+pub struct Habits {
+    /// How long the operating system takes to stop; `None` if it does not listen.
+    pub shutdown_takes: Option<Span>,
+    /// How late the BMC obeys a request to go off, and one to go on.
+    pub off_after: Span,
+    pub on_after: Span,
+    pub boot_takes: Span,
+}
+
+impl Default for Habits {
+    fn default() -> Self {
+        let moment = Span::seconds(5);
+        Habits { shutdown_takes: Some(Span::seconds(40)), off_after: moment, on_after: moment, boot_takes: Span::seconds(90) }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Event {
+    /// The BMC passes the wish to shut down on to whatever system is running then.
+    Press,
+    /// The operating system stops, if it is the one that was asked.
+    Shutdown {
+        boot: u32,
+    },
+    Off,
+    On,
+    NodeLost {
+        boot: u32,
+    },
+    NodeReady {
+        boot: u32,
+    },
+}
+
+#[derive(Debug)]
+pub struct Device {
+    pub power: Power,
+    pub node: Option<NodeSeen>,
+    pub habits: Habits,
+    pub bmc_fault: Option<Fault>,
+    pub refuses: Option<Fault>,
+    /// What the device itself has counted: times it went off and on, and requests that reached it.
+    pub went_off: u32,
+    pub went_on: u32,
+    pub requests: Vec<DeviceAsk>,
+    boot: u32,
+    coming: Vec<(Timestamp, Event)>,
+}
+
+impl Device {
+    pub fn new(machine: &Machine, power: Power) -> Self {
+        let mut node = desk::node(machine.name.as_str(), 1);
+        if power == Power::Off {
+            node.ready = Readiness::Unknown;
+        }
+        Device {
+            power,
+            node: Some(node).filter(|_| !machine.is_spare()),
+            habits: Habits::default(),
+            bmc_fault: None,
+            refuses: None,
+            went_off: 0,
+            went_on: 0,
+            requests: Vec::new(),
+            boot: 1,
+            coming: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, ask: DeviceAsk, now: Timestamp) {
+        self.requests.push(ask);
+        let off_at = now + self.habits.off_after;
+        match ask {
+            DeviceAsk::GracefulOff => self.coming.push((off_at, Event::Press)),
+            DeviceAsk::ForceOff => self.coming.push((off_at, Event::Off)),
+            DeviceAsk::PowerOn => self.coming.push((now + self.habits.on_after, Event::On)),
+            DeviceAsk::Cordon | DeviceAsk::Uncordon => {
+                if let Some(node) = &mut self.node {
+                    node.unschedulable = ask == DeviceAsk::Cordon;
+                    node.cordoned_by_us = ask == DeviceAsk::Cordon;
+                }
+            }
+        }
+    }
+
+    pub fn switch(&mut self, power: Power, now: Timestamp) {
+        self.coming.push((now, if power == Power::Off { Event::Off } else { Event::On }));
+    }
+
+    fn live(&mut self, now: Timestamp) {
+        while let Some(at) = self.coming.iter().position(|(at, _)| *at <= now) {
+            let (_, event) = self.coming.remove(at);
+            self.happen(event, now);
+        }
+    }
+
+    fn happen(&mut self, event: Event, now: Timestamp) {
+        match event {
+            Event::Press if self.power == Power::On => {
+                self.coming.extend(self.habits.shutdown_takes.map(|takes| (now + takes, Event::Shutdown { boot: self.boot })));
+            }
+            Event::Shutdown { boot } if boot == self.boot => self.happen(Event::Off, now),
+            Event::Off if self.power == Power::On => {
+                self.power = Power::Off;
+                self.went_off += 1;
+                self.coming.push((now + NODE_GRACE, Event::NodeLost { boot: self.boot }));
+            }
+            Event::On if self.power == Power::Off => {
+                self.power = Power::On;
+                self.went_on += 1;
+                self.boot += 1;
+                self.coming.push((now + self.habits.boot_takes, Event::NodeReady { boot: self.boot }));
+            }
+            Event::NodeLost { boot } => {
+                let stale = self.node.as_mut().filter(|node| node.boot_id == format!("boot{boot}"));
+                if let Some(node) = stale {
+                    node.ready = Readiness::Unknown;
+                }
+            }
+            Event::NodeReady { boot } if boot == self.boot && self.power == Power::On => self.join(),
+            Event::Press | Event::Shutdown { .. } | Event::Off | Event::On | Event::NodeReady { .. } => {}
+        }
+    }
+
+    /// The node is there and ready, cordoned if it was.
+    pub fn join(&mut self) {
+        if let Some(node) = &mut self.node {
+            node.ready = Readiness::True;
+            node.boot_id = format!("boot{}", self.boot);
+        }
+    }
+
+    /// Everything that was broken is mended, and what is on comes up.
+    fn heal(&mut self, now: Timestamp) {
+        self.bmc_fault = None;
+        self.refuses = None;
+        if self.power == Power::On {
+            self.coming.push((now + self.habits.boot_takes, Event::NodeReady { boot: self.boot }));
+        }
+    }
+}
+
+/// What a keeper leaves undone when it dies: the commit, the requests, or the answers to them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Death {
+    Uncommitted,
+    Unsent,
+    Unanswered,
+}
+
+pub struct Rig {
+    pub desk: Desk,
+    pub devices: BTreeMap<MachineName, Device>,
+    pub undercloud_fault: Option<Fault>,
+    /// Commits that changed something, so far.
+    pub commits: u32,
+    pub death: Option<(u32, Death)>,
+    pub down_for: Span,
+    under_way: Vec<(Timestamp, Step)>,
+}
+
+impl Rig {
+    pub fn new() -> Self {
+        let now = desk::morning();
+        Rig {
+            desk: Desk::new(desk::empty_cluster(now), now),
+            devices: BTreeMap::new(),
+            undercloud_fault: None,
+            commits: 0,
+            death: None,
+            down_for: Span::seconds(1),
+            under_way: Vec::new(),
+        }
+    }
+
+    pub fn add(&mut self, machine: Machine, power: Power) {
+        self.devices.insert(machine.name.clone(), Device::new(&machine, power));
+        self.desk.add(machine);
+    }
+
+    pub fn device(&mut self, machine: &MachineName) -> &mut Device {
+        self.devices.get_mut(machine).expect("a machine of the rig")
+    }
+
+    pub fn run_for(&mut self, span: Span) {
+        let end = self.desk.now + span;
+        self.work();
+        while self.desk.now < end {
+            self.step(end);
+        }
+    }
+
+    /// Runs until no operation is at work; false if some still are after `span`.
+    pub fn run_until_idle(&mut self, span: Span) -> bool {
+        let end = self.desk.now + span;
+        self.work();
+        while self.desk.now < end && self.desk.snapshot.running_count() > 0 {
+            self.step(end);
+        }
+        self.desk.snapshot.running_count() == 0
+    }
+
+    fn step(&mut self, end: Timestamp) {
+        let devices = self.devices.values().flat_map(|device| device.coming.iter().map(|(at, _)| *at));
+        let answers = self.under_way.iter().map(|(at, _)| *at);
+        let next = devices.chain(answers).chain(self.desk.next_due()).chain([self.desk.now + LOOK_EVERY, end]).min();
+        self.desk.now = next.unwrap_or(end).max(self.desk.now + Span::millis(1));
+        self.work();
+    }
+
+    /// One moment: what is due happens and is seen, and the keeper plans until it has nothing more to do.
+    fn work(&mut self) {
+        let now = self.desk.now;
+        self.devices.values_mut().for_each(|device| device.live(now));
+        self.deliver_answers();
+        self.look();
+        loop {
+            let plan = self.desk.plan();
+            if plan.changes == plan::Changes::default() {
+                self.desk.commit(&plan);
+                return;
+            }
+            self.commits += 1;
+            let death = self.death.filter(|(at, _)| *at == self.commits).map(|(_, death)| death);
+            if death == Some(Death::Uncommitted) {
+                return self.die();
+            }
+            self.desk.commit(&plan);
+            if death == Some(Death::Unsent) {
+                return self.die();
+            }
+            for step in plan.steps {
+                self.send(step);
+            }
+            if death == Some(Death::Unanswered) {
+                return self.die();
+            }
+        }
+    }
+
+    /// The keeper dies and another one begins, which has seen nothing.
+    pub fn die(&mut self) {
+        self.under_way.clear();
+        self.desk.now = self.desk.now + self.down_for;
+        self.desk.crash();
+    }
+
+    fn send(&mut self, step: Step) {
+        let now = self.desk.now;
+        self.desk.send(&step);
+        let cut_off = self.fault_of(&step);
+        let device = self.device(&step.machine);
+        if cut_off.is_none_or(|fault| fault.delivery == Delivery::Maybe) {
+            device.take(step.ask, now);
+        }
+        self.under_way.push((now + ANSWER_AFTER, step));
+    }
+
+    fn fault_of(&self, step: &Step) -> Option<Fault> {
+        let device = &self.devices[&step.machine];
+        let line = match step.ask {
+            DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => &device.bmc_fault,
+            DeviceAsk::Cordon | DeviceAsk::Uncordon => &self.undercloud_fault,
+        };
+        line.clone().or_else(|| device.refuses.clone())
+    }
+
+    fn deliver_answers(&mut self) {
+        let now = self.desk.now;
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.under_way).into_iter().partition(|(at, _)| *at <= now);
+        self.under_way = later;
+        for (_, step) in due {
+            let result = self.fault_of(&step).map_or(Ok(()), Err);
+            self.desk.answer(&step, result);
+        }
+    }
+
+    fn look(&mut self) {
+        self.desk.hear_undercloud(self.undercloud_fault.clone().map_or(Ok(()), Err));
+        for (machine, device) in &self.devices {
+            self.desk.look_power(machine, device.bmc_fault.clone().map_or(Ok(device.power), Err));
+            if self.undercloud_fault.is_none() {
+                self.desk.look_node(machine, device.node.clone());
+            }
+        }
+    }
+
+    pub fn heal(&mut self) {
+        let now = self.desk.now;
+        self.undercloud_fault = None;
+        self.devices.values_mut().for_each(|device| device.heal(now));
+    }
+
+    pub fn operations(&self) -> impl Iterator<Item = &Operation> {
+        self.desk.snapshot.operations.values().map(AsRef::as_ref)
+    }
+}

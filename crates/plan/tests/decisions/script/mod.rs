@@ -1,0 +1,43 @@
+//! A tiny language for sites and what happens to them, so that a case is ten readable lines.
+//!
+//! First the site, a machine a line:
+//!
+//! ```text
+//! rack1control01 kcp on ready             kinds: kcp spare compute management preparing
+//! rack2control01 kcp off unknown          power: on off powering-on powering-off; node: ready notready unknown, or none
+//! rack1compute01 compute on ready cordoned by-hand unmanaged unseen
+//! undercloud silent | lazy                lazy: a patch of a node takes effect only when the story says so
+//! cluster Updating | Timeout
+//! ```
+//!
+//! Then the story, a command a line after `>`:
+//!
+//! ```text
+//! > alice restart rack1control01 [skip-shutdown] [evacuate] [accept-outage] [key=k]
+//! > alice cancel op1 · > alice unmanage rack1compute01 broken fan · > alice manage rack1compute01 mended
+//! > see rack1control01 off · on · powering-off · ready · notready · unknown · gone · booted · cordoned · uncordoned
+//! > fault rack1compute01 unreachable      its BMC no longer answers, until it is seen again
+//! > refuse rack1compute01 busy [maybe]    its BMC and node answer requests with this fault, until `obey`
+//! > hang rack1compute01 · > answer rack1compute01 ok|busy [maybe]
+//! > undercloud silent · > undercloud answers
+//! > wait 5m · > pause 5m                  looking all the while, or not at all
+//! > crash · > down 8h                     a new keeper starts on the same documents, at once or later; `look` opens its eyes
+//! ```
+//!
+//! A device that is asked answers `ok` at once, and a patched node shows it at once. Power is what the story says.
+
+mod play;
+mod site;
+mod transcript;
+
+use expect_test::Expect;
+
+pub use play::Play;
+
+/// Plays a script and compares its transcript.
+#[expect(clippy::needless_pass_by_value, reason = "a case reads best as a script and what it comes to")]
+pub fn check(script: &str, expected: Expect) {
+    let mut play = Play::of(script);
+    play.run();
+    expected.assert_eq(&play.transcript.text);
+}
