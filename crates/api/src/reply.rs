@@ -21,16 +21,7 @@ pub(crate) struct Refused {
 
 impl Refused {
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Refused {
-            status,
-            code,
-            message: message.into(),
-            target: None,
-            details: Vec::new(),
-            info: None,
-            retry_after: None,
-            allow: None,
-        }
+        Refused { status, code, message: message.into(), target: None, details: Vec::new(), info: None, retry_after: None, allow: None }
     }
 
     pub fn target(mut self, target: impl Into<String>) -> Self {

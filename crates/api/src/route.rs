@@ -81,10 +81,7 @@ const TABLE: &[Row] = &[
 impl Route {
     /// ARM paths must name an `api-version`; ours carry their version in the path.
     pub fn needs_api_version(&self) -> bool {
-        !matches!(
-            self,
-            Route::Health | Route::SiteStatus | Route::Operations | Route::Operation { .. } | Route::CancelOperation { .. }
-        )
+        !matches!(self, Route::Health | Route::SiteStatus | Route::Operations | Route::Operation { .. } | Route::CancelOperation { .. })
     }
 
     pub fn find(method: &Method, path: &str) -> Result<Route, Refused> {

@@ -35,7 +35,10 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
     };
     let key = keys::request(cluster, &request.id);
     let document = serde_json::to_vec(&request).expect("a request has string keys and no failing serializers");
-    api.store.commit(Commit::default().expect(key.clone(), Expected::Absent).put(key.clone(), document)).await.map_err(|e| store_failed(&e))?;
+    api.store
+        .commit(Commit::default().expect(key.clone(), Expected::Absent).put(key.clone(), document))
+        .await
+        .map_err(|e| store_failed(&e))?;
     let verdict = wait_for_verdict(api, &request).await?;
     // Whoever asked sweeps up; if that fails, the keeper does later.
     if let Err(problem) = api.store.commit(Commit::default().delete(key)).await {

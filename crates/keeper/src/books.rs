@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{MachineName, Machine, OPERATION_FORMAT, Observation, Operation, Request, RequestId, Timestamp, keys};
+use model::{Machine, MachineName, OPERATION_FORMAT, Observation, Operation, Request, RequestId, Timestamp, keys};
 use plan::{Plan, Snapshot, Visit, invariants};
 use serde::Serialize;
 use store::{Commit, Expected, Fence, Revision, SharedStore};
@@ -71,6 +71,10 @@ impl Books {
 
     pub fn mark(&mut self, machine: MachineName) {
         self.dirty.insert(machine);
+    }
+
+    pub fn mark_all(&mut self) {
+        self.all_dirty = true;
     }
 
     /// Machines with an operation may be waiting for whatever has just changed.

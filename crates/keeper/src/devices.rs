@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kubernetes::Undercloud;
-use model::{Delivery, DeviceAsk, Fault, FaultClass, PowerRequest, SecretRef};
+use model::{Delivery, DeviceAsk, Fault, FaultClass, MachineName, PowerRequest, SecretRef};
 use plan::Step;
 use redfish::{Bmc, Credentials, Login};
 use store::Vault;
@@ -47,8 +47,13 @@ pub(crate) async fn request(step: &Step, bmc: Option<&Bmc>, undercloud: &Undercl
     };
     match bmc {
         Some(bmc) => bmc.request_power(power).await,
-        None => Err(Fault::new(FaultClass::Missing, Delivery::No, format!("no BMC is configured for `{}`", step.machine))),
+        None => Err(no_bmc(&step.machine)),
     }
+}
+
+/// A machine that is in the store but no longer in the site's description.
+pub(crate) fn no_bmc(machine: &MachineName) -> Fault {
+    Fault::new(FaultClass::Missing, Delivery::No, format!("no BMC is configured for `{machine}`"))
 }
 
 fn node_of(step: &Step) -> Result<&str, Fault> {

@@ -12,10 +12,17 @@ use crate::books::Books;
 #[derive(Debug)]
 pub(crate) enum Event {
     /// `looked_at` is when the look began: what was seen may be that old.
-    Power { machine: MachineName, looked_at: Timestamp, result: Result<Power, Fault> },
+    Power {
+        machine: MachineName,
+        looked_at: Timestamp,
+        result: Result<Power, Fault>,
+    },
     Node(NodeEvent),
     Contact(Result<(), Fault>),
-    Answered { step: Step, result: Result<(), Fault> },
+    Answered {
+        step: Step,
+        result: Result<(), Fault>,
+    },
 }
 
 /// Which machine a node belongs to; a node's disappearance carries only its name.
@@ -44,7 +51,11 @@ pub(crate) fn note_contact(books: &mut Books, result: Result<(), Fault>, now: Ti
         Ok(()) => books.snapshot.undercloud.answered(now),
         Err(fault) => books.snapshot.undercloud.failed(now, fault),
     }
-    if was_silent || books.snapshot.undercloud.fault.is_some() {
+    let is_silent = books.snapshot.undercloud.fault.is_some();
+    if was_silent != is_silent {
+        // What is known of every node has just become old, or new again.
+        books.mark_all();
+    } else if is_silent {
         books.stir();
         books.mark_running();
     }
@@ -114,13 +125,8 @@ pub(crate) fn note_answer(books: &mut Books, step: &Step, result: Result<(), Fau
     books.observe(&step.machine, |observation| {
         observation.asking = None;
         observation.ask_ended_at = Some(now);
-        observation.answer = fault.clone().map(|fault| Answer {
-            operation: step.operation.clone(),
-            ask: step.ask,
-            attempt: step.attempt,
-            fault,
-            at: now,
-        });
+        observation.answer =
+            fault.clone().map(|fault| Answer { operation: step.operation.clone(), ask: step.ask, attempt: step.attempt, fault, at: now });
         if let (true, Some(fault)) = (through_bmc, fault.clone().filter(is_about_the_line)) {
             observation.bmc.failed(now, fault);
         }

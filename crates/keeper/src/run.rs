@@ -91,8 +91,12 @@ impl Loop {
 
     fn open_eyes(&mut self) {
         let now = self.now();
-        for machine in self.keeper.bmcs.keys() {
-            self.polls.schedule(machine, now);
+        for machine in self.books.snapshot.machines.keys().cloned().collect::<Vec<_>>() {
+            if self.keeper.bmcs.contains_key(&machine) {
+                self.polls.schedule(&machine, now);
+            } else {
+                eyes::note_power(&mut self.books, &machine, now, Err(devices::no_bmc(&machine)), now);
+            }
         }
         let mut nodes = Box::pin(self.keeper.undercloud.watch_nodes());
         let events = self.events.clone();
@@ -177,8 +181,7 @@ impl Loop {
         let commit = self.books.commit_of(plan, self.tenure.fence());
         let keys: Vec<String> = commit.writes.keys().cloned().collect();
         let cluster = &self.keeper.cluster;
-        let revision =
-            self.keeper.store.commit(commit).await.map_err(|source| KeeperError::Store { cluster: cluster.clone(), source })?;
+        let revision = self.keeper.store.commit(commit).await.map_err(|source| KeeperError::Store { cluster: cluster.clone(), source })?;
         self.books.settle(plan, &keys, Some(revision));
         self.look_closely(plan);
         Ok(())

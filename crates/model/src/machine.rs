@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::hold::Hold;
 use crate::name::{ClusterName, MachineName, OperationId, RackName};
-use crate::operation::DeviceAsk;
 use crate::observation::{Contact, NodeSeen, Power, Readiness, Seen};
+use crate::operation::DeviceAsk;
 use crate::secret::SecretRef;
 use crate::time::Timestamp;
 use crate::wait::Wait;

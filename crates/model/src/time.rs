@@ -115,7 +115,12 @@ impl Span {
 
     /// This span at a world that runs `speed` times faster, but never under `floor`.
     pub fn scaled(self, speed: f64, floor: Span) -> Span {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "spans are far below 2^52 ms")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "spans are far below 2^52 ms"
+        )]
         let scaled = Span((self.0 as f64 / speed).round() as u64);
         scaled.max(floor.min(self))
     }
@@ -171,8 +176,10 @@ mod tests {
 
     #[test]
     fn a_span_prints_its_two_largest_units() {
-        let printed: Vec<String> =
-            [Span::millis(350), Span::seconds(12), Span::seconds(245), Span::minutes(80), Span::hours(50)].iter().map(Span::to_string).collect();
+        let printed: Vec<String> = [Span::millis(350), Span::seconds(12), Span::seconds(245), Span::minutes(80), Span::hours(50)]
+            .iter()
+            .map(Span::to_string)
+            .collect();
         assert_eq!(printed, ["350ms", "12s", "4m 05s", "1h 20m", "2d 02h"]);
     }
 

@@ -103,6 +103,7 @@ pub(crate) fn cancel(operation: &mut Operation, machine: &mut Machine, step: Ste
         .map(|(at, _)| format!(" A graceful shutdown was asked for at {} and may still happen.", at.clock()))
         .unwrap_or_default();
     settle_holds(operation, machine);
+    withdraw_cordon(operation, machine);
     let message = format!("cancelled{by} during {}. Left behind: {}.{pending}", step.title(), left_behind(machine));
     // Whoever cancels does not want it done the harder way; but a machine should not be forgotten while it is off.
     let next = if is_seen_off(machine) {
@@ -125,6 +126,13 @@ fn settle_holds(operation: &Operation, machine: &mut Machine) {
     if left_off && !already && machine.provisioning == Provisioning::Provisioned {
         let owner = HoldOwner::PoweredOff { by: operation.id.clone() };
         machine.holds.push(Hold { owner, reason: "powered off".into(), since: own.since });
+    }
+}
+
+/// A cordon that is cancelled is not wanted any more; a hold that was there before stays.
+fn withdraw_cordon(operation: &Operation, machine: &mut Machine) {
+    if matches!(operation.action, Action::Cordon { .. }) {
+        machine.holds.retain(|hold| !(hold.owner.is_user() && hold.since == operation.accepted_at));
     }
 }
 

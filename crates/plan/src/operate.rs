@@ -125,7 +125,8 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
         let finding = spare_the_control_plane(&snapshot, &bench, finding, waited.as_ref());
         let finding = one_at_a_time(&bench, finding);
         let overdue = ending::is_overdue(&bench);
-        let stop_at = operation.cancel.as_ref().and_then(|_| ending::safe_point_at(&bench, step));
+        let safe_at = ending::safe_point_at(&bench, step);
+        let stop_at = operation.cancel.as_ref().and(safe_at);
         match finding {
             Finding::Done => {
                 note_boot(&mut operation, step, &sight, now);
@@ -143,8 +144,13 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
             }
             Finding::Ask(_) | Finding::Wait { .. } if overdue => {
                 operation.wait = finding.into_wait().or(waited);
-                let because = format!("{} did not end in time", step.title());
-                ending::fail(&mut operation, machine, Failure::DeadlineExceeded, &because, now);
+                if safe_at.is_some_and(|at| now >= at) {
+                    let because = format!("{} did not end in time", step.title());
+                    ending::fail(&mut operation, machine, Failure::DeadlineExceeded, &because, now);
+                } else {
+                    // Nothing more is asked, but the machine is not free while a request may still take effect.
+                    revisit = safe_at;
+                }
                 break None;
             }
             Finding::Ask(ask) => {

@@ -78,7 +78,13 @@ impl ControlPlane {
     }
 
     /// Enrols a site and starts its keeper.
-    async fn keep(&mut self, loaded: Loaded, vault: &Arc<Vault>, clock: &Arc<dyn Clock>, shutdown: &CancellationToken) -> Result<(), Trouble> {
+    async fn keep(
+        &mut self,
+        loaded: Loaded,
+        vault: &Arc<Vault>,
+        clock: &Arc<dyn Clock>,
+        shutdown: &CancellationToken,
+    ) -> Result<(), Trouble> {
         let Loaded { site, kubeconfig, logins } = loaded;
         let transport = Transport::tcp();
         let mut bmcs: BTreeMap<MachineName, Bmc> = BTreeMap::new();
@@ -94,7 +100,8 @@ impl ControlPlane {
             bmcs.insert(machine.name.clone(), Bmc::new(transport.clone(), address, credentials));
         }
         let undercloud = Undercloud::from_kubeconfig(&kubeconfig).await;
-        let undercloud = undercloud.map_err(|fault| Trouble::caused(&format!("the kubeconfig of `{}` cannot be used", site.cluster), &fault))?;
+        let undercloud =
+            undercloud.map_err(|fault| Trouble::caused(&format!("the kubeconfig of `{}` cannot be used", site.cluster), &fault))?;
         enroll_site(&self.store, clock.as_ref(), &site).await.map_err(|error| Trouble::caused("the site cannot be enrolled", &error))?;
         let keeper = Keeper {
             cluster: site.cluster.clone(),
@@ -120,14 +127,15 @@ impl ControlPlane {
 }
 
 async fn bind(listen: &str) -> Result<TcpListener, Trouble> {
-    let address: SocketAddr = listen
-        .parse()
-        .map_err(|_| Trouble::failed(format!("`{listen}` is not an address to listen on")).hint(format!("for example --listen {LISTEN}")))?;
+    let address: SocketAddr = listen.parse().map_err(|_| {
+        Trouble::failed(format!("`{listen}` is not an address to listen on")).hint(format!("for example --listen {LISTEN}"))
+    })?;
     if !address.ip().is_loopback() {
         return Err(Trouble::failed(format!("the API does not listen on {address}: there is no authentication yet"))
             .hint(format!("listen on loopback, for example --listen {LISTEN}, and reach it through an SSH tunnel")));
     }
     TcpListener::bind(address).await.map_err(|error| {
-        Trouble::caused(&format!("the API cannot listen on {address}"), &error).hint("is it running already? `--listen 127.0.0.1:0` takes any free port")
+        Trouble::caused(&format!("the API cannot listen on {address}"), &error)
+            .hint("is it running already? `--listen 127.0.0.1:0` takes any free port")
     })
 }

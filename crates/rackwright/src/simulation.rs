@@ -59,7 +59,8 @@ pub struct Simulation {
 impl Simulation {
     pub async fn start(args: &WorldArgs, dir: &Path, shutdown: &CancellationToken) -> Result<Simulation, Trouble> {
         let clock: Arc<dyn model::Clock> = Arc::new(SystemClock);
-        let store = SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the simulated site cannot be opened", &error))?;
+        let store =
+            SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the simulated site cannot be opened", &error))?;
         let store: SharedStore = Arc::new(store);
         let mut simulation = Simulation { site_files: Vec::new(), machines: 0, tasks: JoinSet::new() };
         for number in 1..=args.clusters {

@@ -43,7 +43,13 @@ fn greeting(world: &WorldArgs, simulation: &Simulation, plane: &ControlPlane, da
     let command = places::own_command();
     let sites: Vec<String> = plane.sites.iter().map(|site| site.cluster.to_string()).collect();
     vec![
-        format!("Rackwright is up: {}, {} racks each, {} machines, at {}×", sites.join(", "), world.racks, simulation.machines, world.speed),
+        format!(
+            "Rackwright is up: {}, {} racks each, {} machines, at {}×",
+            sites.join(", "),
+            world.racks,
+            simulation.machines,
+            world.speed
+        ),
         format!("  API   http://{}", plane.address),
         format!("  Data  {}", data_dir.display()),
         String::new(),

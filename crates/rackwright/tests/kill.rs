@@ -25,7 +25,7 @@ impl Process {
         let child = Command::new(env!("CARGO_BIN_EXE_rackwright"))
             .args(arguments)
             .env("RACKWRIGHT_HOME", home)
-            .env("RACKWRIGHT_LOG", "error")
+            .env("RUST_LOG", "error,kube_client=off")
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())
             .spawn()
@@ -84,7 +84,8 @@ impl Site {
     /// Asks for a restart. `None` if there was no answer: the same request is sent again later.
     async fn restart(&self, machine: &str) -> Option<String> {
         let subscription = "00000000-0000-4000-8000-000000000001";
-        let path = format!("/subscriptions/{subscription}/resourceGroups/site1/providers/Microsoft.NetworkCloud/bareMetalMachines/{machine}");
+        let path =
+            format!("/subscriptions/{subscription}/resourceGroups/site1/providers/Microsoft.NetworkCloud/bareMetalMachines/{machine}");
         let request = self.client.post(format!("{}{path}/restart?api-version=1", self.origin));
         let reply = request.header("x-ms-client-request-id", machine).send().await.ok()?;
         let accepted = reply.status().as_u16() == 202;

@@ -125,12 +125,10 @@ impl House {
     }
 
     /// The undercloud's API with the token that a kubeconfig would carry.
-    pub fn authorized_kubernetes(&self) -> impl tower::Service<
-        Request<kube::client::Body>,
-        Response = http::Response<Body>,
-        Error = std::convert::Infallible,
-        Future: Send,
-    > + Clone
+    pub fn authorized_kubernetes(
+        &self,
+    ) -> impl tower::Service<Request<kube::client::Body>, Response = http::Response<Body>, Error = std::convert::Infallible, Future: Send>
+    + Clone
     + Send
     + 'static {
         let token = self.site.layout().kubernetes_token();
@@ -263,7 +261,8 @@ impl House {
         let spec = self.site.layout().machines().iter().find(|spec| spec.name == machine).expect("the machine is in the site");
         let systems = redfish_get(&router, spec, "/redfish/v1/Systems").await;
         let system = systems["Members"][0]["@odata.id"].as_str().expect("a BMC has a system").to_owned();
-        let request = authorized(spec, Method::POST, &format!("{system}/Actions/ComputerSystem.Reset"), format!("{{\"ResetType\":\"{reset}\"}}"));
+        let request =
+            authorized(spec, Method::POST, &format!("{system}/Actions/ComputerSystem.Reset"), format!("{{\"ResetType\":\"{reset}\"}}"));
         router.oneshot(request).await.expect("the BMC answers").status().as_u16()
     }
 }

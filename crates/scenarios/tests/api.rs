@@ -64,7 +64,8 @@ async fn an_action_is_a_long_running_operation() {
     let accepted = house.call(Method::POST, &path, "alice", "").await;
     assert_eq!(accepted.status, StatusCode::ACCEPTED);
     assert_eq!(header(&accepted, "retry-after"), "1");
-    let status_path = header(&accepted, "azure-asyncoperation").strip_prefix("http://rackwright.test").expect("an absolute link").to_owned();
+    let status_path =
+        header(&accepted, "azure-asyncoperation").strip_prefix("http://rackwright.test").expect("an absolute link").to_owned();
     let result_path = header(&accepted, "location").strip_prefix("http://rackwright.test").expect("an absolute link").to_owned();
     let running = house.call(Method::GET, &status_path, "alice", "").await;
     assert_eq!((running.status, header(&running, "retry-after")), (StatusCode::OK, "1"));
@@ -153,8 +154,15 @@ async fn bad_input_gets_a_clear_error_and_changes_nothing() {
         let reply = house.call(method.clone(), path, "mallory", body).await;
         let error = &reply.body["error"];
         let short: String = body.chars().take(30).collect();
-        writeln!(table, "{method} {} {short}\n  {} {} {}", path.replace(SUBSCRIPTION, "S"), reply.status.as_u16(), error["code"], error["message"])
-            .expect("a string takes text");
+        writeln!(
+            table,
+            "{method} {} {short}\n  {} {} {}",
+            path.replace(SUBSCRIPTION, "S"),
+            reply.status.as_u16(),
+            error["code"],
+            error["message"]
+        )
+        .expect("a string takes text");
         assert!(reply.status.is_client_error(), "{method} {path}: {}", reply.status);
         assert!(!header(&reply, "x-ms-request-id").is_empty());
     }
@@ -169,12 +177,14 @@ async fn without_a_keeper_a_request_expires_and_is_never_carried_out() {
     house.start_api_only().await;
     let path = format!("{}/restart?api-version=1", machine_path("rack1compute01"));
     let reply = house.call(Method::POST, &path, "alice", "").await;
-    expect![[r#"503 KeeperUnavailable no keeper of cluster `site1` answered in time; the request was not carried out"#]].assert_eq(&format!(
-        "{} {} {}",
-        reply.status.as_u16(),
-        reply.body["error"]["code"].as_str().unwrap_or_default(),
-        reply.body["error"]["message"].as_str().unwrap_or_default()
-    ));
+    expect![[r#"503 KeeperUnavailable no keeper of cluster `site1` answered in time; the request was not carried out"#]].assert_eq(
+        &format!(
+            "{} {} {}",
+            reply.status.as_u16(),
+            reply.body["error"]["code"].as_str().unwrap_or_default(),
+            reply.body["error"]["message"].as_str().unwrap_or_default()
+        ),
+    );
     assert_eq!(header(&reply, "retry-after"), "1");
     house.crash().await;
     house.start_control_plane().await;

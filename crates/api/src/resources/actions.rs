@@ -98,10 +98,8 @@ fn parse_ask(call: &Call, verb: &str, machine: MachineName, body: &[u8]) -> Resu
         "unmanage" => return Ok(Ask::Unmanage { machine, reason: reason(body)? }),
         "manage" => return Ok(Ask::Manage { machine, reason: reason(body)? }),
         _ => {
-            let message = format!(
-                "there is no action `{}`; powerOff, start, restart, cordon, uncordon, unmanage and manage are",
-                shortened(verb)
-            );
+            let message =
+                format!("there is no action `{}`; powerOff, start, restart, cordon, uncordon, unmanage and manage are", shortened(verb));
             return Err(Refused::new(StatusCode::NOT_FOUND, "InvalidAction", message).target(shortened(verb)));
         }
     };

@@ -69,7 +69,7 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
 
 /// Servers keep a log on stderr; the client has nothing to log. `RUST_LOG` says how much.
 async fn serving(server: impl Future<Output = Result<(), Trouble>>) -> Result<(), Trouble> {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,kube_client=off"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal()).init();
     server.await
 }

@@ -328,7 +328,7 @@ fn a_refused_request_is_a_safe_point() {
 }
 
 #[test]
-fn a_cancelled_cordon_leaves_the_persons_hold_and_says_so() {
+fn a_cancelled_cordon_withdraws_the_hold_it_placed() {
     check(
         "
         rack1compute01 compute on ready
@@ -347,10 +347,10 @@ fn a_cancelled_cordon_leaves_the_persons_hold_and_says_so() {
             10:00:00 > bob cancel op1
                      done
             10:00:00 > wait 30s
-            10:00:30 rack1compute01 <- cordon for its holds
-                     op1 Canceled: cancelled by bob during Cordon. Left behind: power On; holds alice; no VM is remembered for a later start.
+            10:00:30 op1 Canceled: cancelled by bob during Cordon. Left behind: power On; holds none; no VM is remembered for a later start.
                        next: rackwright bmm show rack1compute01
-                     rack1compute01 waits for the node to be cordoned since 10:00:30, expected by 10:01:00
+                     rack1compute01 is held by nobody
+                     rack1compute01 waits for nothing
         "#]],
     );
 }
