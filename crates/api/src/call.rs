@@ -5,11 +5,12 @@ use axum::extract::Request as HttpRequest;
 use axum::response::Response;
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method};
 use http_body_util::{BodyExt, Limited};
 use model::{CorrelationId, Span};
 use uuid::Uuid;
 
+use crate::codes::Code;
 use crate::reply::Refused;
 
 /// Larger bodies are refused: the largest action body of the model is under a kilobyte.
@@ -76,12 +77,12 @@ impl Call {
             Ok(Ok(collected)) => Ok(collected.to_bytes()),
             Ok(Err(problem)) if problem.is::<http_body_util::LengthLimitError>() => {
                 let message = format!("the body is larger than {BODY_MAX} bytes");
-                Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestBodyTooLarge", message))
+                Err(Refused::new(Code::RequestBodyTooLarge, message))
             }
             Ok(Err(_)) => Err(Refused::bad_content("the body could not be read to its end")),
             Err(_) => {
                 let message = format!("the body did not arrive within {BODY_TIMEOUT}");
-                Err(Refused::new(StatusCode::REQUEST_TIMEOUT, "RequestTimeout", message))
+                Err(Refused::new(Code::RequestTimeout, message))
             }
         }
     }

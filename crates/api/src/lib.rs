@@ -5,6 +5,7 @@
 
 mod cache;
 mod call;
+mod codes;
 mod links;
 mod operations;
 mod paging;
@@ -26,6 +27,7 @@ use store::SharedStore;
 
 pub use cache::Cache;
 pub use call::{BODY_MAX, CALLER_HEADER};
+pub use codes::error_codes;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use submit::MAX_PENDING;
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Ask, Cluster, Failure, Operation, OperationId, OperationResult, Timestamp};
+use model::{Ask, Cluster, Ended, Failure, Operation, OperationId, OperationResult, Timestamp};
 use plan::StepStatus;
 use serde_json::{Value, json};
 
 use crate::Api;
 use crate::cache::View;
 use crate::call::Call;
+use crate::codes::Code;
 use crate::links;
 use crate::reply::{RETRY_AFTER, Refused, json_response, set_retry_after};
 use crate::resources::machines::render_wait;
@@ -31,7 +32,7 @@ fn find(view: &View, id: &str) -> Result<(Arc<Operation>, Arc<Cluster>), Refused
     let operation = match (exact, matching.next(), matching.next()) {
         (Some(operation), _, _) | (None, Some(operation), None) => operation,
         (None, Some(_), Some(_)) => {
-            return Err(Refused::new(StatusCode::CONFLICT, "AmbiguousOperationId", format!("`{id}` begins more than one operation's id")));
+            return Err(Refused::new(Code::AmbiguousOperationId, format!("`{id}` begins more than one operation's id")));
         }
         (None, None, _) => return Err(Refused::not_found("operation", &id)),
     };
@@ -52,16 +53,15 @@ pub(crate) fn status(view: &View, _call: &Call, id: &str) -> Result<Response, Re
 pub(crate) fn result(view: &View, _call: &Call, id: &str) -> Result<Response, Refused> {
     let (operation, cluster) = find(view, id)?;
     let body = render_status(&cluster, &operation);
-    match operation.ended.as_ref().map(|ended| ended.result) {
+    match operation.ended.as_ref().map(|ended| (ended.result, ended)) {
         None => {
             let mut response = json_response(StatusCode::ACCEPTED, &body);
             set_retry_after(response.headers_mut(), RETRY_AFTER);
             Ok(response)
         }
-        Some(OperationResult::Succeeded) => Ok(json_response(StatusCode::OK, &body)),
-        // A 200 here would make `az` exit 0.
-        Some(OperationResult::Failed | OperationResult::Canceled) => {
-            Ok(json_response(StatusCode::CONFLICT, &json!({ "error": body["error"] })))
+        Some((OperationResult::Succeeded, _)) => Ok(json_response(StatusCode::OK, &body)),
+        Some((OperationResult::Failed | OperationResult::Canceled, ended)) => {
+            Ok(json_response(code_of(ended).status(), &json!({ "error": body["error"] })))
         }
     }
 }
@@ -87,14 +87,17 @@ pub(crate) fn render_status(cluster: &Cluster, operation: &Operation) -> Value {
 
 fn render_error(operation: &Operation) -> Value {
     let Some(ended) = &operation.ended else { return Value::Null };
-    let code = match ended.failure {
-        Some(Failure::DeadlineExceeded) => "DeadlineExceeded",
-        Some(Failure::DeviceUnsupported) => "DeviceUnsupported",
-        Some(Failure::DeviceMissing) => "DeviceMissing",
-        None => "OperationCanceled",
-    };
     let details: Vec<Value> = ended.next.iter().map(|next| json!({ "code": "Next", "message": next })).collect();
-    json!({ "code": code, "message": ended.message, "target": operation.machine, "details": details })
+    json!({ "code": code_of(ended).name(), "message": ended.message, "target": operation.machine, "details": details })
+}
+
+fn code_of(ended: &Ended) -> Code {
+    match ended.failure {
+        Some(Failure::DeadlineExceeded) => Code::DeadlineExceeded,
+        Some(Failure::DeviceUnsupported) => Code::DeviceUnsupported,
+        Some(Failure::DeviceMissing) => Code::DeviceMissing,
+        None => Code::OperationCanceled,
+    }
 }
 
 pub(crate) fn list(view: &View, call: &Call, now: Timestamp) -> Result<Response, Refused> {

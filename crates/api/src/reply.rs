@@ -1,10 +1,12 @@
-//! Answers in the ARM dialect: bodies, the error envelope, and the status codes, which live only here.
+//! Answers in the ARM dialect: bodies, headers and the error envelope. Error codes and their statuses are in `codes.rs`.
 
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use model::{Refusal, Rule, Span};
 use serde_json::{Value, json};
+
+use crate::codes::{Code, status_of};
 
 /// An error as the client reads it.
 #[derive(Clone, Debug)]
@@ -20,8 +22,13 @@ pub(crate) struct Refused {
 }
 
 impl Refused {
-    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Refused { status, code, message: message.into(), target: None, details: Vec::new(), info: None, retry_after: None, allow: None }
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Refused::with(code.status(), code.name(), message.into())
+    }
+
+    /// Private, so that every code is either in the table of codes or a rule's.
+    fn with(status: StatusCode, code: &'static str, message: String) -> Self {
+        Refused { status, code, message, target: None, details: Vec::new(), info: None, retry_after: None, allow: None }
     }
 
     pub fn target(mut self, target: impl Into<String>) -> Self {
@@ -40,26 +47,26 @@ impl Refused {
     }
 
     pub fn no_such_path(path: &str) -> Self {
-        Refused::new(StatusCode::NOT_FOUND, "InvalidResourceType", format!("there is nothing at `{}`", shortened(path)))
+        Refused::new(Code::InvalidResourceType, format!("there is nothing at `{}`", shortened(path)))
     }
 
     pub fn method_not_allowed(method: &Method, allowed: &[&Method]) -> Self {
         let allow = allowed.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(", ");
         let message = format!("{method} is not possible here; {allow} is");
-        Refused { allow: Some(allow), ..Refused::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message) }
+        Refused { allow: Some(allow), ..Refused::new(Code::MethodNotAllowed, message) }
     }
 
     pub fn not_found(what: &str, name: &str) -> Self {
-        Refused::new(StatusCode::NOT_FOUND, "ResourceNotFound", format!("there is no {what} `{}`", shortened(name))).target(shortened(name))
+        Refused::new(Code::ResourceNotFound, format!("there is no {what} `{}`", shortened(name))).target(shortened(name))
     }
 
     pub fn bad_content(message: impl Into<String>) -> Self {
-        Refused::new(StatusCode::BAD_REQUEST, "InvalidRequestContent", message)
+        Refused::new(Code::InvalidRequestContent, message)
     }
 
     pub fn missing_api_version() -> Self {
         let message = "the query parameter `api-version` is missing; any value will do, e.g. api-version=2026-07-01";
-        Refused::new(StatusCode::BAD_REQUEST, "MissingApiVersionParameter", message).target("api-version")
+        Refused::new(Code::MissingApiVersionParameter, message).target("api-version")
     }
 
     /// A refusal of the keeper's, with its rule, evidence and remedy.
@@ -78,7 +85,7 @@ impl Refused {
             details,
             info: Some(info),
             retry_after,
-            ..Refused::new(status_of(refusal.rule), refusal.rule.code(), message).target(refusal.rule.name())
+            ..Refused::with(status_of(refusal.rule), refusal.rule.code(), message).target(refusal.rule.name())
         }
     }
 
@@ -112,26 +119,6 @@ impl Refused {
 
 /// How long a client should wait before it asks again. Absent or zero makes Azure's clients sleep for half a minute.
 pub(crate) const RETRY_AFTER: Span = Span::seconds(1);
-
-fn status_of(rule: Rule) -> StatusCode {
-    match rule {
-        Rule::RequestExpired => StatusCode::SERVICE_UNAVAILABLE,
-        Rule::MachineExists | Rule::OperationExists => StatusCode::NOT_FOUND,
-        Rule::EvacuateUnavailable => StatusCode::BAD_REQUEST,
-        Rule::QueueFull => StatusCode::TOO_MANY_REQUESTS,
-        Rule::ClusterRunning
-        | Rule::ClusterConnected
-        | Rule::MachineManaged
-        | Rule::MachineProvisioned
-        | Rule::OneActionPerMachine
-        | Rule::KcpOneAtATime
-        | Rule::KcpOthersHealthy
-        | Rule::KcpQuorum
-        | Rule::KcpSoleVoter
-        | Rule::HeldByOperation
-        | Rule::OperationRunning => StatusCode::CONFLICT,
-    }
-}
 
 pub(crate) fn json_response(status: StatusCode, body: &Value) -> Response {
     let mut response = Response::new(Body::from(body.to_string()));

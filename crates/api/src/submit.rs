@@ -1,6 +1,5 @@
 //! Handing a request to its cluster's keeper through the store, and waiting for the verdict.
 
-use http::StatusCode;
 use model::{Ask, ClusterName, REQUEST_LIFE, Refusal, Request, RequestId, RequestKey, Verdict, keys};
 use sha2::{Digest, Sha256};
 use store::{Commit, Expected, StoreError};
@@ -9,6 +8,7 @@ use uuid::Uuid;
 
 use crate::Api;
 use crate::call::Call;
+use crate::codes::Code;
 use crate::reply::{RETRY_AFTER, Refused};
 
 /// Requests of one cluster that may wait for their verdict at once. More are told to come back.
@@ -19,7 +19,7 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
     let pending = api.cache.view().requests.values().filter(|request| request.verdict.is_none() && request.cluster == *cluster).count();
     if pending >= MAX_PENDING {
         let message = format!("{pending} requests are waiting for cluster `{cluster}`");
-        return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message).retry_after(RETRY_AFTER));
+        return Err(Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER));
     }
     let now = api.clock.now();
     let request = Request {
@@ -67,7 +67,7 @@ async fn wait_for_verdict(api: &Api, request: &Request) -> Result<Verdict, Refus
         Ok(verdict) => Ok(verdict),
         Err(_) => {
             let message = format!("no keeper of cluster `{}` answered in time; the request was not carried out", request.cluster);
-            Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, "KeeperUnavailable", message).retry_after(RETRY_AFTER))
+            Err(Refused::new(Code::KeeperUnavailable, message).retry_after(RETRY_AFTER))
         }
     }
 }
@@ -104,5 +104,5 @@ fn store_failed(problem: &StoreError) -> Refused {
         StoreError::ReadOnly { .. } => "the store's disk is read-only; nothing was changed",
         _ => "the store cannot be written; nothing was changed",
     };
-    Refused::new(StatusCode::SERVICE_UNAVAILABLE, "StoreUnavailable", message).retry_after(RETRY_AFTER)
+    Refused::new(Code::StoreUnavailable, message).retry_after(RETRY_AFTER)
 }

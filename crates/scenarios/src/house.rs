@@ -7,10 +7,11 @@ use axum::Router;
 use axum::body::Body;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use keeper::{Keeper, VaultCredentials, enroll_site};
+use keeper::{Keeper, LEASE_TTL, VaultCredentials, enroll_site};
 use kubernetes::Undercloud;
 use model::{
     Clock, ClusterName, Hardware, Home, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing, Timestamp,
+    keys,
 };
 use redfish::{Bmc, Transport};
 use serde_json::Value;
@@ -88,6 +89,20 @@ impl House {
         let keeper = self.keeper(store.clone()).await;
         self.start_api_on(store).await;
         self.plane.spawn(keeper.run_for_ever(CancellationToken::new()));
+    }
+
+    /// A second keeper, as another replica would run it. It outlives a crash of the first.
+    pub async fn start_rival(&mut self, holder: &str) {
+        let keeper = Keeper { holder: holder.to_owned(), ..self.keeper(self.store.clone()).await };
+        self.world.spawn(keeper.run_for_ever(self.stop_world.clone()));
+    }
+
+    /// Takes the keeper's lease away and keeps it, as a replica would that believes the keeper dead.
+    pub async fn steal_lease(&self, thief: &str) {
+        let name = keys::keeper_lease(&self.definition.cluster);
+        let lease = self.store.acquire_lease(&name, "local", LEASE_TTL).await.expect("the lease is the keeper's");
+        self.store.release_lease(&lease).await.expect("a lease can be given back");
+        self.store.acquire_lease(&name, thief, LEASE_TTL.times(1_000)).await.expect("the lease is free");
     }
 
     /// An API whose keeper is elsewhere, and silent.

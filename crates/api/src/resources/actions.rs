@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use super::machines;
 use crate::Api;
 use crate::call::Call;
+use crate::codes::Code;
 use crate::links;
 use crate::operations::render_status;
 use crate::reply::{RETRY_AFTER, Refused, json_response, set_retry_after, shortened};
@@ -100,7 +101,7 @@ fn parse_ask(call: &Call, verb: &str, machine: MachineName, body: &[u8]) -> Resu
         _ => {
             let message =
                 format!("there is no action `{}`; powerOff, start, restart, cordon, uncordon, unmanage and manage are", shortened(verb));
-            return Err(Refused::new(StatusCode::NOT_FOUND, "InvalidAction", message).target(shortened(verb)));
+            return Err(Refused::new(Code::InvalidAction, message).target(shortened(verb)));
         }
     };
     Ok(Ask::Act { machine, action, outage })

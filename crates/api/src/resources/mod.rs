@@ -14,6 +14,7 @@ use store::Revision;
 
 use crate::cache::View;
 use crate::call::Call;
+use crate::codes::Code;
 use crate::links;
 use crate::paging::Paging;
 use crate::reply::{Refused, json_response};
@@ -48,10 +49,10 @@ pub(crate) fn list(view: &View, call: &Call, kind: Kind, subscription: &str, gro
 /// An unknown subscription or resource group is an error, not an empty list: it is most often a typing mistake.
 fn check_place(view: &View, subscription: &str, group: Option<&str>) -> Result<(), Refused> {
     if !view.subscriptions().iter().any(|known| known.eq_ignore_ascii_case(subscription)) {
-        return Err(Refused::new(StatusCode::NOT_FOUND, "SubscriptionNotFound", format!("there is no subscription `{subscription}`")));
+        return Err(Refused::new(Code::SubscriptionNotFound, format!("there is no subscription `{subscription}`")));
     }
     match group {
-        Some(group) => Err(Refused::new(StatusCode::NOT_FOUND, "ResourceGroupNotFound", format!("there is no resource group `{group}`"))),
+        Some(group) => Err(Refused::new(Code::ResourceGroupNotFound, format!("there is no resource group `{group}`"))),
         None => Ok(()),
     }
 }

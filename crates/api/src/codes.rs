@@ -1,0 +1,80 @@
+//! The codes of errors, each with the status it is answered with. Every one has a page under `docs/errors/`.
+
+use http::StatusCode;
+use model::Rule;
+
+/// Makes the codes and the list of them from one table, so that no code is left out of the list.
+macro_rules! codes {
+    ($($code:ident $status:ident,)*) => {
+        /// The codes that are not a rule's.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Code {
+            $($code,)*
+        }
+
+        impl Code {
+            const ALL: &[Code] = &[$(Code::$code),*];
+
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Code::$code => stringify!($code),)*
+                }
+            }
+
+            pub fn status(self) -> StatusCode {
+                match self {
+                    $(Code::$code => StatusCode::$status,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    AmbiguousOperationId CONFLICT,
+    InvalidAction NOT_FOUND,
+    InvalidRequestContent BAD_REQUEST,
+    InvalidResourceType NOT_FOUND,
+    KeeperUnavailable SERVICE_UNAVAILABLE,
+    MethodNotAllowed METHOD_NOT_ALLOWED,
+    MissingApiVersionParameter BAD_REQUEST,
+    RequestBodyTooLarge PAYLOAD_TOO_LARGE,
+    RequestTimeout REQUEST_TIMEOUT,
+    ResourceGroupNotFound NOT_FOUND,
+    ResourceNotFound NOT_FOUND,
+    StoreUnavailable SERVICE_UNAVAILABLE,
+    SubscriptionNotFound NOT_FOUND,
+    TooManyRequests TOO_MANY_REQUESTS,
+
+    // How operations end that do not succeed. A 200 for their result would make `az` exit 0.
+    DeadlineExceeded CONFLICT,
+    DeviceMissing CONFLICT,
+    DeviceUnsupported CONFLICT,
+    OperationCanceled CONFLICT,
+}
+
+pub(crate) fn status_of(rule: Rule) -> StatusCode {
+    match rule {
+        Rule::RequestExpired => StatusCode::SERVICE_UNAVAILABLE,
+        Rule::MachineExists | Rule::OperationExists => StatusCode::NOT_FOUND,
+        Rule::EvacuateUnavailable => StatusCode::BAD_REQUEST,
+        Rule::QueueFull => StatusCode::TOO_MANY_REQUESTS,
+        Rule::ClusterRunning
+        | Rule::ClusterConnected
+        | Rule::MachineManaged
+        | Rule::MachineProvisioned
+        | Rule::OneActionPerMachine
+        | Rule::KcpOneAtATime
+        | Rule::KcpOthersHealthy
+        | Rule::KcpQuorum
+        | Rule::KcpSoleVoter
+        | Rule::HeldByOperation
+        | Rule::OperationRunning => StatusCode::CONFLICT,
+    }
+}
+
+/// Every code that a client can read in an error, with its status.
+pub fn error_codes() -> impl Iterator<Item = (&'static str, StatusCode)> {
+    let rules = Rule::ALL.into_iter().map(|rule| (rule.code(), status_of(rule)));
+    rules.chain(Code::ALL.iter().map(|code| (code.name(), code.status())))
+}
