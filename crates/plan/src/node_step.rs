@@ -1,6 +1,6 @@
 //! The node of a machine: cordoned, back after a boot, uncordoned.
 
-use model::{Action, DeviceAsk, NodeSeen, Provisioning, StepKind, Wait, WaitKind};
+use model::{Action, DeviceAsk, NodeSeen, Power, Provisioning, StepKind, Wait, WaitKind};
 
 use crate::asking::ask_or_wait;
 use crate::operate::{Bench, Finding};
@@ -40,7 +40,11 @@ pub(crate) fn rejoin(bench: &Bench<'_>) -> Finding {
     match bench.sight.node(bench.now) {
         Err(wait) => Finding::wait(wait),
         Ok(node) if is_node_ready(node) && is_new_boot(bench, node) => Finding::Done,
-        Ok(_) => Finding::wait(Wait { kind: WaitKind::Rejoin, since, expected_by: Some(since + bench.limits.expected_rejoin) }),
+        Ok(_) => {
+            // A machine that has gone off since will not come back by waiting; whoever looks should see that.
+            let kind = if bench.sight.power(since, bench.now) == Ok(Power::Off) { WaitKind::UnexpectedlyOff } else { WaitKind::Rejoin };
+            Finding::wait(Wait { kind, since, expected_by: Some(since + bench.limits.expected_rejoin) })
+        }
     }
 }
 
