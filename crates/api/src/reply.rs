@@ -15,8 +15,8 @@ pub(crate) struct Refused {
     code: &'static str,
     message: String,
     target: Option<String>,
-    details: Vec<(String, String)>,
-    info: Option<Value>,
+    /// Boxed, because most errors have none.
+    refusal: Option<Box<Refusal>>,
     retry_after: Option<Span>,
     allow: Option<String>,
 }
@@ -28,7 +28,7 @@ impl Refused {
 
     /// Private, so that every code is either in the table of codes or a rule's.
     fn with(status: StatusCode, code: &'static str, message: String) -> Self {
-        Refused { status, code, message, target: None, details: Vec::new(), info: None, retry_after: None, allow: None }
+        Refused { status, code, message, target: None, refusal: None, retry_after: None, allow: None }
     }
 
     pub fn target(mut self, target: impl Into<String>) -> Self {
@@ -70,22 +70,13 @@ impl Refused {
     }
 
     /// A refusal of the keeper's, with its rule, evidence and remedy.
-    pub fn by_rule(refusal: &Refusal) -> Self {
+    pub fn by_rule(refusal: Refusal) -> Self {
         let message = format!("{}: {}", refusal.message, refusal.evidence.join("; "));
-        let mut details: Vec<(String, String)> = refusal.evidence.iter().map(|fact| ("Evidence".to_owned(), fact.clone())).collect();
-        details.push(("Remedy".to_owned(), refusal.remedy.clone()));
-        let info = json!({
-            "rule": refusal.rule.name(),
-            "subject": refusal.message,
-            "evidence": refusal.evidence,
-            "remedy": refusal.remedy,
-        });
-        let retry_after = matches!(refusal.rule, Rule::RequestExpired | Rule::QueueFull).then_some(RETRY_AFTER);
+        let rule = refusal.rule;
         Refused {
-            details,
-            info: Some(info),
-            retry_after,
-            ..Refused::with(status_of(refusal.rule), refusal.rule.code(), message).target(refusal.rule.name())
+            refusal: Some(Box::new(refusal)),
+            retry_after: matches!(rule, Rule::RequestExpired | Rule::QueueFull).then_some(RETRY_AFTER),
+            ..Refused::with(status_of(rule), rule.code(), message).target(rule.name())
         }
     }
 
@@ -94,11 +85,9 @@ impl Refused {
         if let Some(target) = &self.target {
             error["target"] = json!(target);
         }
-        if !self.details.is_empty() {
-            error["details"] = self.details.iter().map(|(code, message)| json!({ "code": code, "message": message })).collect();
-        }
-        if let Some(info) = &self.info {
-            error["additionalInfo"] = json!([{ "type": "Refusal", "info": info }]);
+        if let Some(refusal) = &self.refusal {
+            error["details"] = details(refusal);
+            error["additionalInfo"] = json!([{ "type": "Refusal", "info": info(refusal) }]);
         }
         json!({ "error": error })
     }
@@ -115,6 +104,22 @@ impl Refused {
         response.headers_mut().insert("x-ms-error-code", HeaderValue::from_static(self.code));
         response
     }
+}
+
+/// For clients that know ARM's envelope only.
+fn details(refusal: &Refusal) -> Value {
+    let evidence = refusal.evidence.iter().map(|fact| json!({ "code": "Evidence", "message": fact }));
+    evidence.chain([json!({ "code": "Remedy", "message": refusal.remedy })]).collect()
+}
+
+/// The same for clients that know ours.
+fn info(refusal: &Refusal) -> Value {
+    json!({
+        "rule": refusal.rule.name(),
+        "subject": refusal.message,
+        "evidence": refusal.evidence,
+        "remedy": refusal.remedy,
+    })
 }
 
 /// How long a client should wait before it asks again. Absent or zero makes Azure's clients sleep for half a minute.

@@ -45,7 +45,7 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
         error!(error = %problem, "a judged request could not be swept away");
     }
     match verdict {
-        Verdict::Refused { refusal } => Err(Refused::by_rule(&refusal)),
+        Verdict::Refused { refusal } => Err(Refused::by_rule(refusal)),
         accepted => Ok(accepted),
     }
 }

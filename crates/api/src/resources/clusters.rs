@@ -24,11 +24,11 @@ pub(super) fn render(view: &View, versioned: &Versioned<Cluster>) -> Value {
     let mut resource = envelope(
         cluster,
         "clusters",
-        links::cluster_id(cluster),
+        &links::cluster_id(cluster),
         cluster.name.as_str(),
         cluster.created_at,
         versioned.revision,
-        json!(cluster.tags),
+        &cluster.tags,
     );
     let mut properties = json!({
         "clusterType": if racks.len() == 1 { "SingleRack" } else { "MultiRack" },

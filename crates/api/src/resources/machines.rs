@@ -72,11 +72,11 @@ pub(super) fn render(view: &View, versioned: &Versioned<Machine>) -> Value {
     let mut resource = envelope(
         cluster,
         "bareMetalMachines",
-        links::machine_id(cluster, &machine.name),
+        &links::machine_id(cluster, &machine.name),
         machine.name.as_str(),
         machine.created_at,
         versioned.revision,
-        json!(machine.tags),
+        &machine.tags,
     );
     resource["properties"] = properties(view, cluster, machine);
     resource

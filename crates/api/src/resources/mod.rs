@@ -6,6 +6,8 @@ pub(crate) mod machines;
 pub(crate) mod racks;
 pub(crate) mod subscriptions;
 
+use std::collections::BTreeMap;
+
 use axum::response::Response;
 use http::StatusCode;
 use model::{Cluster, Timestamp};
@@ -70,8 +72,10 @@ pub(crate) fn clusters_at<'a>(
     Ok(clusters)
 }
 
+type Tags = BTreeMap<String, String>;
+
 /// What every tracked resource has around its properties.
-fn envelope(cluster: &Cluster, kind: &str, id: String, name: &str, created_at: Timestamp, revision: Revision, tags: Value) -> Value {
+fn envelope(cluster: &Cluster, kind: &str, id: &str, name: &str, created_at: Timestamp, revision: Revision, tags: &Tags) -> Value {
     json!({
         "id": id,
         "name": name,

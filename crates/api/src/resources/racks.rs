@@ -23,11 +23,11 @@ pub(super) fn render(view: &View, versioned: &Versioned<Rack>) -> Value {
     let mut resource = envelope(
         cluster,
         "racks",
-        links::rack_id(cluster, &rack.name),
+        &links::rack_id(cluster, &rack.name),
         rack.name.as_str(),
         rack.created_at,
         versioned.revision,
-        json!(rack.tags),
+        &rack.tags,
     );
     resource["properties"] = json!({
         "availabilityZone": rack.availability_zone,
