@@ -1,6 +1,6 @@
 //! Handing a request to its cluster's keeper through the store, and waiting for the verdict.
 
-use model::{Ask, ClusterName, REQUEST_LIFE, Refusal, Request, RequestId, RequestKey, Verdict, keys};
+use model::{Ask, ClusterName, REQUEST_LIFE, Refusal, Request, RequestId, RequestKey, Span, Verdict, keys};
 use sha2::{Digest, Sha256};
 use store::{Commit, Expected, StoreError};
 use tracing::error;
@@ -13,6 +13,9 @@ use crate::reply::{RETRY_AFTER, Refused};
 
 /// Requests of one cluster that may wait for their verdict at once. More are told to come back.
 pub const MAX_PENDING: usize = 1_024;
+
+/// A verdict given in the last moment of a request's life takes this long to be committed and seen.
+const VERDICT_GRACE: Span = Span::seconds(1);
 
 /// What the keeper said, once the cache has it too: a read that follows sees what was done.
 pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: Ask, body: &[u8]) -> Result<Verdict, Refused> {
@@ -63,7 +66,7 @@ async fn wait_for_verdict(api: &Api, request: &Request) -> Result<Verdict, Refus
             }
         }
     };
-    match tokio::time::timeout(REQUEST_LIFE.to_std(), judged).await {
+    match tokio::time::timeout((REQUEST_LIFE + VERDICT_GRACE).to_std(), judged).await {
         Ok(verdict) => Ok(verdict),
         Err(_) => {
             let message = format!("no keeper of cluster `{}` answered in time; the request was not carried out", request.cluster);
