@@ -26,7 +26,7 @@ pub(crate) struct Books {
 
 impl Books {
     /// Reads everything of the cluster. Returns the revision from which requests are to be watched.
-    pub async fn open(keeper: &Keeper) -> Result<(Books, Revision), KeeperError> {
+    pub async fn open(keeper: &Keeper, fence: Fence) -> Result<(Books, Revision), KeeperError> {
         let failed = |source| KeeperError::Store { cluster: keeper.cluster.clone(), source };
         let store: &SharedStore = &keeper.store;
         let document = store.get(&keys::cluster(&keeper.cluster)).await.map_err(failed)?;
@@ -54,8 +54,18 @@ impl Books {
             books.revisions.insert(document.key, document.revision);
         }
         let requests = store.list(&keys::requests_of(&keeper.cluster)).await.map_err(failed)?;
+        let mut unreadable = Commit::default().fenced(fence);
         for document in &requests.documents {
-            books.snapshot.set_request(decode::<Request>(document)?);
+            match decode::<Request>(document) {
+                Ok(request) => books.take_request(&document.key, request, document.revision),
+                Err(error) => {
+                    tracing::error!(key = %document.key, %error, "a request cannot be read and is thrown away");
+                    unreadable = unreadable.delete(document.key.clone());
+                }
+            }
+        }
+        if !unreadable.writes.is_empty() {
+            store.commit(unreadable).await.map_err(failed)?;
         }
         Ok((books, requests.revision))
     }
@@ -87,8 +97,9 @@ impl Books {
         self.stirred = true;
     }
 
-    pub fn take_request(&mut self, request: Request) {
+    pub fn take_request(&mut self, key: &str, request: Request, revision: Revision) {
         self.stirred |= request.verdict.is_none();
+        self.revisions.insert(key.to_owned(), revision);
         self.snapshot.set_request(request);
     }
 
@@ -98,6 +109,7 @@ impl Books {
         if let Some(id) = key.strip_prefix(&prefix) {
             self.snapshot.requests.remove(&RequestId::new(id));
         }
+        self.revisions.remove(key);
     }
 
     pub fn needs_plan(&self) -> bool {
@@ -154,7 +166,7 @@ impl Books {
             commit = commit.delete(keys::operation(cluster, id));
         }
         for (id, request) in &changes.requests {
-            commit = commit.put(keys::request(cluster, id), encode(request));
+            commit = self.put(commit, keys::request(cluster, id), request);
         }
         for id in &changes.forgotten_requests {
             commit = commit.delete(keys::request(cluster, id));
@@ -177,6 +189,9 @@ impl Books {
         }
         for id in &plan.changes.forgotten_operations {
             self.revisions.remove(&keys::operation(&self.snapshot.cluster.name, id));
+        }
+        for id in &plan.changes.forgotten_requests {
+            self.revisions.remove(&keys::request(&self.snapshot.cluster.name, id));
         }
         self.wake_at = plan.wake_at;
         for (machine, revisit) in &plan.revisits {

@@ -56,6 +56,10 @@ pub(crate) fn no_bmc(machine: &MachineName) -> Fault {
     Fault::new(FaultClass::Missing, Delivery::No, format!("no BMC is configured for `{machine}`"))
 }
 
+pub(crate) fn is_for_node(ask: DeviceAsk) -> bool {
+    matches!(ask, DeviceAsk::Cordon | DeviceAsk::Uncordon)
+}
+
 fn node_of(step: &Step) -> Result<&str, Fault> {
     step.node.as_deref().ok_or_else(|| Fault::new(FaultClass::Missing, Delivery::No, format!("`{}` has no node", step.machine)))
 }

@@ -1,5 +1,7 @@
 //! Writes a site's description into the store before its keeper starts.
 
+use std::collections::BTreeMap;
+
 use model::{Clock, Site, keys};
 use plan::Enrolled;
 use serde::de::DeserializeOwned;
@@ -20,23 +22,30 @@ pub async fn enroll_site(store: &SharedStore, clock: &dyn Clock, site: &Site) ->
         }
         None => commit = commit.expect(cluster_key.clone(), Expected::Absent),
     }
+    let mut revisions = BTreeMap::new();
     for document in store.list(&keys::racks_of(&site.cluster)).await.map_err(failed)?.documents {
         let rack: model::Rack = decode(&document)?;
+        revisions.insert(document.key.clone(), document.revision);
         stored.racks.insert(rack.name.clone(), rack);
     }
     for document in store.list(&keys::machines_of(&site.cluster)).await.map_err(failed)?.documents {
         let machine: model::Machine = decode(&document)?;
+        revisions.insert(document.key.clone(), document.revision);
         stored.machines.insert(machine.name.clone(), machine);
     }
     let writes = plan::enroll(&stored, site, clock.now());
     if let Some(cluster) = &writes.cluster {
         commit = commit.put(cluster_key, encode(cluster));
     }
+    // A keeper may be at work on these documents: what it wrote since we read them is not overwritten.
+    let expected = |key: &String| revisions.get(key).map_or(Expected::Absent, |revision| Expected::At(*revision));
     for rack in writes.racks.values() {
-        commit = commit.put(keys::rack(&site.cluster, &rack.name), encode(rack));
+        let key = keys::rack(&site.cluster, &rack.name);
+        commit = commit.expect(key.clone(), expected(&key)).put(key, encode(rack));
     }
     for machine in writes.machines.values() {
-        commit = commit.put(keys::machine(&site.cluster, &machine.name), encode(machine));
+        let key = keys::machine(&site.cluster, &machine.name);
+        commit = commit.expect(key.clone(), expected(&key)).put(key, encode(machine));
     }
     if !commit.writes.is_empty() {
         store.commit(commit).await.map_err(failed)?;

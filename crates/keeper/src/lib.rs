@@ -14,13 +14,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kubernetes::Undercloud;
-use model::{Clock, ClusterName, MachineName, Span};
+use model::{Clock, ClusterName, KeeperState, MachineName, Span};
 use redfish::Bmc;
 use store::{SharedStore, StoreError};
+use tokio::sync::watch;
 
 pub use devices::VaultCredentials;
 pub use enroll::enroll_site;
 pub use polls::MAX_POLLS;
+pub use run::MAX_NODE_ASKS;
 
 /// How long a keeper's lease lasts without renewal. Never scaled: it is about our own processes.
 pub const LEASE_TTL: Span = Span::seconds(60);
@@ -47,6 +49,8 @@ pub struct Keeper {
     pub clock: Arc<dyn Clock>,
     pub bmcs: BTreeMap<MachineName, Bmc>,
     pub undercloud: Undercloud,
+    /// Where the keeper says how it is doing.
+    pub state: watch::Sender<KeeperState>,
 }
 
 impl std::fmt::Debug for Keeper {
@@ -73,6 +77,12 @@ pub enum KeeperError {
     },
     #[error("operation {id} was written by a newer version (format {found}); use that version")]
     NewerOperation { id: String, found: u32 },
+    #[error("the clock was set, or the computer slept: wall time is {step} off")]
+    ClockStepped { step: Span },
+    #[error("a request to a device broke off in our own code")]
+    TaskPanicked,
+    #[error("a commit took so long that the lease might run out before the devices have answered")]
+    LeaseTooShort,
     /// A plan broke an invariant. Nothing of it was carried out.
     #[error("a plan was stopped because it breaks an invariant: {violation}")]
     Invariant { violation: String },

@@ -1,10 +1,13 @@
 //! The loop itself: wait for a wake-up, plan, commit, ask.
 
+use std::sync::Arc;
+
 use futures::StreamExt;
-use model::{MachineName, Request, Span, Timestamp, keys};
+use kubernetes::NodeEvent;
+use model::{KeeperState, MachineName, Request, Span, Timestamp, keys};
 use plan::{Plan, Step};
-use store::{Change, Watch};
-use tokio::sync::mpsc;
+use store::{Change, StoreError, Watch};
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -32,9 +35,24 @@ struct Loop {
     /// Looks and requests under way; dropped with the loop, so that a keeper that stops asks nothing more.
     tasks: JoinSet<()>,
     asks_under_way: usize,
+    /// Requests to the undercloud take turns: one API server serves the whole site.
+    node_asks: Arc<Semaphore>,
     planned_at: Option<Instant>,
     contact_due: Timestamp,
+    /// The node watch is broken: an answer to something else does not make what it told fresh again.
+    watch_lost: bool,
+    /// Wall and monotonic time of the last round; when they part, the clock was set or the machine slept.
+    rounded_at: (Timestamp, Instant),
 }
+
+/// Cordons and uncordons that may be under way at once.
+pub const MAX_NODE_ASKS: usize = 32;
+
+/// How far wall time may run off from monotonic time between two rounds. What was seen before is then of unknown age.
+const CLOCK_STEP: Span = Span::seconds(5);
+
+/// How long ending the sessions with the BMCs may take. One that stays open runs out by itself.
+const CLOSE_TIMEOUT: Span = Span::seconds(2);
 
 impl Keeper {
     /// Keeps the cluster until `shutdown`, and begins again from the store whenever that ends early.
@@ -43,7 +61,9 @@ impl Keeper {
     pub async fn run_for_ever(self, shutdown: CancellationToken) {
         while !shutdown.is_cancelled() {
             if let Err(error) = self.clone().run(shutdown.clone()).await {
-                error!(cluster = %self.cluster, error = %chain(&error), "keeping stopped; it begins again shortly");
+                let error = chain(&error);
+                error!(cluster = %self.cluster, %error, "keeping stopped; it begins again shortly");
+                self.report_failure(error);
                 tokio::select! {
                     () = shutdown.cancelled() => {}
                     () = tokio::time::sleep(BEGIN_AGAIN_AFTER.to_std()) => {}
@@ -52,21 +72,39 @@ impl Keeper {
         }
     }
 
+    fn report_failure(&self, error: String) {
+        let now = self.clock.now();
+        self.state.send_modify(|state| {
+            let since = if let KeeperState::Failing { since, .. } = state { *since } else { now };
+            *state = KeeperState::Failing { since, error };
+        });
+    }
+
     /// Keeps the cluster until `shutdown`, or until it loses its lease or its store.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), KeeperError> {
         let cluster = self.cluster.clone();
         let failed = |source| KeeperError::Store { cluster: cluster.clone(), source };
+        let awaiting = KeeperState::AwaitingLease { since: self.clock.now() };
+        // A keeper that failed says so until it keeps again, not while it tries.
+        self.state.send_if_modified(|state| {
+            let fresh = *state == KeeperState::Starting;
+            if fresh {
+                *state = awaiting;
+            }
+            fresh
+        });
         let tenure = tokio::select! {
             biased;
             () = shutdown.cancelled() => return Ok(()),
             tenure = Tenure::begin(&self.store, &self.cluster, &self.holder) => tenure.map_err(failed)?,
         };
-        let (books, revision) = Books::open(&self).await?;
+        let started_at = self.clock.now();
+        let (books, revision) = Books::open(&self, tenure.fence()).await?;
         let watch = self.store.watch(&keys::requests_of(&self.cluster), revision).await.map_err(failed)?;
         let (events, inbox) = mpsc::channel(EVENT_QUEUE);
         info!(%cluster, machines = books.snapshot.machines.len(), running = books.snapshot.running_count(), "keeping");
         let mut the_loop = Loop {
-            contact_due: self.clock.now(),
+            contact_due: started_at,
             keeper: self,
             books,
             tenure,
@@ -75,9 +113,13 @@ impl Keeper {
             events,
             tasks: JoinSet::new(),
             asks_under_way: 0,
+            node_asks: Arc::new(Semaphore::new(MAX_NODE_ASKS)),
             planned_at: None,
+            watch_lost: false,
+            rounded_at: (started_at, Instant::now()),
         };
         the_loop.open_eyes();
+        the_loop.keeper.state.send_replace(KeeperState::Keeping { since: started_at });
         let result = the_loop.turn(inbox, watch, &shutdown).await;
         the_loop.close().await;
         result
@@ -138,11 +180,34 @@ impl Loop {
                 }
                 () = sleep => {}
             }
+            self.check_clock()?;
             if self.is_plan_due() {
                 self.plan_and_act().await?;
             }
-            while self.tasks.try_join_next().is_some() {}
+            self.reap()?;
         }
+    }
+
+    /// After a clock that was set, or a sleep of the computer, nothing that was seen has a known age: begin again.
+    fn check_clock(&mut self) -> Result<(), KeeperError> {
+        let (now, instant) = (self.now(), Instant::now());
+        let (wall_before, monotonic_before) = self.rounded_at;
+        self.rounded_at = (now, instant);
+        let monotonic = Span::millis(u64::try_from((instant - monotonic_before).as_millis()).unwrap_or(u64::MAX));
+        let expected = wall_before + monotonic;
+        let step = if now > expected { now.since(expected) } else { expected.since(now) };
+        if step > CLOCK_STEP { Err(KeeperError::ClockStepped { step }) } else { Ok(()) }
+    }
+
+    /// A task that panicked took its answer with it; without the answer its machine would wait for ever.
+    fn reap(&mut self) -> Result<(), KeeperError> {
+        while let Some(result) = self.tasks.try_join_next() {
+            match result {
+                Err(error) if error.is_panic() => return Err(KeeperError::TaskPanicked),
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
     }
 
     /// When the loop must run although nothing has happened.
@@ -166,31 +231,47 @@ impl Loop {
     async fn plan_and_act(&mut self) -> Result<(), KeeperError> {
         self.planned_at = Some(Instant::now());
         let plan = self.books.plan(self.now())?;
-        self.commit(&plan).await?;
+        if !self.commit(&plan).await? {
+            return Ok(());
+        }
+        // A commit may have taken long. What is not sent now is journalled, and whoever keeps next looks first.
+        if !plan.steps.is_empty() && !self.tenure.may_ask() {
+            return Err(KeeperError::LeaseTooShort);
+        }
         for step in plan.steps {
             self.ask(step);
         }
         Ok(())
     }
 
-    async fn commit(&mut self, plan: &Plan) -> Result<(), KeeperError> {
+    /// Whether the plan was committed. It is not if a request was withdrawn meanwhile; then there is another plan.
+    async fn commit(&mut self, plan: &Plan) -> Result<bool, KeeperError> {
         if plan.changes.is_empty() {
             self.books.settle(plan, &[], None);
-            return Ok(());
+            return Ok(true);
         }
         let commit = self.books.commit_of(plan, self.tenure.fence());
         let keys: Vec<String> = commit.writes.keys().cloned().collect();
-        let cluster = &self.keeper.cluster;
-        let revision = self.keeper.store.commit(commit).await.map_err(|source| KeeperError::Store { cluster: cluster.clone(), source })?;
-        self.books.settle(plan, &keys, Some(revision));
-        self.look_closely(plan);
-        Ok(())
+        match self.keeper.store.commit(commit).await {
+            Ok(revision) => {
+                self.books.settle(plan, &keys, Some(revision));
+                self.look_closely(plan);
+                Ok(true)
+            }
+            Err(StoreError::Conflict { key, .. }) if key.starts_with(keys::REQUESTS) => {
+                self.books.drop_request(&key);
+                self.books.mark_all();
+                Ok(false)
+            }
+            Err(source) => Err(KeeperError::Store { cluster: self.keeper.cluster.clone(), source }),
+        }
     }
 
     /// A machine that has just become busy is looked at at once, not when its idle poll would come.
     fn look_closely(&mut self, plan: &Plan) {
         let now = self.now();
-        for operation in plan.changes.operations.values().filter(|operation| operation.is_running()) {
+        let running = plan.changes.operations.values().filter(|operation| operation.is_running());
+        for operation in running.filter(|operation| self.keeper.bmcs.contains_key(&operation.machine)) {
             self.polls.schedule(&operation.machine, now);
         }
     }
@@ -205,7 +286,13 @@ impl Loop {
         let bmc = self.keeper.bmcs.get(&step.machine).cloned();
         let undercloud = self.keeper.undercloud.clone();
         let events = self.events.clone();
+        let turns = devices::is_for_node(step.ask).then(|| self.node_asks.clone());
         self.tasks.spawn(async move {
+            // The semaphore is never closed.
+            let _turn = match &turns {
+                Some(turns) => turns.acquire().await.ok(),
+                None => None,
+            };
             let result = devices::request(&step, bmc.as_ref(), &undercloud).await;
             // The loop is gone only when the keeper is.
             let _ = events.send(Event::Answered { step, result }).await;
@@ -241,7 +328,11 @@ impl Loop {
                 eyes::note_power(&mut self.books, &machine, looked_at, result, now);
                 self.schedule_look(&machine);
             }
-            Event::Node(event) => eyes::note_node(&mut self.books, &mut self.names, event, now),
+            Event::Node(event) => {
+                self.watch_lost = matches!(event, NodeEvent::Lost(_));
+                eyes::note_node(&mut self.books, &mut self.names, event, now);
+            }
+            Event::Contact(Ok(())) if self.watch_lost => {}
             Event::Contact(result) => {
                 eyes::note_contact(&mut self.books, result, now);
                 if let Some(at) = plan::retry_at(&self.books.snapshot.undercloud, &self.books.snapshot.cluster.limits) {
@@ -265,14 +356,16 @@ impl Loop {
             let asked_at = operation.journal.last().map_or(operation.accepted_at, |entry| entry.at);
             observation.ask_ended_at.unwrap_or(asked_at).max(asked_at)
         });
-        let at = plan::next_poll(machine, &observation.bmc, busy_since, &self.books.snapshot.cluster.limits);
-        self.polls.schedule(machine, at);
+        if self.keeper.bmcs.contains_key(machine) {
+            let at = plan::next_poll(machine, &observation.bmc, busy_since, &self.books.snapshot.cluster.limits);
+            self.polls.schedule(machine, at);
+        }
     }
 
     fn take_requests(&mut self, changes: Vec<Change>) {
-        for Change { key, value, .. } in changes {
+        for Change { key, value, revision, .. } in changes {
             match value.as_deref().map(serde_json::from_slice::<Request>) {
-                Some(Ok(request)) => self.books.take_request(request),
+                Some(Ok(request)) => self.books.take_request(&key, request, revision),
                 // One unreadable request must not stop the cluster; it gets no verdict, and its sender is told so.
                 Some(Err(error)) => error!(%key, %error, "a request cannot be read and is ignored"),
                 None => self.books.drop_request(&key),
@@ -293,6 +386,9 @@ impl Loop {
 
     async fn close(mut self) {
         self.tasks.shutdown().await;
+        // BMCs have few places for sessions; those that do not answer now free ours when it runs out.
+        let sessions = futures::future::join_all(self.keeper.bmcs.values().map(redfish::Bmc::close));
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT.to_std(), sessions).await;
         self.tenure.end(&self.keeper.store).await;
     }
 }

@@ -3,6 +3,7 @@
 mod cluster;
 mod fault;
 mod hold;
+mod keeper_state;
 pub mod keys;
 mod limits;
 mod machine;
@@ -19,6 +20,7 @@ mod wait;
 pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
 pub use fault::{Delivery, Fault, FaultClass};
 pub use hold::{Hold, HoldOwner};
+pub use keeper_state::KeeperState;
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
 pub use machine::{Answer, DesiredPower, Hardware, LastSeen, Machine, Management, NodeAsk, Observation, Provisioning, Role};
 pub use name::{ClusterName, CorrelationId, InvalidName, MachineName, NAME_MAX, OperationId, RackName, RequestId, RequestKey, natural_cmp};

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::{Cluster, Connection, keys};
@@ -24,8 +24,14 @@ pub fn data_dir(given: Option<PathBuf>, purpose: &str) -> Result<PathBuf, Troubl
         Some(dir) => dir,
         None => data_home()?.join(purpose),
     };
-    std::fs::create_dir_all(&dir).map_err(|error| Trouble::caused(&format!("{} cannot be made", dir.display()), &error))?;
+    make_private(&dir).map_err(|error| Trouble::caused(&format!("{} cannot be made", dir.display()), &error))?;
     std::path::absolute(&dir).map_err(|error| Trouble::caused(&format!("{} cannot be used", dir.display()), &error))
+}
+
+/// What is kept there is its owner's alone, from the first moment on.
+fn make_private(dir: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 /// Beside the contexts if a home is set, so that two homes do not meet in their data either.

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use keeper::{Keeper, VaultCredentials, enroll_site};
 use kubernetes::Undercloud;
-use model::{Clock, MachineName, Site};
+use model::{Clock, ClusterName, KeeperState, MachineName, Site};
 use redfish::{Bmc, Transport};
 use store::{SharedStore, SqliteStore, SystemClock, Vault};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -48,8 +50,13 @@ pub struct ControlPlane {
     pub address: SocketAddr,
     pub sites: Vec<Site>,
     pub store: SharedStore,
-    tasks: JoinSet<()>,
+    keeper_states: BTreeMap<ClusterName, watch::Receiver<KeeperState>>,
+    keepers: JoinSet<()>,
+    faces: JoinSet<()>,
 }
+
+/// How long a client that is still sending or reading is waited for once the keepers have ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 impl ControlPlane {
     pub async fn start(site_files: &[PathBuf], dir: &Path, listen: &str, shutdown: &CancellationToken) -> Result<Self, Trouble> {
@@ -60,15 +67,22 @@ impl ControlPlane {
         let store: SharedStore = Arc::new(store);
         let vault = Vault::open(store.clone(), &dir.join("vault.key")).await;
         let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
-        let mut plane = ControlPlane { address, sites: Vec::new(), store: store.clone(), tasks: JoinSet::new() };
+        let mut plane = ControlPlane {
+            address,
+            sites: Vec::new(),
+            store: store.clone(),
+            keeper_states: BTreeMap::new(),
+            keepers: JoinSet::new(),
+            faces: JoinSet::new(),
+        };
         for path in site_files {
             plane.keep(SiteFile::load(path)?, &vault, &clock, shutdown).await?;
         }
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
-        plane.tasks.spawn(cache.clone().follow(store.clone(), shutdown.clone()));
+        plane.faces.spawn(cache.clone().follow(store.clone(), shutdown.clone()));
         let router = api::router(api::Api { store, clock, cache });
         let stop = shutdown.clone();
-        plane.tasks.spawn(async move {
+        plane.faces.spawn(async move {
             let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
             if let Err(error) = served {
                 tracing::error!(%error, "the API stopped");
@@ -86,15 +100,21 @@ impl ControlPlane {
         shutdown: &CancellationToken,
     ) -> Result<(), Trouble> {
         let Loaded { site, kubeconfig, logins } = loaded;
+        if self.sites.iter().any(|known| known.cluster == site.cluster) {
+            return Err(Trouble::failed(format!("cluster `{}` is described twice", site.cluster)));
+        }
         let transport = Transport::tcp();
         let mut bmcs: BTreeMap<MachineName, Bmc> = BTreeMap::new();
+        // At once, so that they share a few commits.
+        let saves = site.machines.iter().filter_map(|machine| {
+            let login = logins.get(&machine.name)?;
+            let text = format!("{}\n{}", login.user, login.password);
+            Some(async move { vault.save(&machine.hardware.credentials, text.as_bytes()).await })
+        });
+        let saved = futures::future::try_join_all(saves).await;
+        saved.map_err(|error| Trouble::caused("BMC credentials cannot be saved", &error))?;
         for machine in &site.machines {
             let secret = machine.hardware.credentials.clone();
-            if let Some(login) = logins.get(&machine.name) {
-                let text = format!("{}\n{}", login.user, login.password);
-                let saved = vault.save(&secret, text.as_bytes()).await;
-                saved.map_err(|error| Trouble::caused("BMC credentials cannot be saved", &error))?;
-            }
             let address = machine.hardware.bmc_address.parse().map_err(|error| Trouble::caused("a BMC address is no URL", &error))?;
             let credentials = Arc::new(VaultCredentials::new(vault.clone(), secret));
             bmcs.insert(machine.name.clone(), Bmc::new(transport.clone(), address, credentials));
@@ -103,6 +123,8 @@ impl ControlPlane {
         let undercloud =
             undercloud.map_err(|fault| Trouble::caused(&format!("the kubeconfig of `{}` cannot be used", site.cluster), &fault))?;
         enroll_site(&self.store, clock.as_ref(), &site).await.map_err(|error| Trouble::caused("the site cannot be enrolled", &error))?;
+        let (state, how_it_is) = watch::channel(KeeperState::Starting);
+        self.keeper_states.insert(site.cluster.clone(), how_it_is);
         let keeper = Keeper {
             cluster: site.cluster.clone(),
             // A data directory has one process, so what this name held before has ended.
@@ -111,18 +133,26 @@ impl ControlPlane {
             clock: clock.clone(),
             bmcs,
             undercloud,
+            state,
         };
-        self.tasks.spawn(keeper.run_for_ever(shutdown.clone()));
+        self.keepers.spawn(keeper.run_for_ever(shutdown.clone()));
         self.sites.push(site);
         Ok(())
     }
 
-    /// Waits until everything has ended after a shutdown.
+    /// Waits until everything has ended after a shutdown. A client that dawdles is not waited for.
     pub async fn ended(&mut self) -> Result<(), Trouble> {
-        while let Some(result) = self.tasks.join_next().await {
-            result.map_err(|error| Trouble::caused("a part of the control plane stopped", &error))?;
+        let stopped = |error: tokio::task::JoinError| Trouble::caused("a part of the control plane stopped", &error);
+        while let Some(result) = self.keepers.join_next().await {
+            result.map_err(stopped)?;
         }
-        Ok(())
+        let faces = async {
+            while let Some(result) = self.faces.join_next().await {
+                result.map_err(stopped)?;
+            }
+            Ok(())
+        };
+        tokio::time::timeout(LAST_WORDS, faces).await.unwrap_or(Ok(()))
     }
 }
 

@@ -64,7 +64,8 @@ impl Simulation {
         let store: SharedStore = Arc::new(store);
         let mut simulation = Simulation { site_files: Vec::new(), machines: 0, tasks: JoinSet::new() };
         for number in 1..=args.clusters {
-            let spec = SiteSpec::new(format!("site{number}"), args.racks, args.machines_per_rack, args.seed + u64::from(number) - 1);
+            let spec =
+                SiteSpec::new(format!("site{number}"), args.racks, args.machines_per_rack, args.seed.wrapping_add(u64::from(number - 1)));
             let site = Site::open(spec.at_speed(args.speed), store.clone(), clock.clone()).await.map_err(|error| {
                 Trouble::caused("the simulated site cannot be opened", &error)
                     .hint(format!("another --data-dir begins a new world; or remove {}", dir.display()))

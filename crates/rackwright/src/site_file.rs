@@ -60,7 +60,7 @@ pub struct MachineTable {
     pub spare: bool,
     pub sku: String,
     pub serial_number: String,
-    /// Where the BMC's Redfish service is, e.g. `https://10.0.1.17`.
+    /// Where the BMC's Redfish service is, e.g. `http://10.0.1.17`.
     pub bmc: String,
     pub bmc_mac: String,
     pub boot_mac: String,
@@ -97,7 +97,7 @@ impl SiteFile {
         let kubeconfig = read_text(&beside(&file.cluster.kubeconfig))?;
         let credentials = beside(&file.cluster.bmc_credentials);
         refuse_exposed(&credentials)?;
-        let logins: BTreeMap<MachineName, LoginTable> = read_toml(&credentials)?;
+        let logins = read_logins(&credentials)?;
         if let Some(machine) = file.machines.iter().find(|machine| !logins.contains_key(&machine.name)) {
             return Err(Trouble::failed(format!("{}: there is no login for `{}`", credentials.display(), machine.name)));
         }
@@ -121,8 +121,17 @@ impl SiteFile {
             if seen.insert(machine.name.clone(), ()).is_some() {
                 return Err(Trouble::failed(format!("{at}: `{}` is described twice", machine.name)));
             }
-            if machine.bmc.parse::<http::Uri>().is_err() {
-                return Err(Trouble::failed(format!("{at}: `{}` has a BMC address that is no URL: {}", machine.name, machine.bmc)));
+            match machine.bmc.parse::<http::Uri>().ok().and_then(|uri| uri.scheme_str().map(str::to_owned)).as_deref() {
+                Some("http") => {}
+                Some("https") => {
+                    return Err(Trouble::failed(format!(
+                        "{at}: `{}` has a BMC on https, which this version cannot speak yet",
+                        machine.name
+                    )));
+                }
+                _ => {
+                    return Err(Trouble::failed(format!("{at}: `{}` has a BMC address that is no http URL: {}", machine.name, machine.bmc)));
+                }
             }
         }
         Ok(())
@@ -183,6 +192,17 @@ fn read_text(path: &Path) -> Result<String, Trouble> {
 /// TOML's own message names the line and shows it.
 fn read_toml<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Trouble> {
     toml::from_str(&read_text(path)?).map_err(|error| Trouble::failed(format!("{}: {}", path.display(), error.to_string().trim_end())))
+}
+
+/// TOML's own message would show the line, and the password in it.
+fn read_logins(path: &Path) -> Result<BTreeMap<MachineName, LoginTable>, Trouble> {
+    let text = read_text(path)?;
+    toml::from_str(&text).map_err(|error: toml::de::Error| {
+        let line = error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1));
+        let at = line.map_or_else(|| path.display().to_string(), |line| format!("{}, line {line}", path.display()));
+        Trouble::failed(format!("{at}: this is not a table of logins"))
+            .hint("each machine has a table of its own: [rack1compute01], user = \"…\", password = \"…\"")
+    })
 }
 
 fn refuse_exposed(path: &Path) -> Result<(), Trouble> {

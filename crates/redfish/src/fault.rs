@@ -24,8 +24,8 @@ pub fn classify_status(status: StatusCode, purpose: Purpose) -> (FaultClass, Del
     match status.as_u16() {
         401 | 403 => (FaultClass::Denied, Delivery::No),
         404 | 410 => (FaultClass::Missing, Delivery::No),
-        // A precondition or a lock is a conflict with somebody else's doing, and passes.
-        409 | 412 | 423 | 428 | 429 | 503 => (FaultClass::Busy, Delivery::No),
+        // A precondition or a lock is a conflict with somebody else's doing, and passes; so does being too slow for it.
+        408 | 409 | 412 | 423 | 425 | 428 | 429 | 503 => (FaultClass::Busy, Delivery::No),
         400..=499 | 501 => (FaultClass::Unsupported, Delivery::No),
         // The BMC broke while at it, or a gateway lost its answer.
         500..=599 => (FaultClass::Garbled, unless_observing(purpose)),
@@ -132,7 +132,7 @@ mod tests {
             403: denied, delivered No/No
             404: missing, delivered No/No
             405: unsupported, delivered No/No
-            408: unsupported, delivered No/No
+            408: busy, delivered No/No
             409: busy, delivered No/No
             410: missing, delivered No/No
             412: busy, delivered No/No

@@ -10,13 +10,14 @@ use http_body_util::BodyExt;
 use keeper::{Keeper, LEASE_TTL, VaultCredentials, enroll_site};
 use kubernetes::Undercloud;
 use model::{
-    Clock, ClusterName, Hardware, Home, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing, Timestamp,
+    Clock, ClusterName, Hardware, Home, KeeperState, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing, Timestamp,
     keys,
 };
 use redfish::{Bmc, Transport};
 use serde_json::Value;
 use sim::SiteSpec;
 use store::{MemoryStore, SharedStore, TokioClock, Vault};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -136,6 +137,7 @@ impl House {
             clock: self.clock.clone(),
             bmcs,
             undercloud: Undercloud::in_process(self.authorized_kubernetes()),
+            state: watch::Sender::new(KeeperState::Starting),
         }
     }
 
@@ -171,7 +173,7 @@ impl House {
     }
 
     pub async fn call_with(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
-        let mut request = Request::builder().method(method).uri(path).header("host", "rackwright.test");
+        let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
