@@ -1,10 +1,11 @@
 //! The replica's copy of the documents, kept by watching the store. Reads are served from here.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use imbl::{OrdMap, OrdSet};
-use model::{Cluster, ClusterName, Machine, MachineName, Operation, OperationId, Rack, RackName, Request, RequestId, keys};
+use model::{Cluster, ClusterName, Machine, MachineName, Operation, OperationId, Rack, RackName, Request, RequestId, Timestamp, keys};
 use serde::de::DeserializeOwned;
 use store::{Change, Document, Revision, SharedStore, StoreError};
 use tokio::sync::watch;
@@ -18,6 +19,9 @@ pub(crate) struct Versioned<T> {
     pub revision: Revision,
 }
 
+/// An operation's place among the others: when it was accepted, and its id for those of the same moment.
+pub(crate) type Acceptance = (Timestamp, OperationId);
+
 /// All documents at one revision; cheap to clone and never changed in place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct View {
@@ -27,6 +31,7 @@ pub(crate) struct View {
     machines: OrdMap<ClusterName, OrdMap<MachineName, Versioned<Machine>>>,
     pub operations: OrdMap<OperationId, Arc<Operation>>,
     by_machine: OrdMap<(ClusterName, MachineName), OrdSet<OperationId>>,
+    by_acceptance: OrdSet<Acceptance>,
     pub requests: OrdMap<RequestId, Arc<Request>>,
 }
 
@@ -112,6 +117,26 @@ fn decode<T: DeserializeOwned>(key: &str, value: &[u8]) -> Option<Arc<T>> {
     }
 }
 
+/// What the clusters have, by cluster and name, after a place in that order. Clusters are compared before names, not
+/// with them: `site` and all it has come before `site-b`.
+fn members_after<'a, N: Ord + Clone, T>(
+    members: &'a OrdMap<ClusterName, OrdMap<N, Versioned<T>>>,
+    clusters: &[&'a Versioned<Cluster>],
+    after: Option<&(ClusterName, N)>,
+) -> impl Iterator<Item = &'a Versioned<T>> {
+    let names = clusters.iter().map(|cluster| &cluster.document.name);
+    let reached: Vec<&ClusterName> = names.filter(|name| after.is_none_or(|(last, _)| *name >= last)).collect();
+    let after = after.cloned();
+    reached.into_iter().flat_map(move |cluster| {
+        let begin = match &after {
+            Some((last, name)) if last == cluster => Bound::Excluded(name.clone()),
+            _ => Bound::Unbounded,
+        };
+        let own = members.get(cluster).into_iter();
+        own.flat_map(move |own| own.range::<_, N>((begin.clone(), Bound::Unbounded))).map(|(_, member)| member)
+    })
+}
+
 impl View {
     fn apply(&mut self, change: &Change) {
         self.revision = self.revision.max(change.revision);
@@ -138,6 +163,7 @@ impl View {
             if let Some(document) = decode::<Operation>(key, value) {
                 let place = (document.cluster.clone(), document.machine.clone());
                 self.by_machine.entry(place).or_default().insert(document.id.clone());
+                self.by_acceptance.insert((document.accepted_at, document.id.clone()));
                 self.operations.insert(document.id.clone(), document);
             }
         } else if key.starts_with(keys::REQUESTS)
@@ -155,6 +181,7 @@ impl View {
         } else if key.starts_with(keys::OPERATIONS)
             && let Some(operation) = self.operations.remove(&OperationId::new(id))
         {
+            self.by_acceptance.remove(&(operation.accepted_at, operation.id.clone()));
             let place = (operation.cluster.clone(), operation.machine.clone());
             if let Some(ids) = self.by_machine.get_mut(&place) {
                 ids.remove(&operation.id);
@@ -177,6 +204,31 @@ impl View {
 
     pub fn machines_of(&self, cluster: &ClusterName) -> impl Iterator<Item = &Versioned<Machine>> {
         self.machines.get(cluster).into_iter().flat_map(OrdMap::values)
+    }
+
+    /// Machines of the clusters, by cluster and name, after a place in that order.
+    pub fn machines_after<'a>(
+        &'a self,
+        clusters: &[&'a Versioned<Cluster>],
+        after: Option<&(ClusterName, MachineName)>,
+    ) -> impl Iterator<Item = &'a Versioned<Machine>> {
+        members_after(&self.machines, clusters, after)
+    }
+
+    /// Racks of the clusters, by cluster and name, after a place in that order.
+    pub fn racks_after<'a>(
+        &'a self,
+        clusters: &[&'a Versioned<Cluster>],
+        after: Option<&(ClusterName, RackName)>,
+    ) -> impl Iterator<Item = &'a Versioned<Rack>> {
+        members_after(&self.racks, clusters, after)
+    }
+
+    /// Operations, the latest first, after a place in that order.
+    pub fn operations_after(&self, after: Option<&Acceptance>) -> impl Iterator<Item = &Arc<Operation>> {
+        let end = after.cloned().map_or(Bound::Unbounded, Bound::Excluded);
+        let accepted = self.by_acceptance.range::<_, Acceptance>((Bound::Unbounded, end)).rev();
+        accepted.filter_map(|(_, id)| self.operations.get(id))
     }
 
     pub fn racks_of(&self, cluster: &ClusterName) -> impl Iterator<Item = &Versioned<Rack>> {

@@ -5,12 +5,14 @@ use axum::extract::Request as HttpRequest;
 use axum::response::Response;
 use bytes::Bytes;
 use http::request::Parts;
+use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Method};
 use http_body_util::{BodyExt, Limited};
 use model::{CorrelationId, Span};
 use uuid::Uuid;
 
 use crate::codes::Code;
+use crate::cross_origin;
 use crate::reply::Refused;
 
 /// Larger bodies are refused: the largest action body of the model is under a kilobyte.
@@ -31,6 +33,8 @@ pub(crate) struct Call {
     pub method: Method,
     pub path: String,
     query: Vec<(String, String)>,
+    /// The host in the request line, if it is there too.
+    authority: Option<Authority>,
     headers: HeaderMap,
     request_id: String,
     pub correlation_id: CorrelationId,
@@ -44,11 +48,17 @@ impl Call {
             method,
             path: percent_decode(uri.path()),
             query: parse_query(uri.query().unwrap_or_default()),
+            authority: uri.authority().cloned(),
             request_id: Uuid::new_v4().to_string(),
             correlation_id: CorrelationId::new(correlation_id),
             headers,
         };
         (call, body)
+    }
+
+    /// Refuses what a web page sent.
+    pub fn check_sender(&self) -> Result<(), Refused> {
+        cross_origin::check(self.authority.as_ref(), &self.headers)
     }
 
     /// A query parameter; names are matched without case, as Azure does.

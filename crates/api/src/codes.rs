@@ -32,6 +32,7 @@ macro_rules! codes {
 
 codes! {
     AmbiguousOperationId CONFLICT,
+    CrossOriginRefused FORBIDDEN,
     InvalidAction NOT_FOUND,
     InvalidRequestContent BAD_REQUEST,
     InvalidResourceType NOT_FOUND,

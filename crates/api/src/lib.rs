@@ -6,6 +6,9 @@
 mod cache;
 mod call;
 mod codes;
+mod cross_origin;
+#[cfg(test)]
+mod fixtures;
 mod links;
 mod operations;
 mod paging;
@@ -15,15 +18,17 @@ mod route;
 mod site_status;
 mod submit;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response;
 use http::StatusCode;
-use model::Clock;
+use model::{Clock, ClusterName, KeeperState};
 use serde_json::json;
 use store::SharedStore;
+use tokio::sync::watch;
 
 pub use cache::Cache;
 pub use call::{BODY_MAX, CALLER_HEADER};
@@ -40,7 +45,11 @@ pub struct Api {
     pub store: SharedStore,
     pub clock: Arc<dyn Clock>,
     pub cache: Arc<Cache>,
+    pub keepers: Keepers,
 }
+
+/// How the keepers of this process are doing; those of other processes are not known.
+pub type Keepers = Arc<BTreeMap<ClusterName, watch::Receiver<KeeperState>>>;
 
 impl std::fmt::Debug for Api {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -55,7 +64,8 @@ pub fn router(api: Api) -> Router {
 
 async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
     let (call, body) = Call::begin(request);
-    let result = match Route::find(&call.method, &call.path) {
+    let route = call.check_sender().and_then(|()| Route::find(&call.method, &call.path));
+    let result = match route {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
         Ok(route) => dispatch(&api, &call, route, body).await,
         Err(refused) => Err(refused),
@@ -81,7 +91,7 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         }
         Route::OperationStatus { id } => operations::status(&view, call, &id),
         Route::OperationResult { id } => operations::result(&view, call, &id),
-        Route::SiteStatus => Ok(site_status::show(&view, api.clock.now())),
+        Route::SiteStatus => Ok(site_status::show(&view, &api.keepers, api.clock.now())),
         Route::Operations => operations::list(&view, call, api.clock.now()),
         Route::Operation { id } => operations::show(&view, &id, api.clock.now()),
         Route::CancelOperation { id } => operations::cancel(api, call, &id).await,

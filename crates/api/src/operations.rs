@@ -9,16 +9,14 @@ use plan::StepStatus;
 use serde_json::{Value, json};
 
 use crate::Api;
-use crate::cache::View;
+use crate::cache::{Acceptance, View};
 use crate::call::Call;
 use crate::codes::Code;
 use crate::links;
+use crate::paging::{PAGE_MAX, Paging};
 use crate::reply::{RETRY_AFTER, Refused, json_response, set_retry_after};
 use crate::resources::machines::render_wait;
 use crate::submit::submit;
-
-/// The shortest beginning of an id that names an operation.
-const SHORTEST_ID: usize = 4;
 
 /// An operation by its id, or by a beginning of it that fits no other.
 fn find(view: &View, id: &str) -> Result<(Arc<Operation>, Arc<Cluster>), Refused> {
@@ -28,7 +26,7 @@ fn find(view: &View, id: &str) -> Result<(Arc<Operation>, Arc<Cluster>), Refused
         .operations
         .range(OperationId::new(id.as_str())..)
         .map(|(_, operation)| operation)
-        .take_while(|operation| id.len() >= SHORTEST_ID && operation.id.as_str().starts_with(&id));
+        .take_while(|operation| operation.id.as_str().starts_with(&id));
     let operation = match (exact, matching.next(), matching.next()) {
         (Some(operation), _, _) | (None, Some(operation), None) => operation,
         (None, Some(_), Some(_)) => {
@@ -100,21 +98,40 @@ fn code_of(ended: &Ended) -> Code {
     }
 }
 
+/// Operations on a page when the client does not say: without its journal one takes about a kilobyte, so that a busy
+/// day of a site is one page, and scripts that count operations seldom need a second.
+const OPERATIONS_PAGE_DEFAULT: usize = PAGE_MAX;
+
+/// The latest first, without their journals.
 pub(crate) fn list(view: &View, call: &Call, now: Timestamp) -> Result<Response, Refused> {
     let running_only = call.query("running").is_some_and(|value| value.eq_ignore_ascii_case("true"));
-    let mut operations: Vec<&Arc<Operation>> =
-        view.operations.values().filter(|operation| !running_only || operation.is_running()).collect();
-    operations.sort_by(|a, b| (b.accepted_at, &b.id).cmp(&(a.accepted_at, &a.id)));
-    let value: Vec<Value> = operations.iter().map(|operation| render(operation, now)).collect();
-    Ok(json_response(StatusCode::OK, &json!({ "value": value })))
+    let paging = Paging::of(call, OPERATIONS_PAGE_DEFAULT)?;
+    let after = paging.after(parse_place)?;
+    let rest = view.operations_after(after.as_ref()).filter(|operation| !running_only || operation.is_running());
+    let token = |operation: &&Arc<Operation>| format!("{}/{}", operation.accepted_at, operation.id);
+    let body = paging.page(call, rest, token, |operation| render(operation, now));
+    Ok(json_response(StatusCode::OK, &body))
+}
+
+/// A place in the list of operations: when one was accepted, and its id.
+fn parse_place(token: &str) -> Option<Acceptance> {
+    let (accepted_at, id) = token.split_once('/')?;
+    Some((Timestamp::parse(accepted_at)?, OperationId::new(id)))
 }
 
 pub(crate) fn show(view: &View, id: &str, now: Timestamp) -> Result<Response, Refused> {
     let (operation, _) = find(view, id)?;
-    Ok(json_response(StatusCode::OK, &render(&operation, now)))
+    Ok(json_response(StatusCode::OK, &render_in_full(&operation, now)))
 }
 
-/// An operation as people look at it.
+/// An operation as people look at it, with its journal.
+fn render_in_full(operation: &Operation, now: Timestamp) -> Value {
+    let mut rendered = render(operation, now);
+    rendered["journal"] = json!(operation.journal);
+    rendered
+}
+
+/// An operation as it stands in a list.
 pub(crate) fn render(operation: &Operation, now: Timestamp) -> Value {
     let progress = plan::progress_of(operation);
     let steps: Vec<Value> = progress
@@ -123,12 +140,7 @@ pub(crate) fn render(operation: &Operation, now: Timestamp) -> Value {
         .map(|step| {
             json!({
                 "name": step.step.title(),
-                "status": match step.status {
-                    StepStatus::NotStarted => "NotStarted",
-                    StepStatus::InProgress => "InProgress",
-                    StepStatus::Completed => "Completed",
-                    StepStatus::Failed => "Failed",
-                },
+                "status": step_status(step.status),
                 "startedAt": step.started_at,
                 "endedAt": step.ended_at,
                 "message": step.message,
@@ -153,8 +165,17 @@ pub(crate) fn render(operation: &Operation, now: Timestamp) -> Value {
         "cancelRequestedBy": operation.cancel.as_ref().map(|cancel| cancel.by.clone()),
         "steps": steps,
         "wait": operation.wait.as_ref().map(|wait| render_wait(wait, now)),
-        "journal": operation.journal,
     })
+}
+
+/// A step's status in the words of the model; ours are the same, though our fields are named otherwise than Azure's.
+pub(crate) fn step_status(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::NotStarted => "NotStarted",
+        StepStatus::InProgress => "InProgress",
+        StepStatus::Completed => "Completed",
+        StepStatus::Failed => "Failed",
+    }
 }
 
 pub(crate) async fn cancel(api: &Api, call: &Call, id: &str) -> Result<Response, Refused> {
@@ -162,5 +183,5 @@ pub(crate) async fn cancel(api: &Api, call: &Call, id: &str) -> Result<Response,
     let (operation, cluster) = find(&view, id)?;
     submit(api, call, &cluster.name, Ask::Cancel { operation: operation.id.clone() }, &[]).await?;
     let (operation, _) = find(&api.cache.view(), id)?;
-    Ok(json_response(StatusCode::ACCEPTED, &render(&operation, api.clock.now())))
+    Ok(json_response(StatusCode::ACCEPTED, &render_in_full(&operation, api.clock.now())))
 }

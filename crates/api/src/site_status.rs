@@ -1,38 +1,54 @@
 //! The whole picture in one answer: clusters, their control planes, what runs and what waits.
 
+use std::sync::Arc;
+
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, Machine, Management, Power, Timestamp};
+use model::{Cluster, KeeperState, Machine, Management, Operation, Power, Timestamp, Wait};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
+use crate::Keepers;
 use crate::cache::View;
 use crate::operations;
 use crate::reply::json_response;
 use crate::resources::machines::render_wait;
 
-pub(crate) fn show(view: &View, now: Timestamp) -> Response {
-    let clusters: Vec<Value> = view.clusters.values().map(|cluster| render(view, &cluster.document, now)).collect();
-    json_response(StatusCode::OK, &json!({ "at": now, "clusters": clusters }))
-}
-
-fn render(view: &View, cluster: &Cluster, now: Timestamp) -> Value {
-    let machines: Vec<&Machine> = view.machines_of(&cluster.name).map(|machine| machine.document.as_ref()).collect();
-    let count = |is: &dyn Fn(&Machine) -> bool| machines.iter().filter(|machine| is(machine)).count();
-    let running: Vec<Value> = view
-        .operations
+pub(crate) fn show(view: &View, keepers: &Keepers, now: Timestamp) -> Response {
+    let clusters: Vec<Value> = view
+        .clusters
         .values()
-        .filter(|operation| operation.is_running() && operation.cluster == cluster.name)
-        .map(|operation| operations::render(operation, now))
-        .collect();
-    let waits: Vec<Value> = machines
-        .iter()
-        .flat_map(|machine| machine.waits.iter().map(move |wait| (machine, wait)))
-        .map(|(machine, wait)| {
-            let mut rendered = render_wait(wait, now);
-            rendered["machine"] = json!(machine.name);
+        .map(|cluster| {
+            let mut rendered = render(view, &cluster.document, now);
+            rendered["keeper"] = render_keeper(keepers.get(&cluster.document.name));
             rendered
         })
         .collect();
+    json_response(StatusCode::OK, &json!({ "at": now, "clusters": clusters }))
+}
+
+/// Without a keeper at work, what is shown of a cluster is what was last written, however old.
+fn render_keeper(keeper: Option<&watch::Receiver<KeeperState>>) -> Value {
+    match keeper {
+        Some(state) => json!(*state.borrow()),
+        None => json!({ "state": "Absent" }),
+    }
+}
+
+/// Waits of machines that are shown of one cluster. More than these nobody reads; `waitCount` tells how many there are.
+const STATUS_WAITS_MAX: usize = 200;
+
+/// Running operations that are shown of one cluster; `operationCount` tells how many there are.
+const STATUS_OPERATIONS_MAX: usize = 200;
+
+fn render(view: &View, cluster: &Cluster, now: Timestamp) -> Value {
+    let machines: Vec<&Machine> = view.machines_of(&cluster.name).map(|machine| machine.document.as_ref()).collect();
+    let running: Vec<&Arc<Operation>> =
+        view.operations_after(None).filter(|operation| operation.is_running() && operation.cluster == cluster.name).collect();
+    let mut waits: Vec<(&Machine, &Wait)> =
+        machines.iter().flat_map(|machine| machine.waits.iter().map(move |wait| (*machine, wait))).collect();
+    // The late ones first, so that they are never among those left out.
+    waits.sort_by_key(|(_, wait)| !wait.is_late(now));
     let control_plane: Vec<Value> = machines
         .iter()
         .filter(|machine| machine.is_kcp())
@@ -45,17 +61,60 @@ fn render(view: &View, cluster: &Cluster, now: Timestamp) -> Value {
         "connection": cluster.connection,
         "connectionSince": cluster.connection_since,
         "clusterWaits": cluster.waits.iter().map(|wait| render_wait(wait, now)).collect::<Vec<_>>(),
-        "machines": {
-            "total": machines.len(),
-            "ready": count(&Machine::is_ready),
-            "off": count(&|machine| machine.last_seen.power.as_ref().is_some_and(|power| power.what == Power::Off)),
-            "cordoned": count(&Machine::is_cordoned),
-            "spare": count(&Machine::is_spare),
-            "unmanaged": count(&|machine| !matches!(machine.management, Management::Managed)),
-            "bmcUnreachable": count(&|machine| machine.last_seen.bmc_fault.is_some()),
-        },
+        "machines": counts(&machines),
         "controlPlane": control_plane,
-        "operations": running,
-        "waits": waits,
+        "operationCount": running.len(),
+        "operations": running.iter().take(STATUS_OPERATIONS_MAX).map(|operation| operations::render(operation, now)).collect::<Vec<_>>(),
+        "waitCount": waits.len(),
+        "waits": waits.iter().take(STATUS_WAITS_MAX).map(|(machine, wait)| render_wait_of(machine, wait, now)).collect::<Vec<_>>(),
     })
+}
+
+fn counts(machines: &[&Machine]) -> Value {
+    let count = |is: &dyn Fn(&Machine) -> bool| machines.iter().filter(|machine| is(machine)).count();
+    json!({
+        "total": machines.len(),
+        "ready": count(&Machine::is_ready),
+        "off": count(&|machine| machine.last_seen.power.as_ref().is_some_and(|power| power.what == Power::Off)),
+        "cordoned": count(&Machine::is_cordoned),
+        "spare": count(&Machine::is_spare),
+        "unmanaged": count(&|machine| !matches!(machine.management, Management::Managed)),
+        "bmcUnreachable": count(&|machine| machine.last_seen.bmc_fault.is_some()),
+    })
+}
+
+fn render_wait_of(machine: &Machine, wait: &Wait, now: Timestamp) -> Value {
+    let mut rendered = render_wait(wait, now);
+    rendered["machine"] = json!(machine.name);
+    rendered
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+    use model::{Span, WaitKind};
+
+    use super::*;
+    use crate::fixtures::{Documents, NOW, cluster, machine, operation, send};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_site_where_everything_waits_is_shown_in_part_with_its_counts_and_what_is_late() {
+        let begin = Timestamp::parse(NOW).unwrap();
+        let mut documents = Documents::default().cluster(&cluster("site"));
+        for n in 0..STATUS_WAITS_MAX + 50 {
+            let name = format!("m{n}");
+            let mut waiting = machine("site", "rack1", &name);
+            let expected_by = if n == STATUS_WAITS_MAX + 49 { begin - Span::seconds(1) } else { begin + Span::hours(1) };
+            waiting.waits = vec![Wait { kind: WaitKind::Rejoin, since: begin, expected_by: Some(expected_by) }];
+            documents = documents.machine(&waiting).operation(&operation(&format!("{n:08}"), "site", &name, begin));
+        }
+        let api = documents.serve().await;
+        let (_, status) = send(&api, Method::GET, "/rackwright/v1/status", "").await;
+        let cluster = &status["clusters"][0];
+        let length = |field: &str| cluster[field].as_array().map_or(0, Vec::len);
+        assert_eq!((length("waits"), cluster["waitCount"].as_u64()), (200, Some(250)));
+        assert_eq!((length("operations"), cluster["operationCount"].as_u64()), (200, Some(250)));
+        assert_eq!((&cluster["waits"][0]["machine"], &cluster["waits"][0]["late"]), (&json!("m249"), &json!(true)));
+        assert!(cluster["operations"][0].get("journal").is_none());
+    }
 }

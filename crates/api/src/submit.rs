@@ -1,8 +1,8 @@
 //! Handing a request to its cluster's keeper through the store, and waiting for the verdict.
 
-use model::{Ask, ClusterName, REQUEST_LIFE, Refusal, Request, RequestId, RequestKey, Span, Verdict, keys};
+use model::{Ask, ClusterName, REQUEST_LIFE, Request, RequestId, RequestKey, Span, Verdict, keys};
 use sha2::{Digest, Sha256};
-use store::{Commit, Expected, StoreError};
+use store::{Commit, Expected, Revision, StoreError};
 use tracing::error;
 use uuid::Uuid;
 
@@ -16,6 +16,9 @@ pub const MAX_PENDING: usize = 1_024;
 
 /// A verdict given in the last moment of a request's life takes this long to be committed and seen.
 const VERDICT_GRACE: Span = Span::seconds(1);
+
+/// How long a cache that missed a verdict may take to read everything again; a client's patience ends soon after.
+const CATCH_UP_TIMEOUT: Span = Span::seconds(5);
 
 /// What the keeper said, once the cache has it too: a read that follows sees what was done.
 pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: Ask, body: &[u8]) -> Result<Verdict, Refused> {
@@ -38,11 +41,12 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
     };
     let key = keys::request(cluster, &request.id);
     let document = serde_json::to_vec(&request).expect("a request has string keys and no failing serializers");
-    api.store
-        .commit(Commit::default().expect(key.clone(), Expected::Absent).put(key.clone(), document))
-        .await
-        .map_err(|e| store_failed(&e))?;
-    let verdict = wait_for_verdict(api, &request).await?;
+    let filing = Commit::default().expect(key.clone(), Expected::Absent).put(key.clone(), document);
+    let revision = api.store.commit(filing).await.map_err(|e| store_failed(&e))?;
+    let verdict = match wait_for_verdict(api, &request.id).await {
+        Some(verdict) => verdict,
+        None => withdraw(api, &request, &key, revision).await?,
+    };
     // Whoever asked sweeps up; if that fails, the keeper does later.
     if let Err(problem) = api.store.commit(Commit::default().delete(key)).await {
         error!(error = %problem, "a judged request could not be swept away");
@@ -53,40 +57,61 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
     }
 }
 
-async fn wait_for_verdict(api: &Api, request: &Request) -> Result<Verdict, Refused> {
+/// The verdict, if the cache sees one in time.
+async fn wait_for_verdict(api: &Api, id: &RequestId) -> Option<Verdict> {
     let mut changes = api.cache.changes();
     let judged = async {
         loop {
-            if let Some(verdict) = api.cache.view().requests.get(&request.id).and_then(|judged| judged.verdict.clone()) {
+            if let Some(verdict) = api.cache.view().requests.get(id).and_then(|judged| judged.verdict.clone()) {
                 return verdict;
             }
-            if changes.changed().await.is_err() {
-                // The cache is gone: the process is stopping.
-                return expired(request);
-            }
+            changes.changed().await.expect("the cache that announces changes is borrowed here");
         }
     };
-    match tokio::time::timeout((REQUEST_LIFE + VERDICT_GRACE).to_std(), judged).await {
-        Ok(verdict) => Ok(verdict),
-        Err(_) => {
+    tokio::time::timeout((REQUEST_LIFE + VERDICT_GRACE).to_std(), judged).await.ok()
+}
+
+/// Takes a request back that nobody has judged in time, so that nobody ever does. A verdict that came first counts.
+async fn withdraw(api: &Api, request: &Request, key: &str, revision: Revision) -> Result<Verdict, Refused> {
+    let withdrawal = Commit::default().expect(key, Expected::At(revision)).delete(key);
+    match api.store.commit(withdrawal).await {
+        Ok(_) => {
             let message = format!("no keeper of cluster `{}` answered in time; the request was not carried out", request.cluster);
             Err(Refused::new(Code::KeeperUnavailable, message).retry_after(RETRY_AFTER))
         }
+        Err(StoreError::Conflict { .. }) => load_verdict(api, key).await,
+        Err(problem) => {
+            error!(error = %problem, "a request that nobody judged could not be taken back");
+            Err(outcome_unknown("the request could not be taken back after no keeper answered in time"))
+        }
     }
 }
 
-fn expired(request: &Request) -> Verdict {
-    Verdict::Refused {
-        refusal: Refusal {
-            rule: model::Rule::RequestExpired,
-            message: "the request was not carried out".into(),
-            evidence: vec![format!("it was received at {} and the service is stopping", request.received_at.clock())],
-            remedy: "send it again".into(),
-        },
+/// The verdict as the store has it, for a cache that has fallen behind.
+async fn load_verdict(api: &Api, key: &str) -> Result<Verdict, Refused> {
+    let document = api.store.get(key).await.map_err(|problem| {
+        error!(error = %problem, "a verdict could not be read");
+        outcome_unknown("the request was judged, but the verdict cannot be read")
+    })?;
+    let judged = document.and_then(|found| Some((serde_json::from_slice::<Request>(&found.value).ok()?.verdict?, found.revision)));
+    let (verdict, revision) = judged.ok_or_else(|| outcome_unknown("the request is gone, and its verdict with it"))?;
+    let mut changes = api.cache.changes();
+    let caught_up = tokio::time::timeout(CATCH_UP_TIMEOUT.to_std(), changes.wait_for(|seen| *seen >= revision)).await;
+    if caught_up.is_err() {
+        return Err(outcome_unknown("the request was judged, but what came of it cannot be read yet"));
     }
+    Ok(verdict)
 }
 
-/// Equal for the same caller, client request id, method, target, query and body.
+/// For the moments in which neither yes nor no would be true.
+fn outcome_unknown(what: &str) -> Refused {
+    let message = format!("{what}; `rackwright operation list` tells whether it was accepted");
+    Refused::new(Code::StoreUnavailable, message).retry_after(RETRY_AFTER)
+}
+
+/// Equal for the same caller, client request id, path, acceptance of an outage, and body: what decides what is done.
+///
+/// Only POST gets here, and `api-version` is never compared, so that neither is part of it.
 fn request_key(call: &Call, body: &[u8]) -> Option<RequestKey> {
     let client_request_id = call.client_request_id()?;
     let mut hash = Sha256::new();
@@ -108,4 +133,95 @@ fn store_failed(problem: &StoreError) -> Refused {
         _ => "the store cannot be written; nothing was changed",
     };
     Refused::new(Code::StoreUnavailable, message).retry_after(RETRY_AFTER)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{Method, StatusCode};
+    use model::OperationId;
+    use serde_json::Value;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::fixtures::{Documents, NOW, cluster, machine, operation, send};
+
+    const PATH: &str = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1/restart?api-version=1";
+
+    async fn service() -> Api {
+        Documents::default().cluster(&cluster("site")).machine(&machine("site", "rack1", "m1")).serve().await
+    }
+
+    /// Sends a restart; the answer comes when it comes.
+    fn begin_restart(api: &Api) -> tokio::task::JoinHandle<(StatusCode, Value)> {
+        let api = api.clone();
+        tokio::spawn(async move { send(&api, Method::POST, PATH, "").await })
+    }
+
+    /// Judges the one request there is, as a keeper would.
+    async fn judge(api: &Api, verdict: Verdict) {
+        tokio::time::sleep(std::time::Duration::from_secs(4)).await;
+        let found = api.store.list(keys::REQUESTS).await.unwrap().documents.remove(0);
+        let mut request: Request = serde_json::from_slice(&found.value).unwrap();
+        let mut commit = Commit::default().expect(found.key.as_str(), Expected::At(found.revision));
+        if let Verdict::Accepted { operation: id } = &verdict {
+            let accepted = operation(id.as_str(), "site", "m1", model::Timestamp::parse(NOW).unwrap());
+            commit = commit.put(keys::operation(&accepted.cluster, id), serde_json::to_vec(&accepted).unwrap());
+        }
+        request.verdict = Some(verdict);
+        api.store.commit(commit.put(found.key, serde_json::to_vec(&request).unwrap())).await.unwrap();
+    }
+
+    fn accepted() -> Verdict {
+        Verdict::Accepted { operation: OperationId::new("8f3c1a2b") }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_nobody_judges_is_taken_back() {
+        let api = service().await;
+        let (status, body) = begin_restart(&api).await.unwrap();
+        assert_eq!((status, &body["error"]["code"]), (StatusCode::SERVICE_UNAVAILABLE, &Value::from("KeeperUnavailable")));
+        assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents, [], "a keeper that comes late finds nothing");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_verdict_that_the_cache_did_not_see_in_time_counts_all_the_same() {
+        let api = service().await;
+        let answer = begin_restart(&api);
+        judge(&api, accepted()).await;
+        // The cache begins to follow only after the wait for the verdict is over.
+        tokio::time::sleep(std::time::Duration::from_secs(4)).await;
+        assert!(!answer.is_finished());
+        let follower = tokio::spawn(api.cache.clone().follow(api.store.clone(), CancellationToken::new()));
+        let (status, body) = answer.await.unwrap();
+        assert_eq!((status, &body["name"]), (StatusCode::ACCEPTED, &Value::from("8f3c1a2b")), "{body}");
+        assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents, []);
+        follower.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_verdict_whose_outcome_cannot_be_read_is_not_called_a_failure() {
+        let api = service().await;
+        let answer = begin_restart(&api);
+        judge(&api, accepted()).await;
+        let (status, body) = answer.await.unwrap();
+        assert_eq!((status, &body["error"]["code"]), (StatusCode::SERVICE_UNAVAILABLE, &Value::from("StoreUnavailable")));
+        let message = body["error"]["message"].as_str().unwrap();
+        assert_eq!(
+            message,
+            "the request was judged, but what came of it cannot be read yet; `rackwright operation list` tells whether it was accepted"
+        );
+    }
+
+    #[test]
+    fn the_key_of_a_request_is_made_of_what_decides_what_is_done() {
+        let key = |path: &str, body: &str| {
+            let request = http::Request::post(path).header("x-ms-client-request-id", "1").body(axum::body::Body::empty()).unwrap();
+            request_key(&Call::begin(request).0, body.as_bytes()).expect("a request with an id has a key")
+        };
+        let first = key("/m1/restart?api-version=1", "");
+        assert_eq!(first, key("/M1/restart?api-version=2&unknown=x", ""));
+        for other in [key("/m2/restart", ""), key("/m1/restart", "{}"), key("/m1/restart?acceptControlPlaneOutage=true", "")] {
+            assert_ne!(first, other);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubernetes::NodeEvent;
-use model::{Answer, Fault, FaultClass, MachineName, NodeSeen, Power, Seen, Timestamp};
+use model::{Answer, Fault, MachineName, NodeSeen, Power, Seen, Timestamp};
 use plan::Step;
 
 use crate::books::Books;
@@ -30,7 +30,7 @@ pub(crate) enum Event {
 pub(crate) struct NodeNames(BTreeMap<String, MachineName>);
 
 pub(crate) fn note_power(books: &mut Books, machine: &MachineName, looked_at: Timestamp, result: Result<Power, Fault>, now: Timestamp) {
-    let busy = books.snapshot.running_on(machine).is_some();
+    let busy = is_looked_for(books, machine);
     books.observe(machine, |observation| match result {
         Ok(power) => {
             let news = observation.bmc.fault.is_some() || observation.power.as_ref().is_none_or(|before| before.what != power);
@@ -43,6 +43,13 @@ pub(crate) fn note_power(books: &mut Books, machine: &MachineName, looked_at: Ti
             true
         }
     });
+}
+
+/// Whether an operation may be waiting for a look at this machine: its own, or one elsewhere in the control plane.
+fn is_looked_for(books: &Books, machine: &MachineName) -> bool {
+    let snapshot = &books.snapshot;
+    let is_kcp = |name: &MachineName| snapshot.machines.get(name).is_some_and(|machine| machine.is_kcp());
+    snapshot.running_on(machine).is_some() || (is_kcp(machine) && snapshot.running().any(|(busy, _)| is_kcp(busy)))
 }
 
 pub(crate) fn note_contact(books: &mut Books, result: Result<(), Fault>, now: Timestamp) {
@@ -127,20 +134,12 @@ pub(crate) fn note_answer(books: &mut Books, step: &Step, result: Result<(), Fau
         observation.ask_ended_at = Some(now);
         observation.answer =
             fault.clone().map(|fault| Answer { operation: step.operation.clone(), ask: step.ask, attempt: step.attempt, fault, at: now });
-        if let (true, Some(fault)) = (through_bmc, fault.clone().filter(is_about_the_line)) {
+        if let (true, Some(fault)) = (through_bmc, fault.clone().filter(|fault| plan::speaks_of_the_line(step.ask, fault))) {
             observation.bmc.failed(now, fault);
         }
         true
     });
-    if let (false, Some(fault)) = (through_bmc, fault.filter(is_about_the_line)) {
+    if let (false, Some(fault)) = (through_bmc, fault.filter(|fault| plan::speaks_of_the_line(step.ask, fault))) {
         note_contact(books, Err(fault), now);
-    }
-}
-
-/// Whether a fault says that the device cannot be used now, rather than that this one request was wrong.
-fn is_about_the_line(fault: &Fault) -> bool {
-    match fault.class {
-        FaultClass::Unreachable | FaultClass::Busy | FaultClass::Denied | FaultClass::Garbled => true,
-        FaultClass::Unsupported | FaultClass::Missing => false,
     }
 }

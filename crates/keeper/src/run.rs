@@ -1,5 +1,6 @@
 //! The loop itself: wait for a wake-up, plan, commit, ask.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures::StreamExt;
@@ -267,12 +268,24 @@ impl Loop {
         }
     }
 
-    /// A machine that has just become busy is looked at at once, not when its idle poll would come.
+    /// A machine that has just become busy is looked at at once, not when its idle poll would come. If it is in the
+    /// control plane, so are the others there: what is known of them decides whether its power may go.
     fn look_closely(&mut self, plan: &Plan) {
         let now = self.now();
-        let running = plan.changes.operations.values().filter(|operation| operation.is_running());
-        for operation in running.filter(|operation| self.keeper.bmcs.contains_key(&operation.machine)) {
-            self.polls.schedule(&operation.machine, now);
+        let machines = &self.books.snapshot.machines;
+        let is_kcp = |name: &MachineName| machines.get(name).is_some_and(|machine| machine.is_kcp());
+        let mut busy: BTreeSet<MachineName> = plan
+            .changes
+            .operations
+            .values()
+            .filter(|operation| operation.is_running())
+            .map(|operation| operation.machine.clone())
+            .collect();
+        if busy.iter().any(is_kcp) {
+            busy.extend(self.books.snapshot.control_plane().map(|machine| machine.name.clone()));
+        }
+        for machine in busy.iter().filter(|machine| self.keeper.bmcs.contains_key(*machine)) {
+            self.polls.schedule(machine, now);
         }
     }
 

@@ -22,7 +22,7 @@ pub use fault::{Delivery, Fault, FaultClass};
 pub use hold::{Hold, HoldOwner};
 pub use keeper_state::KeeperState;
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
-pub use machine::{Answer, DesiredPower, Hardware, LastSeen, Machine, Management, NodeAsk, Observation, Provisioning, Role};
+pub use machine::{Answer, DesiredPower, Hardware, LastSeen, Machine, ManagedAgain, Management, NodeAsk, Observation, Provisioning, Role};
 pub use name::{ClusterName, CorrelationId, InvalidName, MachineName, NAME_MAX, OperationId, RackName, RequestId, RequestKey, natural_cmp};
 pub use observation::{Contact, NodeSeen, Power, PowerRequest, Readiness, Seen};
 pub use operation::{

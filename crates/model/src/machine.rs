@@ -31,6 +31,9 @@ pub struct Machine {
     #[serde(default)]
     pub holds: Vec<Hold>,
     pub management: Management,
+    /// Who let the machine be managed again after it was not, and why. It is of interest until it is unmanaged anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub managed_again: Option<ManagedAgain>,
     pub last_seen: LastSeen,
     /// What the node was last asked on behalf of the holds alone, outside any operation. Written before it is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,6 +92,14 @@ pub enum Management {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+pub struct ManagedAgain {
+    pub by: String,
+    pub reason: String,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct NodeAsk {
     pub ask: DeviceAsk,
     pub attempt: u32,
@@ -103,6 +114,17 @@ pub struct LastSeen {
     pub node: Option<Seen<NodeSeen>>,
     /// The first fault of the present run of failures, if the BMC does not answer.
     pub bmc_fault: Option<Seen<crate::fault::Fault>>,
+    /// The boot that ended when the machine was last seen off. Its node looks ready for a while longer, until the
+    /// undercloud misses its kubelet; a node that tells of this boot has not rejoined, whatever it looks like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dead_boot_id: Option<String>,
+}
+
+impl LastSeen {
+    /// Whether a node tells of a boot that is over.
+    pub fn is_of_dead_boot(&self, node: &NodeSeen) -> bool {
+        self.dead_boot_id.as_ref() == Some(&node.boot_id)
+    }
 }
 
 /// What the keeper has in memory about a machine: the latest look through each eye.
@@ -152,11 +174,16 @@ impl Machine {
         self.role == Role::ControlPlane
     }
 
-    /// `readyState`: powered on, provisioned, and its node has joined and is ready.
+    /// `readyState`: powered on, provisioned, and its node has joined, since it was last off, and is ready.
     pub fn is_ready(&self) -> bool {
         self.provisioning == Provisioning::Provisioned
             && self.last_seen.power.as_ref().is_none_or(|power| power.what == Power::On)
-            && self.last_seen.node.as_ref().is_some_and(|node| node.what.ready == Readiness::True)
+            && self.last_seen.node.as_ref().is_some_and(|node| self.is_node_ready(&node.what))
+    }
+
+    /// Whether this node of the machine is ready, and by the word of a boot that still runs.
+    pub fn is_node_ready(&self, node: &NodeSeen) -> bool {
+        node.ready == Readiness::True && !self.last_seen.is_of_dead_boot(node)
     }
 
     /// Held by us, or cordoned by somebody else's hand.

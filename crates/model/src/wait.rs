@@ -5,9 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::fault::Fault;
+use crate::limits::Limits;
 use crate::name::OperationId;
 use crate::operation::DeviceAsk;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,12 +29,14 @@ pub enum WaitKind {
     Effect { of: DeviceAsk, attempt: u32 },
     /// The machine is powered; its node has not come back.
     Rejoin,
-    /// The device does not answer; it is tried again at `retry_at`.
+    /// The device does not answer, or refuses. It is tried again by itself, first often, then every `retry_every`: the
+    /// moment of the next try would make every failed look a change worth storing.
     Device {
         eye: Eye,
+        /// The first of the present run of faults of its class.
         fault: Fault,
-        #[serde(rename = "retryAt")]
-        retry_at: Timestamp,
+        #[serde(rename = "retryEvery", default = "usual_retry")]
+        retry_every: Span,
     },
     /// The machine may not be taken down just now: the control plane could not bear it.
     ControlPlane { because: String },
@@ -50,6 +53,11 @@ pub enum WaitKind {
     Unmanaged,
     /// A hold is to be applied to the node, or lifted from it, outside any operation.
     HoldApplied { cordon: bool },
+}
+
+/// For a wait that was stored without it.
+fn usual_retry() -> Span {
+    Limits::default().last_retry
 }
 
 /// Through what a machine is seen.
@@ -78,8 +86,7 @@ impl Wait {
                 DeviceAsk::Uncordon => "the node is seen schedulable".into(),
             },
             WaitKind::Rejoin => "the node is Ready after a new boot".into(),
-            WaitKind::Device { eye: Eye::Bmc, retry_at, .. } => format!("the BMC answers; next try at {}", retry_at.clock()),
-            WaitKind::Device { eye: Eye::Undercloud, retry_at, .. } => format!("the undercloud answers; next try at {}", retry_at.clock()),
+            WaitKind::Device { eye, retry_every, .. } => format!("the {eye} answers; it is tried again at least every {retry_every}"),
             WaitKind::ControlPlane { .. } => "the other control-plane machines are healthy".into(),
             WaitKind::PoweredOff { .. } => "a person starts the machine".into(),
             WaitKind::UnexpectedlyOff => "a person starts the machine, or power comes back".into(),
@@ -134,5 +141,18 @@ impl fmt::Display for Eye {
             Eye::Bmc => "BMC",
             Eye::Undercloud => "undercloud",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_that_was_stored_with_the_moment_of_its_retry_is_read() {
+        let stored = r#"{ "kind": "device", "eye": "bmc", "retryAt": "2026-01-01T00:00:00.000Z",
+            "fault": { "class": "unreachable", "delivery": "no", "detail": "no route" } }"#;
+        let WaitKind::Device { retry_every, .. } = serde_json::from_str(stored).unwrap() else { panic!("another kind of wait") };
+        assert_eq!(retry_every, Limits::default().last_retry);
     }
 }

@@ -10,8 +10,10 @@ use crate::operate::{Bench, Finding, effect_wait, settle_of};
 pub(crate) fn ask_or_wait(bench: &Bench<'_>, ask: DeviceAsk) -> Finding {
     match asked(bench, ask) {
         Asked::Never | Asked::Force => Finding::Ask(ask),
-        Asked::NotDelivered { again_at, .. } if bench.now >= again_at => Finding::Ask(ask),
-        Asked::NotDelivered { again_at, fault } => Finding::wait_until(fault_wait(bench, ask, fault, again_at), again_at),
+        Asked::Refused { again_at, .. } if bench.now >= again_at => Finding::Ask(ask),
+        Asked::Refused { again_at, fault } => Finding::wait_until(fault_wait(bench, ask, fault), again_at),
+        // Its answer wakes us, so there is no moment to look again at.
+        Asked::UnderWay => Finding::wait(effect_wait(bench.operation, ask, bench.now, bench.limits)),
         Asked::Pending { until } if bench.now >= until => Finding::Ask(ask),
         Asked::Pending { until } => Finding::wait_until(effect_wait(bench.operation, ask, bench.now, bench.limits), until),
         Asked::Hopeless { failure, because } => Finding::Fail { failure, because },
@@ -22,8 +24,10 @@ pub(crate) fn ask_or_wait(bench: &Bench<'_>, ask: DeviceAsk) -> Finding {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Asked {
     Never,
-    /// It was asked, and certainly had no effect. It is asked again then: a device that refuses is not pressed.
-    NotDelivered {
+    /// A request to this machine is still on its way: its settle time has not begun.
+    UnderWay,
+    /// It was asked and refused, and asking again does no harm. That is done then: a device that refuses is not pressed.
+    Refused {
         fault: Fault,
         again_at: Timestamp,
     },
@@ -41,20 +45,22 @@ pub(crate) enum Asked {
 
 pub(crate) fn asked(bench: &Bench<'_>, ask: DeviceAsk) -> Asked {
     let Some((asked_at, attempt)) = bench.operation.last_asked(ask) else { return Asked::Never };
-    let pending = answered_at(bench, asked_at) + settle_of(ask, bench.limits);
     if bench.sight.observation.asking.is_some() {
-        // The request is still on its way: its settle time has not begun.
-        return Asked::Pending { until: pending.max(bench.now + model::Span::millis(1)) };
+        return Asked::UnderWay;
     }
+    let pending = answered_at(bench, asked_at) + settle_of(ask, bench.limits);
+    let is_of_node = matches!(ask, DeviceAsk::Cordon | DeviceAsk::Uncordon);
     match bench.operation.fault_of(ask, attempt) {
         // What was lost with us is asked of a node again at once: the patch is harmless to repeat, and the new listing
         // has shown that it had no effect.
-        None if matches!(ask, DeviceAsk::Cordon | DeviceAsk::Uncordon) && asked_at < bench.keeper_started_at => {
-            Asked::Pending { until: bench.now }
-        }
+        None if is_of_node && asked_at < bench.keeper_started_at => Asked::Pending { until: bench.now },
         None => Asked::Pending { until: pending },
         Some((fault_at, fault)) => match react(ask, fault) {
-            Reaction::AskAgain => Asked::NotDelivered { fault: fault.clone(), again_at: fault_at + backoff(attempt, bench.limits) },
+            Reaction::AskAgain => Asked::Refused { fault: fault.clone(), again_at: fault_at + backoff(attempt, bench.limits) },
+            // A patch may be repeated whether or not it arrived, so what stands in its way is shown meanwhile.
+            Reaction::LookFirst if is_of_node => {
+                Asked::Refused { fault: fault.clone(), again_at: pending.max(fault_at + backoff(attempt, bench.limits)) }
+            }
             Reaction::LookFirst => Asked::Pending { until: pending },
             Reaction::Force => Asked::Force,
             // Some devices refuse what is so already: look once more before giving up.
@@ -72,14 +78,15 @@ pub(crate) fn answered_at(bench: &Bench<'_>, asked_at: Timestamp) -> Timestamp {
 }
 
 /// The device has refused since the first fault of this kind of ask.
-fn fault_wait(bench: &Bench<'_>, ask: DeviceAsk, fault: Fault, retry_at: Timestamp) -> Wait {
+fn fault_wait(bench: &Bench<'_>, ask: DeviceAsk, fault: Fault) -> Wait {
     let first = bench.operation.journal.iter().find(|entry| matches!(&entry.fact, Fact::Faulted { ask: faulted, .. } if *faulted == ask));
     let since = first.map_or(bench.now, |entry| entry.at);
-    let eye = match ask {
-        DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => Eye::Bmc,
-        DeviceAsk::Cordon | DeviceAsk::Uncordon => Eye::Undercloud,
+    let (eye, expected) = match ask {
+        DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => (Eye::Bmc, bench.limits.expected_power_on),
+        DeviceAsk::Cordon | DeviceAsk::Uncordon => (Eye::Undercloud, bench.limits.expected_cordon),
     };
-    Wait { kind: WaitKind::Device { eye, fault, retry_at }, since, expected_by: Some(since + bench.limits.expected_power_on) }
+    let kind = WaitKind::Device { eye, fault, retry_every: bench.limits.last_retry };
+    Wait { kind, since, expected_by: Some(since + expected) }
 }
 
 fn was_looked_at_since(bench: &Bench<'_>, ask: DeviceAsk, at: Timestamp) -> bool {

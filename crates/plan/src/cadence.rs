@@ -8,7 +8,7 @@ pub fn backoff(failures: u32, limits: &Limits) -> Span {
     limits.first_retry.times(1 << doublings).min(limits.last_retry)
 }
 
-/// When a device that does not answer is tried again.
+/// When an undercloud that does not answer is tried again.
 pub fn retry_at(contact: &Contact, limits: &Limits) -> Option<Timestamp> {
     let tried_at = contact.tried_at?;
     contact.fault.as_ref().map(|_| tried_at + backoff(contact.failures, limits))
@@ -16,12 +16,13 @@ pub fn retry_at(contact: &Contact, limits: &Limits) -> Option<Timestamp> {
 
 /// When a BMC is looked at next.
 ///
-/// Idle polls are spread by the machine's name, so that a thousand BMCs are not asked in one instant. A busy machine's
+/// Idle polls and retries are spread by the machine's name, so that a thousand BMCs are not asked in one instant, nor
+/// again all at once when a switch that cut them off is back. A busy machine's
 /// polls begin close together, because most effects come fast, and then widen to the busy interval.
 pub fn next_poll(machine: &MachineName, contact: &Contact, busy_since: Option<Timestamp>, limits: &Limits) -> Timestamp {
     let Some(tried_at) = contact.tried_at else { return Timestamp::EPOCH };
-    if let Some(at) = retry_at(contact, limits) {
-        return at;
+    if contact.fault.is_some() {
+        return tried_at + spread(machine, backoff(contact.failures, limits));
     }
     match busy_since {
         Some(since) => {
@@ -48,6 +49,7 @@ fn spread(machine: &MachineName, every: Span) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn retries_double_up_to_the_last() {
@@ -72,5 +74,20 @@ mod tests {
         assert_eq!(next_poll(&name, &contact, Some(at), &limits).since(at), FIRST_LOOK_AFTER);
         assert_eq!(next_poll(&name, &contact, Some(at - Span::seconds(4)), &limits).since(at), Span::millis(500));
         assert_eq!(next_poll(&name, &contact, Some(at - Span::minutes(4)), &limits).since(at), limits.busy_poll);
+    }
+
+    #[test]
+    fn retries_are_spread_too() {
+        let limits = Limits::default();
+        let at = Timestamp::from_millis(1_000_000);
+        let mut contact = Contact::default();
+        for _ in 0..10 {
+            contact.failed(at, model::Fault::new(model::FaultClass::Unreachable, model::Delivery::No, "no route"));
+        }
+        let retries: BTreeSet<Span> = (1..=50)
+            .map(|n| next_poll(&MachineName::new(format!("rack1compute{n:02}")).unwrap(), &contact, None, &limits).since(at))
+            .collect();
+        assert!(retries.len() > 40, "{} moments for 50 machines", retries.len());
+        assert!(retries.iter().all(|pause| *pause >= Span::seconds(54) && *pause <= Span::seconds(66)));
     }
 }

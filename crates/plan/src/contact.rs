@@ -1,9 +1,9 @@
 //! Whether the undercloud counts as connected.
 
-use model::{Connection, Contact, Eye, Limits, Timestamp, Wait, WaitKind};
+use model::{Cluster, Connection, Contact, Eye, Fault, Seen, Timestamp, Wait, WaitKind};
 
-use crate::cadence;
 use crate::draft::Draft;
+use crate::snapshot::Snapshot;
 
 /// A cluster is `Timeout`, then `Disconnected`, when nothing was heard for too long; one answer sets it right.
 ///
@@ -34,15 +34,34 @@ pub(crate) fn plan_connection(draft: &mut Draft, now: Timestamp) {
         cluster.connection = connection;
         cluster.connection_since = now;
     }
-    cluster.waits = silence_wait(&draft.after.undercloud, &cluster.limits, now).into_iter().collect();
+    cluster.waits = silence_wait(&draft.after.undercloud, &cluster, now).into_iter().collect();
     draft.save_cluster(cluster);
 }
 
 /// One wait for the whole site: a silent undercloud is not a thousand machines' trouble.
-fn silence_wait(undercloud: &Contact, limits: &Limits, now: Timestamp) -> Option<Wait> {
-    let fault = undercloud.fault.clone()?;
-    let since = undercloud.failing_since.unwrap_or(now);
-    let retry_at = cadence::retry_at(undercloud, limits).unwrap_or(now);
-    let kind = WaitKind::Device { eye: Eye::Undercloud, fault, retry_at };
-    Some(Wait { kind, since, expected_by: Some(since + limits.connection_timeout) })
+fn silence_wait(undercloud: &Contact, cluster: &Cluster, now: Timestamp) -> Option<Wait> {
+    let failing = run_of_failures(undercloud, known_silence(cluster).as_ref(), now)?;
+    let kind = WaitKind::Device { eye: Eye::Undercloud, fault: failing.what, retry_every: cluster.limits.last_retry };
+    Some(Wait { kind, since: failing.at, expected_by: Some(failing.at + cluster.limits.connection_timeout) })
+}
+
+/// The fault that the present silence of the undercloud is known by.
+pub(crate) fn known_silence(cluster: &Cluster) -> Option<Seen<Fault>> {
+    cluster.waits.iter().find_map(|wait| match &wait.kind {
+        WaitKind::Device { eye: Eye::Undercloud, fault, .. } => Some(Seen { what: fault.clone(), at: wait.since }),
+        _ => None,
+    })
+}
+
+/// What a device that fails is known by: the first fault of its class and when that was, as long as the class is the
+/// same. The words of a fault may change with every look, and only a transition is worth storing.
+pub(crate) fn run_of_failures(contact: &Contact, known: Option<&Seen<Fault>>, now: Timestamp) -> Option<Seen<Fault>> {
+    let fault = contact.fault.as_ref()?;
+    let known = known.filter(|known| known.what.class == fault.class).cloned();
+    Some(known.unwrap_or_else(|| Seen { what: fault.clone(), at: contact.failing_since.unwrap_or(now) }))
+}
+
+/// The fault of a silent undercloud, in the words that it is known by.
+pub(crate) fn undercloud_fault(snapshot: &Snapshot) -> Option<Fault> {
+    run_of_failures(&snapshot.undercloud, known_silence(&snapshot.cluster).as_ref(), snapshot.keeper_started_at).map(|failing| failing.what)
 }

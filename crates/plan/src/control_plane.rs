@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use model::{Machine, MachineName, Power, Provisioning, Readiness};
 
+use crate::contact;
 use crate::snapshot::Snapshot;
 
 /// Votes of the undercloud's etcd, before and after an action on one member.
@@ -41,8 +42,9 @@ impl std::fmt::Display for Votes {
 
 /// Whether an active control-plane machine must be counted as voting.
 ///
-/// It is taken for voting unless it was seen not to be: off, or with a node that the undercloud last called not ready.
-/// While the undercloud is silent the last word about the node stands; before it was tried, no old word counts.
+/// It is taken for voting unless it was seen not to be: off, not rejoined since it was off, or with a node that the
+/// undercloud last called not ready. While the undercloud is silent the last word about the node stands; before it was
+/// tried, no old word counts.
 pub(crate) fn is_voting(snapshot: &Snapshot, machine: &Machine) -> bool {
     if !machine.is_active_kcp() {
         return false;
@@ -50,9 +52,9 @@ pub(crate) fn is_voting(snapshot: &Snapshot, machine: &Machine) -> bool {
     let observation = snapshot.observation(&machine.name);
     let seen_off = observation.bmc.fault.is_none() && observation.power.is_some_and(|power| power.what == Power::Off);
     let seen_not_ready = match &observation.node {
-        Some(node) => node.what.as_ref().is_none_or(|node| node.ready != Readiness::True),
+        Some(node) => node.what.as_ref().is_none_or(|node| !machine.is_node_ready(node)),
         None => {
-            snapshot.undercloud.fault.is_some() && machine.last_seen.node.as_ref().is_some_and(|node| node.what.ready != Readiness::True)
+            snapshot.undercloud.fault.is_some() && machine.last_seen.node.as_ref().is_some_and(|node| !machine.is_node_ready(&node.what))
         }
     };
     !(seen_off || seen_not_ready)
@@ -60,14 +62,15 @@ pub(crate) fn is_voting(snapshot: &Snapshot, machine: &Machine) -> bool {
 
 /// Why a control-plane machine cannot be relied on; `None` if it is known to be healthy.
 ///
-/// Healthy is a positive finding: its node was seen ready since the keeper started, and the line to the undercloud is open.
+/// Healthy is a positive finding: its node was seen ready since the keeper started, by a boot that was not seen to end,
+/// and the line to the undercloud is open.
 pub(crate) fn ailment(snapshot: &Snapshot, machine: &Machine) -> Option<String> {
     let name = &machine.name;
     let observation = snapshot.observation(name);
     if machine.provisioning != Provisioning::Provisioned {
         return Some(format!("`{name}` is {:?}, not provisioned", machine.provisioning));
     }
-    if let Some(fault) = &snapshot.undercloud.fault {
+    if let Some(fault) = contact::undercloud_fault(snapshot) {
         return Some(format!("`{name}` cannot be judged: the undercloud does not answer ({fault})"));
     }
     match observation.power {
@@ -81,6 +84,7 @@ pub(crate) fn ailment(snapshot: &Snapshot, machine: &Machine) -> Option<String> 
         Some(seen) => match seen.what {
             None => Some(format!("`{name}` has no node in the undercloud")),
             Some(node) if node.ready != Readiness::True => Some(format!("`{name}`: its node is not ready (Ready={:?})", node.ready)),
+            Some(node) if machine.last_seen.is_of_dead_boot(&node) => Some(format!("`{name}` has not rejoined since it was off")),
             Some(_) => None,
         },
     }

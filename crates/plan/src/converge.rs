@@ -1,12 +1,15 @@
 //! A machine that no operation is at work on: its node follows its holds, and what is not as it should be has a wait.
 
 use model::{
-    DesiredPower, DeviceAsk, HoldOwner, Limits, Machine, Management, NodeAsk, NodeSeen, Power, Provisioning, Timestamp, Wait, WaitKind,
+    Answer, DesiredPower, DeviceAsk, Eye, Fault, HoldOwner, Limits, Machine, Management, NodeAsk, NodeSeen, Power, Provisioning, Span,
+    Timestamp, Wait, WaitKind,
 };
 
+use crate::cadence::backoff;
 use crate::draft::Draft;
+use crate::fault::{Reaction, react};
 use crate::operate::{settle_of, step_for};
-use crate::sight::{Sight, is_node_ready};
+use crate::sight::Sight;
 
 /// Returns when to look again if nothing else happens.
 pub(crate) fn plan_holds(draft: &mut Draft, machine: &mut Machine, now: Timestamp) -> Option<Timestamp> {
@@ -21,7 +24,7 @@ pub(crate) fn plan_holds(draft: &mut Draft, machine: &mut Machine, now: Timestam
     let mut revisit = None;
     power_waits(machine, &sight, now, &mut waits);
     if let Some(node) = sight.last_node() {
-        node_waits(machine, node, now, &mut waits);
+        node_waits(machine, node, &snapshot.cluster.limits, now, &mut waits);
     }
     match sight.node(now) {
         // The cluster's own wait tells of a silent undercloud; the machine's says what it cannot get meanwhile.
@@ -37,10 +40,11 @@ pub(crate) fn plan_holds(draft: &mut Draft, machine: &mut Machine, now: Timestam
     revisit
 }
 
-/// A power-off's hold has done its work once the machine is back, whoever brought it back: from then on it should be on.
+/// A power-off's hold has done its work once the machine is back with a new boot, whoever brought it back: from then on
+/// it should be on.
 fn release_after_return(machine: &mut Machine, sight: &Sight<'_>, now: Timestamp) {
     let on = sight.power(Timestamp::EPOCH, now) == Ok(Power::On);
-    let ready = sight.node(now).is_ok_and(is_node_ready);
+    let ready = sight.node(now).is_ok_and(|node| node.is_some_and(|node| machine.is_node_ready(node)));
     if on && ready && machine.provisioning == Provisioning::Provisioned {
         machine.holds.retain(|hold| !hold.owner.is_powered_off());
         machine.desired_power = DesiredPower::On;
@@ -69,12 +73,15 @@ fn powered_off_by(machine: &Machine) -> Option<model::OperationId> {
     })
 }
 
-/// A node that is away while its machine is off is explained by the power; otherwise it is a wait of its own.
-fn node_waits(machine: &Machine, node: Option<&NodeSeen>, now: Timestamp, waits: &mut Vec<Wait>) {
+/// A node that is away while its machine is off is explained by the power; otherwise it is a wait of its own, which
+/// counts from when both are as they are: a machine that has just come on has its time to boot.
+fn node_waits(machine: &Machine, node: Option<&NodeSeen>, limits: &Limits, now: Timestamp, waits: &mut Vec<Wait>) {
     let explained = waits.iter().any(|wait| matches!(wait.kind, WaitKind::PoweredOff { .. } | WaitKind::UnexpectedlyOff));
-    if machine.provisioning == Provisioning::Provisioned && !is_node_ready(node) && !explained {
-        let since = machine.last_seen.node.as_ref().map_or(now, |node| node.at);
-        waits.push(Wait { kind: WaitKind::NodeNotReady, since, expected_by: None });
+    let ready = node.is_some_and(|node| machine.is_node_ready(node));
+    if machine.provisioning == Provisioning::Provisioned && !ready && !explained {
+        let node_since = machine.last_seen.node.as_ref().map_or(now, |node| node.at);
+        let since = machine.last_seen.power.as_ref().map_or(node_since, |power| power.at.max(node_since));
+        waits.push(Wait { kind: WaitKind::NodeNotReady, since, expected_by: Some(since + limits.expected_rejoin) });
     }
 }
 
@@ -89,8 +96,18 @@ fn due_ask(machine: &Machine, node: Option<&NodeSeen>) -> Option<DeviceAsk> {
 }
 
 fn hold_wait(machine: &Machine, ask: DeviceAsk, limits: &Limits, now: Timestamp) -> Wait {
-    let since = machine.node_ask.as_ref().filter(|earlier| earlier.ask == ask).map_or(now, |earlier| earlier.at);
-    let kind = WaitKind::HoldApplied { cordon: ask == DeviceAsk::Cordon };
+    wait_of_ask(WaitKind::HoldApplied { cordon: ask == DeviceAsk::Cordon }, machine, ask, limits, now)
+}
+
+/// It counts from the first asking, whether it is the answer or the effect that is missing.
+fn wait_of_ask(kind: WaitKind, machine: &Machine, ask: DeviceAsk, limits: &Limits, now: Timestamp) -> Wait {
+    let is_of_ask = |wait: &&Wait| match &wait.kind {
+        WaitKind::HoldApplied { cordon } => *cordon == (ask == DeviceAsk::Cordon),
+        WaitKind::Device { eye, .. } => *eye == Eye::Undercloud,
+        _ => false,
+    };
+    let asked = machine.node_ask.as_ref().filter(|earlier| earlier.ask == ask);
+    let since = asked.map_or(now, |earlier| machine.waits.iter().find(is_of_ask).map_or(earlier.at, |wait| wait.since.min(earlier.at)));
     Wait { kind, since, expected_by: Some(since + limits.expected_cordon) }
 }
 
@@ -108,23 +125,55 @@ fn follow_holds(
         return None;
     };
     let limits = &draft.after.cluster.limits;
-    waits.push(hold_wait(machine, ask, limits, now));
     if sight.observation.asking.is_some() {
         // The answer wakes us.
+        waits.push(hold_wait(machine, ask, limits, now));
         return None;
     }
     let earlier = machine.node_ask.as_ref().filter(|earlier| earlier.ask == ask).cloned();
-    let due_at = earlier
-        .as_ref()
-        .map_or(now, |earlier| earlier.at.max(sight.observation.ask_ended_at.unwrap_or(earlier.at)) + settle_of(ask, limits));
+    let refused = earlier.as_ref().and_then(|earlier| refusal_of(earlier, sight));
+    let due_at = match (&earlier, refused) {
+        (None, _) => now,
+        (Some(earlier), None) => earlier.at.max(sight.observation.ask_ended_at.unwrap_or(earlier.at)) + settle_of(ask, limits),
+        (Some(earlier), Some(answer)) => answer.at + pause_after(ask, earlier.attempt, &answer.fault, limits),
+    };
     if now < due_at {
+        let kind = refused.map(|answer| WaitKind::Device {
+            eye: Eye::Undercloud,
+            fault: answer.fault.clone(),
+            retry_every: pause_after(ask, u32::MAX, &answer.fault, limits),
+        });
+        waits.push(match kind {
+            Some(kind) => wait_of_ask(kind, machine, ask, limits, now),
+            None => hold_wait(machine, ask, limits, now),
+        });
         return Some(due_at);
     }
-    let attempt = earlier.map_or(1, |earlier| earlier.attempt + 1);
+    waits.push(hold_wait(machine, ask, limits, now));
+    let attempt = earlier.map_or(1, |earlier| earlier.attempt.saturating_add(1));
     let revisit = now + settle_of(ask, limits);
     machine.node_ask = Some(NodeAsk { ask, attempt, at: now });
     draft.plan.steps.push(step_for(machine, None, ask, attempt));
     Some(revisit)
+}
+
+/// The fault that answered this very ask.
+fn refusal_of<'a>(earlier: &NodeAsk, sight: &'a Sight<'_>) -> Option<&'a Answer> {
+    let answer = sight.observation.answer.as_ref()?;
+    (answer.operation.is_none() && answer.ask == earlier.ask && answer.attempt == earlier.attempt).then_some(answer)
+}
+
+/// How much rarer than usual an ask is repeated that no repetition can help, such as the patch of a node that is not
+/// there: after half an hour instead of a minute in the end. The watch tells us long before that what has become of it.
+const HOPELESS_PAUSE: u32 = 30;
+
+fn pause_after(ask: DeviceAsk, attempt: u32, fault: &Fault, limits: &Limits) -> Span {
+    let pause = backoff(attempt, limits);
+    match react(ask, fault) {
+        Reaction::GiveUp(_) => pause.times(HOPELESS_PAUSE),
+        Reaction::LookFirst => pause.max(settle_of(ask, limits)),
+        Reaction::AskAgain | Reaction::Force => pause,
+    }
 }
 
 /// A wait that goes on keeps its beginning, so that a keeper's restart does not make it young again.

@@ -89,6 +89,7 @@ fn describe_machine(before: Option<&Machine>, described: &SiteMachine, site: &Si
         desired_power,
         holds: Vec::new(),
         management: Management::Managed,
+        managed_again: None,
         last_seen: LastSeen::default(),
         node_ask: None,
         waits: Vec::new(),

@@ -27,24 +27,54 @@ pub fn react(ask: DeviceAsk, fault: &Fault) -> Reaction {
     }
 }
 
+/// Whether the fault that answered a request says that the device cannot be used now, rather than that this one request
+/// was wrong.
+///
+/// A BMC has one line, so whatever it says of itself concerns all of it. The undercloud's API serves every node: one
+/// patch that it refuses must not make it silent for the whole site, and only the lack of any answer does.
+pub fn speaks_of_the_line(ask: DeviceAsk, fault: &Fault) -> bool {
+    match ask {
+        DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => match fault.class {
+            FaultClass::Unreachable | FaultClass::Busy | FaultClass::Denied | FaultClass::Garbled => true,
+            FaultClass::Unsupported | FaultClass::Missing => false,
+        },
+        DeviceAsk::Cordon | DeviceAsk::Uncordon => fault.class == FaultClass::Unreachable,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use expect_test::expect;
     use std::fmt::Write;
 
+    const CLASSES: [FaultClass; 6] =
+        [FaultClass::Unreachable, FaultClass::Busy, FaultClass::Denied, FaultClass::Unsupported, FaultClass::Missing, FaultClass::Garbled];
+
+    #[test]
+    fn a_bmc_speaks_of_itself_and_the_undercloud_of_one_node() {
+        let asks = [DeviceAsk::GracefulOff, DeviceAsk::ForceOff, DeviceAsk::PowerOn, DeviceAsk::Cordon, DeviceAsk::Uncordon];
+        let mut table = String::new();
+        for class in CLASSES {
+            let of_line = asks.iter().filter(|ask| speaks_of_the_line(**ask, &Fault::new(class, Delivery::No, "x")));
+            let of_line: Vec<String> = of_line.map(ToString::to_string).collect();
+            writeln!(table, "{:<11} {}", class.to_string(), of_line.join(", ")).unwrap();
+        }
+        expect![[r#"
+            unreachable graceful shutdown, forced power-off, power-on, cordon, uncordon
+            busy        graceful shutdown, forced power-off, power-on
+            denied      graceful shutdown, forced power-off, power-on
+            unsupported 
+            missing     
+            garbled     graceful shutdown, forced power-off, power-on
+        "#]]
+        .assert_eq(&table);
+    }
+
     #[test]
     fn every_fault_has_one_reaction() {
-        let classes = [
-            FaultClass::Unreachable,
-            FaultClass::Busy,
-            FaultClass::Denied,
-            FaultClass::Unsupported,
-            FaultClass::Missing,
-            FaultClass::Garbled,
-        ];
         let mut table = String::new();
-        for class in classes {
+        for class in CLASSES {
             for delivery in [Delivery::No, Delivery::Maybe] {
                 for ask in [DeviceAsk::GracefulOff, DeviceAsk::PowerOn] {
                     let reaction = react(ask, &Fault::new(class, delivery, "x"));

@@ -2,8 +2,8 @@
 
 use model::{Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule};
 
-use crate::control_plane;
 use crate::snapshot::Snapshot;
+use crate::{contact, control_plane};
 
 /// Operations that may run in one cluster at once.
 ///
@@ -48,8 +48,7 @@ impl Guarded<'_> {
     }
 
     fn machine_managed(&self) -> Result<(), Refusal> {
-        let Management::Unmanaged { by, reason, since } = &self.machine.management else { return Ok(()) };
-        let evidence = format!("{by} took `{}` out of management at {}: {reason}", self.machine.name, since.clock());
+        let Some(evidence) = unmanaged_by(self.machine) else { return Ok(()) };
         self.refuse(
             Rule::MachineManaged,
             vec![evidence],
@@ -104,7 +103,7 @@ impl Guarded<'_> {
             cluster.name,
             cluster.connection,
             cluster.connection_since.clock(),
-            self.snapshot.undercloud.fault.as_ref().map(|fault| format!(" ({fault})")).unwrap_or_default()
+            contact::undercloud_fault(self.snapshot).map(|fault| format!(" ({fault})")).unwrap_or_default()
         );
         self.refuse(
             Rule::ClusterConnected,
@@ -189,6 +188,16 @@ impl Guarded<'_> {
             vec![format!("{running} operations are running in this cluster")],
             "wait until some of them have ended",
         )
+    }
+}
+
+/// Who took a machine out of management, and why.
+pub(crate) fn unmanaged_by(machine: &Machine) -> Option<String> {
+    match &machine.management {
+        Management::Managed => None,
+        Management::Unmanaged { by, reason, since } => {
+            Some(format!("{by} took `{}` out of management at {}: {reason}", machine.name, since.clock()))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What must stay true of any plan, whoever asked for it. Written without looking at how plans are made.
 
-use model::{Action, DeviceAsk, Fact, Machine, Management, Operation, Power, Provisioning, Readiness};
+use model::{Action, DeviceAsk, Fact, Machine, Management, NodeSeen, Operation, Power, Provisioning, Readiness};
 
 use crate::draft::Plan;
 use crate::snapshot::Snapshot;
@@ -23,6 +23,7 @@ pub fn check(before: &Snapshot, plan: &Plan) -> Vec<Violation> {
     nothing_is_sent_to_the_unmanaged(&after, plan, &mut violations);
     control_plane_is_disrupted_once(&after, &mut violations);
     disruptions_keep_quorum(before, plan, &mut violations);
+    nobody_goes_before_the_last_is_back(before, plan, &mut violations);
     busy_or_explained(&after, plan, &mut violations);
     facts_are_never_lost(before, plan, &mut violations);
     violations
@@ -90,9 +91,9 @@ fn takes_down(action: Action) -> bool {
 
 fn control_plane_is_disrupted_once(after: &Snapshot, violations: &mut Vec<Violation>) {
     let disrupted: Vec<String> = after
-        .operations
-        .values()
-        .filter(|operation| operation.ended.is_none() && takes_down(operation.action))
+        .running()
+        .filter_map(|(_, id)| after.operations.get(id))
+        .filter(|operation| takes_down(operation.action))
         .filter(|operation| after.machines.get(&operation.machine).is_some_and(|machine| machine.is_kcp()))
         .map(|operation| operation.machine.to_string())
         .collect();
@@ -103,15 +104,8 @@ fn control_plane_is_disrupted_once(after: &Snapshot, violations: &mut Vec<Violat
 
 /// Counted from what was observed, independently of the guard; of actions that begin and of requests that are sent.
 fn disruptions_keep_quorum(before: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
-    let members: Vec<&Machine> = before.machines.values().map(AsRef::as_ref).filter(|machine| machine.is_active_kcp()).collect();
-    let new = plan.changes.operations.values().filter(|operation| !before.operations.contains_key(&operation.id));
-    let begun = new.filter(|operation| takes_down(operation.action)).map(|operation| &operation.machine);
-    let sent = plan.steps.iter().filter(|step| matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff)).map(|step| &step.machine);
-    for name in begun.chain(sent) {
-        let Some(target) = members.iter().find(|machine| machine.name == *name) else { continue };
-        if members.len() == 1 || !has_vote(before, target) {
-            continue;
-        }
+    let members = members_of(before);
+    for target in voters_taken_down(before, plan).into_iter().filter(|_| members.len() > 1) {
         let others_voting = members.iter().filter(|machine| machine.name != target.name && has_vote(before, machine)).count();
         if others_voting < members.len() / 2 + 1 {
             violations.push(Violation(format!("{}: {} of {} would be left voting", target.name, others_voting, members.len())));
@@ -119,13 +113,43 @@ fn disruptions_keep_quorum(before: &Snapshot, plan: &Plan, violations: &mut Vec<
     }
 }
 
+/// Nobody's vote is taken while another member's node still tells of the boot that ended when it was off.
+fn nobody_goes_before_the_last_is_back(before: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
+    for target in voters_taken_down(before, plan) {
+        for other in members_of(before).into_iter().filter(|other| other.name != target.name) {
+            if let Some(node) = before.observation(&other.name).node.and_then(|node| node.what)
+                && tells_of_dead_boot(other, &node)
+            {
+                violations.push(Violation(format!("{}: taken down before {} has rejoined", target.name, other.name)));
+            }
+        }
+    }
+}
+
+fn members_of(before: &Snapshot) -> Vec<&Machine> {
+    before.control_plane().map(AsRef::as_ref).filter(|machine| machine.is_active_kcp()).collect()
+}
+
+fn voters_taken_down<'a>(before: &'a Snapshot, plan: &Plan) -> Vec<&'a Machine> {
+    let new = plan.changes.operations.values().filter(|operation| !before.operations.contains_key(&operation.id));
+    let begun = new.filter(|operation| takes_down(operation.action)).map(|operation| &operation.machine);
+    let sent = plan.steps.iter().filter(|step| matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff)).map(|step| &step.machine);
+    let targets = begun.chain(sent).filter_map(|name| before.machines.get(name)).map(AsRef::as_ref);
+    targets.filter(|machine: &&Machine| machine.is_active_kcp() && has_vote(before, machine)).collect()
+}
+
+fn tells_of_dead_boot(machine: &Machine, node: &NodeSeen) -> bool {
+    machine.last_seen.dead_boot_id.as_deref() == Some(node.boot_id.as_str())
+}
+
 fn has_vote(before: &Snapshot, machine: &Machine) -> bool {
+    let is_down = |node: &NodeSeen| node.ready != Readiness::True || tells_of_dead_boot(machine, node);
     let observation = before.observation(&machine.name);
     let off = observation.power.as_ref().is_some_and(|power| power.what == Power::Off) && observation.bmc.fault.is_none();
     let node_down = match &observation.node {
-        Some(node) => node.what.as_ref().is_none_or(|node| node.ready != Readiness::True),
+        Some(node) => node.what.as_ref().is_none_or(is_down),
         // Before the undercloud was tried, an old word about the node proves nothing.
-        None => before.undercloud.fault.is_some() && machine.last_seen.node.as_ref().is_some_and(|node| node.what.ready != Readiness::True),
+        None => before.undercloud.fault.is_some() && machine.last_seen.node.as_ref().is_some_and(|node| is_down(&node.what)),
     };
     !off && !node_down
 }
@@ -147,11 +171,9 @@ fn is_where_it_should_be(after: &Snapshot, machine: &Machine) -> bool {
     }
     let Some(observation) = after.observations.get(&machine.name) else { return false };
     let on_and_ready = observation.power.as_ref().is_some_and(|power| power.what != Power::Off)
-        && observation
-            .node
-            .as_ref()
-            .and_then(|node| node.what.as_ref())
-            .is_some_and(|node| node.ready == Readiness::True && (machine.holds.is_empty() || node.unschedulable));
+        && observation.node.as_ref().and_then(|node| node.what.as_ref()).is_some_and(|node| {
+            node.ready == Readiness::True && !tells_of_dead_boot(machine, node) && (machine.holds.is_empty() || node.unschedulable)
+        });
     machine.provisioning != Provisioning::Provisioned || on_and_ready
 }
 

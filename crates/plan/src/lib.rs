@@ -31,7 +31,7 @@ use model::{MachineName, Timestamp};
 pub use cadence::{backoff, next_poll, retry_at};
 pub use draft::{Changes, Plan, Step};
 pub use enroll::{Enrolled, enroll};
-pub use fault::{Reaction, react};
+pub use fault::{Reaction, react, speaks_of_the_line};
 pub use guard::MAX_RUNNING_OPERATIONS;
 pub use operate::steps_of;
 pub use progress::{Progress, StepProgress, StepStatus, progress_of};

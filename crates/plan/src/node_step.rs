@@ -4,7 +4,6 @@ use model::{Action, DeviceAsk, NodeSeen, Power, Provisioning, StepKind, Wait, Wa
 
 use crate::asking::ask_or_wait;
 use crate::operate::{Bench, Finding};
-use crate::sight::is_node_ready;
 
 /// Keeps new workloads away. A person's cordon waits for it; an action that stops the machine gives it its usual time
 /// and goes on, since an undercloud that cannot be reached schedules nothing either.
@@ -39,7 +38,7 @@ pub(crate) fn rejoin(bench: &Bench<'_>) -> Finding {
     let since = bench.operation.done_at(StepKind::PowerOn).unwrap_or(bench.now);
     match bench.sight.node(bench.now) {
         Err(wait) => Finding::wait(wait),
-        Ok(node) if is_node_ready(node) && is_new_boot(bench, node) => Finding::Done,
+        Ok(Some(node)) if bench.machine.is_node_ready(node) && is_new_boot(bench, node) => Finding::Done,
         Ok(_) => {
             // A machine that has gone off since will not come back by waiting; whoever looks should see that.
             let kind = if bench.sight.power(since, bench.now) == Ok(Power::Off) { WaitKind::UnexpectedlyOff } else { WaitKind::Rejoin };
@@ -48,9 +47,9 @@ pub(crate) fn rejoin(bench: &Bench<'_>) -> Finding {
     }
 }
 
-fn is_new_boot(bench: &Bench<'_>, node: Option<&NodeSeen>) -> bool {
+fn is_new_boot(bench: &Bench<'_>, node: &NodeSeen) -> bool {
     let booted_by_us = bench.operation.last_asked(DeviceAsk::PowerOn).is_some() || bench.operation.was_seen(StepKind::PowerOff);
-    !booted_by_us || node.map(|node| node.boot_id.as_str()) != bench.operation.found_boot_id()
+    !booted_by_us || Some(node.boot_id.as_str()) != bench.operation.found_boot_id()
 }
 
 /// The operation's own holds are gone by now; the node follows unless somebody else still holds the machine.

@@ -2,14 +2,14 @@
 //! what is waited for.
 
 use model::{
-    Action, Answer, DeviceAsk, Entry, Fact, Failure, LastSeen, Limits, Machine, MachineName, Management, Observation, Operation, Seen,
-    StepKind, Timestamp, Wait, WaitKind,
+    Action, Answer, DeviceAsk, Entry, Fact, Failure, LastSeen, Limits, Machine, MachineName, Management, Observation, Operation, Power,
+    Seen, StepKind, Timestamp, Wait, WaitKind,
 };
 
 use crate::draft::{Draft, Step};
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
-use crate::{control_plane, converge, ending, node_step, power_step};
+use crate::{contact, control_plane, converge, ending, node_step, power_step};
 
 /// The steps of an action, in their order.
 pub fn steps_of(action: Action) -> &'static [StepKind] {
@@ -78,7 +78,8 @@ pub(crate) fn plan_machine(draft: &mut Draft, name: &MachineName, now: Timestamp
 
 /// Carries transitions from what was observed over to the machine, each with the moment it was first seen so.
 fn note_seen(machine: &mut Machine, observation: &Observation, now: Timestamp) {
-    let LastSeen { power, node, bmc_fault } = &mut machine.last_seen;
+    note_boots(&mut machine.last_seen, observation);
+    let LastSeen { power, node, bmc_fault, dead_boot_id: _ } = &mut machine.last_seen;
     if let Some(seen) = &observation.power
         && power.as_ref().is_none_or(|before| before.what != seen.what)
     {
@@ -93,12 +94,27 @@ fn note_seen(machine: &mut Machine, observation: &Observation, now: Timestamp) {
             Some(_) => {}
         }
     }
-    match (&observation.bmc.fault, &bmc_fault) {
-        // Not tried yet is no answer: what the last keeper knew stands.
-        (None, _) if observation.bmc.answered_at.is_none() => {}
-        (None, _) => *bmc_fault = None,
-        (Some(fault), Some(before)) if before.what.class == fault.class => {}
-        (Some(fault), _) => *bmc_fault = Some(Seen { what: fault.clone(), at: observation.bmc.failing_since.unwrap_or(now) }),
+    // Not tried yet is no answer: what the last keeper knew stands.
+    if observation.bmc.tried_at.is_some() {
+        *bmc_fault = contact::run_of_failures(&observation.bmc, bmc_fault.as_ref(), now);
+    }
+}
+
+/// A boot is dead if the machine was seen off after the boot was seen: a look at the power that is older than a boot
+/// says nothing about it. Only another boot makes the dead one forgotten, since nothing brings it back.
+fn note_boots(last_seen: &mut LastSeen, observation: &Observation) {
+    let stored = last_seen.node.as_ref().map(|node| (&node.what, node.at));
+    let current = match &observation.node {
+        Some(node) => node.what.as_ref().map(|what| (what, node.at)),
+        None => stored,
+    };
+    let Some((node, seen_at)) = current else { return };
+    let known_since = stored.filter(|(before, _)| before.boot_id == node.boot_id).map_or(seen_at, |(_, at)| at.min(seen_at));
+    let off_at = observation.power.as_ref().filter(|power| power.what == Power::Off).map(|power| power.at);
+    if off_at.is_some_and(|at| known_since <= at) {
+        last_seen.dead_boot_id = Some(node.boot_id.clone()).filter(|id| !id.is_empty());
+    } else if !last_seen.is_of_dead_boot(node) {
+        last_seen.dead_boot_id = None;
     }
 }
 

@@ -46,7 +46,7 @@ fn off_ask(bench: &Bench<'_>, power: Power) -> Finding {
     let forced = bench.operation.last_asked(DeviceAsk::ForceOff).is_some();
     if gentle && !forced {
         match asked(bench, DeviceAsk::GracefulOff) {
-            Asked::Never | Asked::NotDelivered { .. } => return ask_or_wait(bench, DeviceAsk::GracefulOff),
+            Asked::Never | Asked::UnderWay | Asked::Refused { .. } => return ask_or_wait(bench, DeviceAsk::GracefulOff),
             Asked::Pending { until } => {
                 if let Some(finding) = gentle_time(bench, power, until) {
                     return finding;

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::{
-    Action, Ask, Cancel, DesiredPower, Entry, Evacuate, Fact, Hold, HoldOwner, Limits, Machine, MachineName, Management, OPERATION_FORMAT,
-    Operation, OperationId, Outage, Refusal, Request, Rule, Span, Timestamp, Verdict,
+    Action, Ask, Cancel, DesiredPower, Entry, Evacuate, Fact, Hold, HoldOwner, Limits, Machine, MachineName, ManagedAgain, Management,
+    OPERATION_FORMAT, Operation, OperationId, Outage, Refusal, Request, Rule, Span, Timestamp, Verdict,
 };
 
 use crate::draft::Draft;
-use crate::guard::{Guarded, being_done, wait_or_cancel};
+use crate::guard::{Guarded, being_done, unmanaged_by, wait_or_cancel};
 
 /// Judges every request without a verdict; returns the machines that this touched.
 pub(crate) fn plan_requests(draft: &mut Draft, now: Timestamp) -> BTreeSet<MachineName> {
@@ -47,13 +47,12 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
             Ok(Verdict::Done)
         }
         Ask::Unmanage { machine, reason } => {
-            let management = Management::Unmanaged { by: request.caller.clone(), reason: reason.clone(), since: now };
-            set_management(draft, machine, management, "unmanaged")?;
+            unmanage(draft, machine, &request.caller, reason, now)?;
             touched.insert(machine.clone());
             Ok(Verdict::Done)
         }
-        Ask::Manage { machine, .. } => {
-            set_management(draft, machine, Management::Managed, "managed")?;
+        Ask::Manage { machine, reason } => {
+            manage(draft, machine, &request.caller, reason, now)?;
             touched.insert(machine.clone());
             Ok(Verdict::Done)
         }
@@ -171,17 +170,38 @@ fn cancel(draft: &mut Draft, id: &OperationId, caller: &str, now: Timestamp) -> 
     Ok(machine)
 }
 
-fn set_management(draft: &mut Draft, name: &MachineName, management: Management, participle: &str) -> Result<(), Refusal> {
+/// Whoever took the machine out of management first has a reason that must not be overwritten.
+fn unmanage(draft: &mut Draft, name: &MachineName, caller: &str, reason: &str, now: Timestamp) -> Result<(), Refusal> {
     let mut machine = find_machine(draft, name)?;
+    if let Some(evidence) = unmanaged_by(&machine) {
+        return Err(Refusal {
+            rule: Rule::MachineManaged,
+            message: format!("`{name}` cannot be unmanaged"),
+            evidence: vec![evidence],
+            remedy: format!("nothing to do: nothing is sent to it; `rackwright bmm manage {name} --reason …` lets it be managed again"),
+        });
+    }
     if let Some(running) = draft.after.running_on(name) {
         return Err(Refusal {
             rule: Rule::OneActionPerMachine,
-            message: format!("`{name}` cannot be {participle}"),
+            message: format!("`{name}` cannot be unmanaged"),
             evidence: vec![being_done(running)],
             remedy: wait_or_cancel(running),
         });
     }
-    machine.management = management;
+    machine.management = Management::Unmanaged { by: caller.to_owned(), reason: reason.to_owned(), since: now };
+    machine.managed_again = None;
     draft.save_machine(machine);
+    Ok(())
+}
+
+/// No operation runs on a machine that is not managed, so nothing can stand against it.
+fn manage(draft: &mut Draft, name: &MachineName, caller: &str, reason: &str, now: Timestamp) -> Result<(), Refusal> {
+    let mut machine = find_machine(draft, name)?;
+    if machine.management != Management::Managed {
+        machine.management = Management::Managed;
+        machine.managed_again = Some(ManagedAgain { by: caller.to_owned(), reason: reason.to_owned(), at: now });
+        draft.save_machine(machine);
+    }
     Ok(())
 }

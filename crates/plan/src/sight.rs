@@ -2,9 +2,9 @@
 //!
 //! A blind eye proves nothing. "Not seen on" is never taken for "off".
 
-use model::{Contact, Eye, Machine, NodeSeen, Observation, Power, Readiness, Timestamp, Wait, WaitKind};
+use model::{Contact, Eye, Fault, Machine, NodeSeen, Observation, Power, Seen, Timestamp, Wait, WaitKind};
 
-use crate::cadence;
+use crate::contact;
 use crate::snapshot::Snapshot;
 
 /// One machine through both eyes.
@@ -12,6 +12,9 @@ use crate::snapshot::Snapshot;
 pub(crate) struct Sight<'a> {
     pub observation: Observation,
     undercloud: &'a Contact,
+    /// The faults that the machine and the cluster are known by.
+    bmc_fault: Option<Seen<Fault>>,
+    undercloud_fault: Option<Seen<Fault>>,
     limits: &'a model::Limits,
     keeper_started_at: Timestamp,
 }
@@ -21,6 +24,8 @@ impl<'a> Sight<'a> {
         Sight {
             observation: snapshot.observation(&machine.name),
             undercloud: &snapshot.undercloud,
+            bmc_fault: machine.last_seen.bmc_fault.clone(),
+            undercloud_fault: contact::known_silence(&snapshot.cluster),
             limits: &snapshot.cluster.limits,
             keeper_started_at: snapshot.keeper_started_at,
         }
@@ -28,8 +33,8 @@ impl<'a> Sight<'a> {
 
     /// The power state, if the BMC told it after `since` and its latest answer was no fault; else why it is not known.
     pub fn power(&self, since: Timestamp, now: Timestamp) -> Result<Power, Wait> {
-        if let Some(fault) = &self.observation.bmc.fault {
-            return Err(self.device_wait(Eye::Bmc, &self.observation.bmc, fault.clone(), now));
+        if let Some(failing) = contact::run_of_failures(&self.observation.bmc, self.bmc_fault.as_ref(), now) {
+            return Err(self.device_wait(Eye::Bmc, &failing));
         }
         match &self.observation.power {
             Some(power) if power.at >= since.max(self.keeper_started_at) => Ok(power.what),
@@ -39,8 +44,8 @@ impl<'a> Sight<'a> {
 
     /// The node, if the undercloud's nodes are being watched; else why it is not known.
     pub fn node(&self, now: Timestamp) -> Result<Option<&NodeSeen>, Wait> {
-        if let Some(fault) = &self.undercloud.fault {
-            return Err(self.device_wait(Eye::Undercloud, self.undercloud, fault.clone(), now));
+        if let Some(failing) = contact::run_of_failures(self.undercloud, self.undercloud_fault.as_ref(), now) {
+            return Err(self.device_wait(Eye::Undercloud, &failing));
         }
         match &self.observation.node {
             Some(node) if node.at >= self.keeper_started_at => Ok(node.what.as_ref()),
@@ -69,15 +74,9 @@ impl<'a> Sight<'a> {
         Wait { kind: WaitKind::FirstLook { eye }, since, expected_by: Some(since + self.limits.idle_poll) }
     }
 
-    fn device_wait(&self, eye: Eye, contact: &Contact, fault: model::Fault, now: Timestamp) -> Wait {
-        let since = contact.failing_since.unwrap_or(now);
-        let retry_at = cadence::retry_at(contact, self.limits).unwrap_or(now);
+    fn device_wait(&self, eye: Eye, failing: &Seen<Fault>) -> Wait {
+        let kind = WaitKind::Device { eye, fault: failing.what.clone(), retry_every: self.limits.last_retry };
         // A device that is away is late as soon as it would have come back from a restart of its own.
-        Wait { kind: WaitKind::Device { eye, fault, retry_at }, since, expected_by: Some(since + self.limits.expected_power_on) }
+        Wait { kind, since: failing.at, expected_by: Some(failing.at + self.limits.expected_power_on) }
     }
-}
-
-/// Whether a machine's node is known to be ready.
-pub(crate) fn is_node_ready(node: Option<&NodeSeen>) -> bool {
-    node.is_some_and(|node| node.ready == Readiness::True)
 }

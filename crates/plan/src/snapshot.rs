@@ -109,6 +109,10 @@ impl Snapshot {
         self.index.ended.iter()
     }
 
+    pub fn ended_count(&self) -> usize {
+        self.index.ended.len()
+    }
+
     /// Control-plane machines, the spare included.
     pub fn control_plane(&self) -> impl Iterator<Item = &Arc<Machine>> {
         self.index.control_plane.iter().filter_map(|name| self.machines.get(name))

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::{Cluster, Connection, keys};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::context;
@@ -44,13 +45,12 @@ fn data_home() -> Result<PathBuf, Trouble> {
         .ok_or_else(|| Trouble::failed("there is no home directory to keep data in").hint("give one with `--data-dir`"))
 }
 
-/// Makes the next command need no flags.
-pub fn remember(plane: &ControlPlane) -> Result<(), Trouble> {
-    let Some(first) = plane.sites.first() else { return Ok(()) };
+/// Makes the next command need no flags. Returns the file that says so.
+pub fn remember(plane: &ControlPlane) -> Result<PathBuf, Trouble> {
+    let Some(first) = plane.sites.first() else { return Err(Trouble::failed("no site is described")) };
     // With several sites a name alone does not tell which is meant, so no group is assumed.
     let group = (plane.sites.len() == 1).then_some(first.home.resource_group.as_str());
-    context::save_current("local", &format!("http://{}", plane.address), &first.home.subscription, group)?;
-    Ok(())
+    context::save_current("local", &format!("http://{}", plane.address), &first.home.subscription, group)
 }
 
 /// Waits until every site's undercloud has been heard from, but not for ever.
@@ -90,33 +90,39 @@ pub fn announce(lines: &[String]) {
     let _ = out.flush();
 }
 
-/// Runs until Ctrl-C or SIGTERM, then lets `ended` come to its end; a second signal cuts it short.
-pub async fn until_told_to_stop(shutdown: &CancellationToken, ended: impl Future<Output = Result<(), Trouble>>) -> Result<(), Trouble> {
-    tokio::pin!(ended);
-    tokio::select! {
-        result = &mut ended => return result,
-        () = signal() => {}
-    }
-    tracing::info!("stopping");
-    shutdown.cancel();
-    tokio::select! {
-        result = &mut ended => result,
-        () = signal() => Err(Trouble::failed("stopped before everything was put away; nothing is lost")),
-        () = tokio::time::sleep(STOP_PATIENCE) => Err(Trouble::failed("stopping took too long and was cut short; nothing is lost")),
-    }
+/// What people and service managers send to stop us. Listened for from the start, so that none is lost.
+pub struct Signals {
+    streams: Vec<Signal>,
 }
 
-async fn signal() {
-    let mut terminate = match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        Ok(terminate) => terminate,
-        Err(error) => {
-            tracing::warn!(%error, "SIGTERM cannot be heard");
-            let _ = tokio::signal::ctrl_c().await;
-            return;
+impl Signals {
+    pub fn listen() -> Result<Signals, Trouble> {
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let streams = kinds.into_iter().map(signal).collect::<std::io::Result<Vec<Signal>>>();
+        Ok(Signals { streams: streams.map_err(|error| Trouble::caused("signals cannot be heard", &error))? })
+    }
+
+    async fn next(&mut self) {
+        futures::future::select_all(self.streams.iter_mut().map(|stream| Box::pin(stream.recv()))).await;
+    }
+
+    /// Runs until a signal comes, then lets `ended` come to its end; a second signal cuts it short.
+    pub async fn until_told_to_stop(
+        mut self,
+        shutdown: &CancellationToken,
+        ended: impl Future<Output = Result<(), Trouble>>,
+    ) -> Result<(), Trouble> {
+        tokio::pin!(ended);
+        tokio::select! {
+            result = &mut ended => return result,
+            () = self.next() => {}
         }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+        announce(&["stopping …".to_owned()]);
+        shutdown.cancel();
+        tokio::select! {
+            result = &mut ended => result,
+            () = self.next() => Err(Trouble::failed("stopped before everything was put away; nothing is lost")),
+            () = tokio::time::sleep(STOP_PATIENCE) => Err(Trouble::failed("stopping took too long and was cut short; nothing is lost")),
+        }
     }
 }

@@ -17,7 +17,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::trouble::Trouble;
+use crate::cli::trouble::{Exit, Trouble};
+use crate::places::{self, Signals};
 use crate::site_file::{Loaded, SiteFile};
 
 /// Where the API listens unless told otherwise: RACK on a telephone's keys.
@@ -37,12 +38,21 @@ pub struct ServeArgs {
 }
 
 pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
+    let signals = Signals::listen()?;
     let shutdown = CancellationToken::new();
-    let data_dir = crate::places::data_dir(args.data_dir, "serve")?;
-    let mut plane = ControlPlane::start(&args.sites, &data_dir, &args.listen, &shutdown).await?;
-    crate::places::remember(&plane)?;
-    crate::places::announce(&[format!("API   http://{}", plane.address), format!("Data  {}", data_dir.display())]);
-    crate::places::until_told_to_stop(&shutdown, plane.ended()).await
+    let listener = bind(&args.listen).await?;
+    let data_dir = places::data_dir(args.data_dir, "serve")?;
+    let mut plane = ControlPlane::start(&args.sites, &data_dir, listener, &shutdown).await?;
+    let contexts = places::remember(&plane)?;
+    places::until_connected(&plane).await;
+    let sites: Vec<String> = plane.sites.iter().map(|site| format!("{} ({} machines)", site.cluster, site.machines.len())).collect();
+    places::announce(&[
+        format!("Rackwright keeps {}", sites.join(", ")),
+        format!("  API      http://{}", plane.address),
+        format!("  Data     {}", data_dir.display()),
+        format!("  Context  local, in {}", contexts.display()),
+    ]);
+    signals.until_told_to_stop(&shutdown, plane.ended()).await
 }
 
 /// A running control plane: store, keepers and API.
@@ -59,8 +69,7 @@ pub struct ControlPlane {
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 impl ControlPlane {
-    pub async fn start(site_files: &[PathBuf], dir: &Path, listen: &str, shutdown: &CancellationToken) -> Result<Self, Trouble> {
-        let listener = bind(listen).await?;
+    pub async fn start(site_files: &[PathBuf], dir: &Path, listener: TcpListener, shutdown: &CancellationToken) -> Result<Self, Trouble> {
         let address = listener.local_addr().map_err(|error| Trouble::caused("the API cannot listen", &error))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let store = SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the store cannot be opened", &error))?;
@@ -80,7 +89,7 @@ impl ControlPlane {
         }
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
         plane.faces.spawn(cache.clone().follow(store.clone(), shutdown.clone()));
-        let router = api::router(api::Api { store, clock, cache });
+        let router = api::router(api::Api { store, clock, cache, keepers: Arc::new(std::mem::take(&mut plane.keeper_states)) });
         let stop = shutdown.clone();
         plane.faces.spawn(async move {
             let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
@@ -156,12 +165,14 @@ impl ControlPlane {
     }
 }
 
-async fn bind(listen: &str) -> Result<TcpListener, Trouble> {
-    let address: SocketAddr = listen.parse().map_err(|_| {
-        Trouble::failed(format!("`{listen}` is not an address to listen on")).hint(format!("for example --listen {LISTEN}"))
+/// Takes the address before anything is made, so that a wrong one leaves nothing behind.
+pub async fn bind(listen: &str) -> Result<TcpListener, Trouble> {
+    let numeric = listen.strip_prefix("localhost:").map_or_else(|| listen.to_owned(), |port| format!("127.0.0.1:{port}"));
+    let address: SocketAddr = numeric.parse().map_err(|_| {
+        Trouble::new(Exit::Usage, format!("`{listen}` is not an address to listen on")).hint(format!("for example --listen {LISTEN}"))
     })?;
     if !address.ip().is_loopback() {
-        return Err(Trouble::failed(format!("the API does not listen on {address}: there is no authentication yet"))
+        return Err(Trouble::new(Exit::Usage, format!("the API does not listen on {address}: there is no authentication yet"))
             .hint(format!("listen on loopback, for example --listen {LISTEN}, and reach it through an SSH tunnel")));
     }
     TcpListener::bind(address).await.map_err(|error| {

@@ -19,6 +19,7 @@ pub struct SimServeArgs {
 }
 
 pub async fn run(args: SimServeArgs) -> Result<(), Trouble> {
+    let signals = places::Signals::listen()?;
     let shutdown = CancellationToken::new();
     let data_dir = places::data_dir(args.data_dir, "sim")?;
     let mut simulation = Simulation::start(&args.world, &data_dir, &shutdown).await?;
@@ -26,5 +27,5 @@ pub async fn run(args: SimServeArgs) -> Result<(), Trouble> {
     let sites: Vec<String> = simulation.site_files.iter().map(|path| format!("--site {}", path.display())).collect();
     lines.push(format!("A control plane for them: {} serve {}", places::own_command(), sites.join(" ")));
     places::announce(&lines);
-    places::until_told_to_stop(&shutdown, simulation.ended()).await
+    signals.until_told_to_stop(&shutdown, simulation.ended()).await
 }

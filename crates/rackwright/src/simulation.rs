@@ -68,7 +68,7 @@ impl Simulation {
                 SiteSpec::new(format!("site{number}"), args.racks, args.machines_per_rack, args.seed.wrapping_add(u64::from(number - 1)));
             let site = Site::open(spec.at_speed(args.speed), store.clone(), clock.clone()).await.map_err(|error| {
                 Trouble::caused("the simulated site cannot be opened", &error)
-                    .hint(format!("another --data-dir begins a new world; or remove {}", dir.display()))
+                    .hint("start it as it was, or begin a new world with another --data-dir")
             })?;
             let endpoints = site
                 .listen(IpAddr::V4(Ipv4Addr::LOCALHOST))

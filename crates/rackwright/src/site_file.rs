@@ -130,7 +130,10 @@ impl SiteFile {
                     )));
                 }
                 _ => {
-                    return Err(Trouble::failed(format!("{at}: `{}` has a BMC address that is no http URL: {}", machine.name, machine.bmc)));
+                    return Err(Trouble::failed(format!(
+                        "{at}: `{}` has a BMC address that is no http URL: {}",
+                        machine.name, machine.bmc
+                    )));
                 }
             }
         }

@@ -1,13 +1,13 @@
 //! `rackwright up`: a simulated site and the control plane for it, in one process and with one command.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::trouble::Trouble;
 use crate::places;
-use crate::serve::{ControlPlane, LISTEN};
+use crate::serve::{self, ControlPlane, LISTEN};
 use crate::simulation::{Simulation, WorldArgs};
 
 #[derive(Args, Clone, Debug)]
@@ -23,40 +23,41 @@ pub struct UpArgs {
 }
 
 pub async fn run(args: UpArgs) -> Result<(), Trouble> {
+    let signals = places::Signals::listen()?;
+    let listener = serve::bind(&args.listen).await?;
     let data_dir = places::data_dir(args.data_dir, "up")?;
     // The world outlives the control plane's last requests, so it has its own end.
     let (plane_stop, world_stop) = (CancellationToken::new(), CancellationToken::new());
     let mut simulation = Simulation::start(&args.world, &data_dir.join("sim"), &world_stop).await?;
-    let mut plane = ControlPlane::start(&simulation.site_files, &data_dir.join("control"), &args.listen, &plane_stop).await?;
-    places::remember(&plane)?;
+    let mut plane = ControlPlane::start(&simulation.site_files, &data_dir.join("control"), listener, &plane_stop).await?;
+    let contexts = places::remember(&plane)?;
     places::until_connected(&plane).await;
-    places::announce(&greeting(&args.world, &simulation, &plane, &data_dir));
+    places::announce(&greeting(&args.world, &simulation, &plane, &[&data_dir, &contexts]));
     tokio::select! {
-        result = places::until_told_to_stop(&plane_stop, plane.ended()) => result?,
+        result = signals.until_told_to_stop(&plane_stop, plane.ended()) => result?,
         result = simulation.ended() => return result,
     }
     world_stop.cancel();
     simulation.ended().await
 }
 
-fn greeting(world: &WorldArgs, simulation: &Simulation, plane: &ControlPlane, data_dir: &std::path::Path) -> Vec<String> {
+fn greeting(world: &WorldArgs, simulation: &Simulation, plane: &ControlPlane, [data_dir, contexts]: &[&Path; 2]) -> Vec<String> {
     let command = places::own_command();
     let sites: Vec<String> = plane.sites.iter().map(|site| site.cluster.to_string()).collect();
+    let racks = if world.racks == 1 { "1 rack".to_owned() } else { format!("{} racks", world.racks) };
+    let each = if sites.len() == 1 { "" } else { " each" };
+    // The same names stand in every site, so a command must say which is meant.
+    let group = if sites.len() == 1 { String::new() } else { format!(" -g {}", sites[0]) };
     vec![
-        format!(
-            "Rackwright is up: {}, {} racks each, {} machines, at {}×",
-            sites.join(", "),
-            world.racks,
-            simulation.machines,
-            world.speed
-        ),
-        format!("  API   http://{}", plane.address),
-        format!("  Data  {}", data_dir.display()),
+        format!("Rackwright is up: {}, {racks}{each}, {} machines, at {}×", sites.join(", "), simulation.machines, world.speed),
+        format!("  API      http://{}", plane.address),
+        format!("  Data     {}", data_dir.display()),
+        format!("  Context  local, in {}", contexts.display()),
         String::new(),
         "Try, in another terminal:".to_owned(),
         format!("  {command} status"),
         format!("  {command} bmm list"),
-        format!("  {command} bmm restart rack1compute01"),
+        format!("  {command} bmm restart rack1compute01{group}"),
         String::new(),
         "Ctrl-C stops it; starting it again continues where it was.".to_owned(),
     ]

@@ -10,8 +10,8 @@ use http_body_util::BodyExt;
 use keeper::{Keeper, LEASE_TTL, VaultCredentials, enroll_site};
 use kubernetes::Undercloud;
 use model::{
-    Clock, ClusterName, Hardware, Home, KeeperState, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing, Timestamp,
-    keys,
+    Clock, ClusterName, Hardware, Home, KeeperState, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing,
+    Timestamp, keys,
 };
 use redfish::{Bmc, Transport};
 use serde_json::Value;
@@ -39,6 +39,7 @@ pub struct House {
     world: JoinSet<()>,
     plane: JoinSet<()>,
     stop_world: CancellationToken,
+    keeper_state: watch::Sender<KeeperState>,
 }
 
 /// An HTTP answer.
@@ -71,7 +72,8 @@ impl House {
         let definition = definition_of(&site);
         enroll_site(&store, clock.as_ref(), &definition).await.expect("a new site is enrolled");
         let plane = JoinSet::new();
-        House { site, clock, store, vault, definition, api: Router::new(), world, plane, stop_world }
+        let keeper_state = watch::Sender::new(KeeperState::Starting);
+        House { site, clock, store, vault, definition, api: Router::new(), world, plane, stop_world, keeper_state }
     }
 
     async fn with_control_plane(mut self) -> House {
@@ -115,7 +117,7 @@ impl House {
     async fn start_api_on(&mut self, store: SharedStore) {
         let cache = api::Cache::load(&store).await.expect("the store is readable");
         self.plane.spawn(cache.clone().follow(store.clone(), CancellationToken::new()));
-        self.api = api::router(api::Api { store, clock: self.clock.clone(), cache });
+        self.api = api::router(api::Api { store, clock: self.clock.clone(), cache, keepers: Arc::new(self.keepers()) });
     }
 
     async fn keeper(&self, store: SharedStore) -> Keeper {
@@ -137,7 +139,7 @@ impl House {
             clock: self.clock.clone(),
             bmcs,
             undercloud: Undercloud::in_process(self.authorized_kubernetes()),
-            state: watch::Sender::new(KeeperState::Starting),
+            state: self.keeper_state.clone(),
         }
     }
 
@@ -154,6 +156,14 @@ impl House {
             request.headers_mut().insert(http::header::AUTHORIZATION, bearer);
             request.map(Body::new)
         })
+    }
+
+    fn keepers(&self) -> BTreeMap<ClusterName, watch::Receiver<KeeperState>> {
+        BTreeMap::from([(self.definition.cluster.clone(), self.keeper_state())])
+    }
+
+    pub fn keeper_state(&self) -> watch::Receiver<KeeperState> {
+        self.keeper_state.subscribe()
     }
 
     /// The control plane dies: nothing of it runs on, nothing is put away.

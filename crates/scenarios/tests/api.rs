@@ -46,7 +46,7 @@ async fn lists_come_in_pages_by_group_and_by_subscription() {
         paged.extend(names(&page).into_iter().map(str::to_owned));
         pages += 1;
         match page["nextLink"].as_str() {
-            Some(link) => next = link.strip_prefix("http://rackwright.test").expect("links lead back to where we asked").to_owned(),
+            Some(link) => next = link.strip_prefix("http://localhost").expect("links lead back to where we asked").to_owned(),
             None => break,
         }
     }
@@ -64,9 +64,8 @@ async fn an_action_is_a_long_running_operation() {
     let accepted = house.call(Method::POST, &path, "alice", "").await;
     assert_eq!(accepted.status, StatusCode::ACCEPTED);
     assert_eq!(header(&accepted, "retry-after"), "1");
-    let status_path =
-        header(&accepted, "azure-asyncoperation").strip_prefix("http://rackwright.test").expect("an absolute link").to_owned();
-    let result_path = header(&accepted, "location").strip_prefix("http://rackwright.test").expect("an absolute link").to_owned();
+    let status_path = header(&accepted, "azure-asyncoperation").strip_prefix("http://localhost").expect("an absolute link").to_owned();
+    let result_path = header(&accepted, "location").strip_prefix("http://localhost").expect("an absolute link").to_owned();
     let running = house.call(Method::GET, &status_path, "alice", "").await;
     assert_eq!((running.status, header(&running, "retry-after")), (StatusCode::OK, "1"));
     assert_eq!(running.body["status"], "InProgress");
@@ -91,7 +90,7 @@ async fn a_cancelled_operation_is_an_error_where_azures_clients_look() {
     let id = accepted.body["name"].as_str().expect("an operation has a name");
     house.call(Method::POST, &format!("/rackwright/v1/operations/{id}/cancel"), "bob", "").await;
     house.until_ended(id).await;
-    let result_path = header(&accepted, "location").strip_prefix("http://rackwright.test").expect("an absolute link").to_owned();
+    let result_path = header(&accepted, "location").strip_prefix("http://localhost").expect("an absolute link").to_owned();
     let result = house.call(Method::GET, &result_path, "alice", "").await;
     assert_eq!((result.status, &result.body["error"]["code"]), (StatusCode::CONFLICT, &Value::from("OperationCanceled")));
     house.close().await;
@@ -118,6 +117,23 @@ async fn the_same_request_sent_twice_is_one_operation() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_machine_tells_who_took_it_out_of_management_and_who_let_it_back() {
+    let house = House::build(1, 4).await;
+    let send = |verb: &'static str, caller: &'static str, reason: &'static str| {
+        let (house, path) = (&house, format!("{}/{verb}?api-version=1", machine_path("rack1compute01")));
+        async move { house.call(Method::POST, &path, caller, &format!("{{\"reason\":\"{reason}\"}}")).await.body["rackwright"].clone() }
+    };
+    let unmanaged = send("unmanage", "alice", "replacing a fan").await;
+    assert_eq!((&unmanaged["unmanagedReason"]["by"], &unmanaged["managedAgain"]), (&Value::from("alice"), &Value::Null));
+    let again = send("manage", "bob", "fan replaced").await;
+    assert_eq!((&again["managed"], &again["unmanagedReason"]), (&Value::from(true), &Value::Null));
+    let (by, reason) = (&again["managedAgain"]["by"], &again["managedAgain"]["reason"]);
+    assert_eq!((by, reason), (&Value::from("bob"), &Value::from("fan replaced")));
+    assert!(again["managedAgain"]["at"].is_string());
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn bad_input_gets_a_clear_error_and_changes_nothing() {
     let house = House::build(1, 4).await;
     let machine = machine_path("rack1compute01");
@@ -131,6 +147,8 @@ async fn bad_input_gets_a_clear_error_and_changes_nothing() {
         (Method::GET, list_path("toasters", ""), ""),
         (Method::GET, list_path("bareMetalMachines", "&$top=0"), ""),
         (Method::GET, list_path("bareMetalMachines", "&$top=many"), ""),
+        (Method::GET, list_path("bareMetalMachines", "&$skipToken=nowhere"), ""),
+        (Method::GET, "/rackwright/v1/operations?$skipToken=site1/rack1".to_owned(), ""),
         (Method::GET, list_path("bareMetalMachines/nobody", ""), ""),
         (Method::GET, list_path("bareMetalMachines/a_b%00", ""), ""),
         (Method::GET, list_path("clusters", "").replace("site1", "elsewhere"), ""),
@@ -144,6 +162,8 @@ async fn bad_input_gets_a_clear_error_and_changes_nothing() {
         (Method::POST, format!("{machine}/powerOff?api-version=1"), &huge),
         (Method::POST, format!("{machine}/unmanage?api-version=1"), ""),
         (Method::POST, format!("{machine}/unmanage?api-version=1"), &long),
+        (Method::POST, format!("{machine}/unmanage?api-version=1"), r#"{"reason":"a\nb"}"#),
+        (Method::POST, format!("{machine}/manage?api-version=1"), r#"{"reason":"a\u001b[2Jb"}"#),
         (Method::POST, format!("{machine}/explode?api-version=1"), ""),
         (Method::GET, "/rackwright/v1/operations/00000000".to_owned(), ""),
         (Method::POST, "/rackwright/v1/operations/nobody/cancel".to_owned(), ""),
@@ -168,6 +188,26 @@ async fn bad_input_gets_a_clear_error_and_changes_nothing() {
     }
     assert_eq!(house.machine("rack1compute01").await, before);
     expect_file!["../stories/bad-input.golden"].assert_eq(&table);
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_web_page_can_neither_act_nor_read() {
+    let house = House::build(1, 4).await;
+    let power_off = format!("{}/powerOff?api-version=1", machine_path("rack1compute01"));
+    let headers = [("origin", "https://evil.example"), ("origin", "null"), ("sec-fetch-site", "cross-site"), ("host", "rebound.example")];
+    for line in headers {
+        let act = house.call_with(Method::POST, &power_off, &[line, ("content-type", "text/plain")], "").await;
+        let read = house.call_with(Method::GET, "/rackwright/v1/status", &[line], "").await;
+        for reply in [act, read] {
+            assert_eq!(
+                (reply.status, &reply.body["error"]["code"]),
+                (StatusCode::FORBIDDEN, &Value::from("CrossOriginRefused")),
+                "{line:?}"
+            );
+        }
+    }
+    assert_eq!(house.get("/rackwright/v1/operations").await["value"], serde_json::json!([]));
     house.close().await;
 }
 

@@ -1,8 +1,10 @@
 //! `Microsoft.NetworkCloud/clusters`.
 
+use std::collections::BTreeMap;
+
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, Machine, Rack};
+use model::{Cluster, Machine, Rack, RackName};
 use serde_json::{Value, json};
 
 use super::{clusters_at, envelope};
@@ -20,7 +22,12 @@ pub(crate) fn show(view: &View, subscription: &str, group: &str, name: &str) -> 
 pub(super) fn render(view: &View, versioned: &Versioned<Cluster>) -> Value {
     let cluster = &versioned.document;
     let racks: Vec<&Versioned<Rack>> = view.racks_of(&cluster.name).collect();
-    let definitions: Vec<Value> = racks.iter().map(|rack| rack_definition(view, cluster, &rack.document)).collect();
+    let mut machines: BTreeMap<&RackName, Vec<&Machine>> = BTreeMap::new();
+    for machine in view.machines_of(&cluster.name) {
+        machines.entry(&machine.document.hardware.rack).or_default().push(&machine.document);
+    }
+    let machines_in = |rack: &Rack| machines.get(&rack.name).map_or(&[][..], Vec::as_slice);
+    let definitions: Vec<Value> = racks.iter().map(|rack| rack_definition(cluster, &rack.document, machines_in(&rack.document))).collect();
     let mut resource = envelope(
         cluster,
         "clusters",
@@ -48,19 +55,14 @@ pub(super) fn render(view: &View, versioned: &Versioned<Cluster>) -> Value {
     resource
 }
 
-fn rack_definition(view: &View, cluster: &Cluster, rack: &Rack) -> Value {
-    let machines: Vec<Value> = view
-        .machines_of(&cluster.name)
-        .filter(|machine| machine.document.hardware.rack == rack.name)
-        .map(|machine| machine_configuration(&machine.document))
-        .collect();
+fn rack_definition(cluster: &Cluster, rack: &Rack, machines: &[&Machine]) -> Value {
     json!({
         "availabilityZone": rack.availability_zone,
         "networkRackId": links::rack_id(cluster, &rack.name),
         "rackLocation": rack.location,
         "rackSerialNumber": rack.serial_number,
         "rackSkuId": rack.sku,
-        "bareMetalMachineConfigurationData": machines,
+        "bareMetalMachineConfigurationData": machines.iter().map(|machine| machine_configuration(machine)).collect::<Vec<_>>(),
     })
 }
 
@@ -74,4 +76,34 @@ fn machine_configuration(machine: &Machine) -> Value {
         "rackSlot": machine.hardware.slot,
         "serialNumber": machine.hardware.serial_number,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{Documents, cluster, machine, rack};
+
+    #[tokio::test]
+    async fn every_machine_is_listed_in_its_own_rack() {
+        let racks = ["rack1", "rack2", "rack10"];
+        let mut documents = Documents::default().cluster(&cluster("site"));
+        for name in racks {
+            documents = documents.rack(&rack("site", name));
+        }
+        for (rack, name) in [("rack10", "a"), ("rack1", "b"), ("RACK1", "c")] {
+            documents = documents.machine(&machine("site", rack, name));
+        }
+        let view = documents.serve().await.cache.view();
+        let resource = render(&view, view.clusters.values().next().unwrap());
+        let definitions = resource["properties"]["computeRackDefinitions"].as_array().unwrap();
+        let names = |definition: &Value| -> Vec<Value> {
+            definition["bareMetalMachineConfigurationData"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|machine| machine["machineName"].clone())
+                .collect()
+        };
+        assert_eq!(definitions.iter().map(names).collect::<Vec<_>>(), [vec![json!("b"), json!("c")], vec![], vec![json!("a")]]);
+    }
 }

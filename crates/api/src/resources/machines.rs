@@ -3,12 +3,13 @@
 use axum::response::Response;
 use http::StatusCode;
 use model::{Cluster, Hold, Machine, Management, Operation, Power, Role, Timestamp, Wait};
-use plan::{ProvisioningState, StepStatus};
+use plan::ProvisioningState;
 use serde_json::{Value, json};
 
 use super::{clusters_at, envelope};
 use crate::cache::{Versioned, View};
 use crate::links;
+use crate::operations::step_status;
 use crate::reply::{Refused, json_response};
 
 /// The machine of that name, with its cluster.
@@ -42,9 +43,11 @@ pub(crate) fn render_in_full(view: &View, versioned: &Versioned<Machine>, now: T
             Management::Managed => Value::Null,
             Management::Unmanaged { by, reason, since } => json!({ "by": by, "reason": reason, "since": since }),
         },
+        "managedAgain": machine.managed_again.as_ref().map(|again| json!({ "by": again.by, "reason": again.reason, "at": again.at })),
         "holds": machine.holds.iter().map(render_hold).collect::<Vec<_>>(),
         "waits": machine.waits.iter().map(|wait| render_wait(wait, now)).collect::<Vec<_>>(),
         "bmcFault": machine.last_seen.bmc_fault.as_ref().map(|seen| json!({ "fault": seen.what.to_string(), "since": seen.at })),
+        "cordonedByOthers": machine.last_seen.node.as_ref().is_some_and(|node| node.what.unschedulable && !node.what.cordoned_by_us),
         "powerSeenAt": machine.last_seen.power.as_ref().map(|seen| seen.at),
         "spare": machine.is_spare(),
     });
@@ -165,12 +168,7 @@ fn action_state(operation: &Operation) -> Value {
         .map(|step| {
             json!({
                 "stepName": step.step.title(),
-                "status": match step.status {
-                    StepStatus::NotStarted => "NotStarted",
-                    StepStatus::InProgress => "InProgress",
-                    StepStatus::Completed => "Completed",
-                    StepStatus::Failed => "Failed",
-                },
+                "status": step_status(step.status),
                 "startTime": step.started_at,
                 "endTime": step.ended_at,
                 "message": step.message,

@@ -10,42 +10,49 @@ use std::collections::BTreeMap;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, Timestamp};
+use model::{Cluster, ClusterName, Machine, MachineName, RackName, Timestamp};
 use serde_json::{Value, json};
 use store::Revision;
 
-use crate::cache::View;
+use crate::cache::{Versioned, View};
 use crate::call::Call;
 use crate::codes::Code;
 use crate::links;
-use crate::paging::Paging;
+use crate::paging::{PAGE_DEFAULT, Paging};
 use crate::reply::{Refused, json_response};
 use crate::route::Kind;
 
 pub(crate) fn list(view: &View, call: &Call, kind: Kind, subscription: &str, group: Option<&str>) -> Result<Response, Refused> {
-    let paging = Paging::of(call)?;
+    let paging = Paging::of(call, PAGE_DEFAULT)?;
     let clusters = view.clusters_in(subscription, group);
     if clusters.is_empty() {
         check_place(view, subscription, group)?;
     }
     let body = match kind {
         Kind::Clusters => {
-            paging.page(call, clusters.into_iter(), |cluster| cluster.document.name.to_string(), |cluster| clusters::render(view, cluster))
+            let after = paging.after(|token| ClusterName::new(token).ok())?;
+            let rest = clusters.into_iter().filter(|cluster| after.as_ref().is_none_or(|after| cluster.document.name > *after));
+            paging.page(call, rest, |cluster| cluster.document.name.to_string(), |cluster| clusters::render(view, cluster))
         }
-        Kind::Racks => paging.page(
-            call,
-            clusters.into_iter().flat_map(|cluster| view.racks_of(&cluster.document.name)),
-            |rack| format!("{}/{}", rack.document.cluster, rack.document.name),
-            |rack| racks::render(view, rack),
-        ),
-        Kind::Machines => paging.page(
-            call,
-            clusters.into_iter().flat_map(|cluster| view.machines_of(&cluster.document.name)),
-            |machine| format!("{}/{}", machine.document.cluster, machine.document.name),
-            |machine| machines::render(view, machine),
-        ),
+        Kind::Racks => {
+            let after = paging.after(|token| parse_place(token, RackName::new))?;
+            let rest = view.racks_after(&clusters, after.as_ref());
+            paging.page(call, rest, |rack| format!("{}/{}", rack.document.cluster, rack.document.name), |rack| racks::render(view, rack))
+        }
+        Kind::Machines => {
+            let after = paging.after(|token| parse_place(token, MachineName::new))?;
+            let rest = view.machines_after(&clusters, after.as_ref());
+            let token = |machine: &&Versioned<Machine>| format!("{}/{}", machine.document.cluster, machine.document.name);
+            paging.page(call, rest, token, |machine| machines::render(view, machine))
+        }
     };
     Ok(json_response(StatusCode::OK, &body))
+}
+
+/// A place in a list of what clusters have: `cluster/name`. Neither name can have a slash.
+fn parse_place<N, E>(token: &str, parse: impl Fn(String) -> Result<N, E>) -> Option<(ClusterName, N)> {
+    let (cluster, name) = token.split_once('/')?;
+    Some((ClusterName::new(cluster).ok()?, parse(name.to_owned()).ok()?))
 }
 
 /// An unknown subscription or resource group is an error, not an empty list: it is most often a typing mistake.
@@ -60,11 +67,7 @@ fn check_place(view: &View, subscription: &str, group: Option<&str>) -> Result<(
 }
 
 /// The clusters of a resource group, or why there are none.
-pub(crate) fn clusters_at<'a>(
-    view: &'a View,
-    subscription: &str,
-    group: &str,
-) -> Result<Vec<&'a crate::cache::Versioned<Cluster>>, Refused> {
+pub(crate) fn clusters_at<'a>(view: &'a View, subscription: &str, group: &str) -> Result<Vec<&'a Versioned<Cluster>>, Refused> {
     let clusters = view.clusters_in(subscription, Some(group));
     if clusters.is_empty() {
         check_place(view, subscription, Some(group))?;

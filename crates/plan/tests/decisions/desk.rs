@@ -4,13 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, Fault, FaultClass, Hardware,
-    Home, LastSeen, Limits, Machine, MachineName, Management, NodeSeen, Observation, Power, Provisioning, REQUEST_LIFE, RackName,
-    Readiness, Request, RequestId, RequestKey, Role, SecretRef, Seen, Span, Timestamp,
+    Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, Fault, Hardware, Home, LastSeen,
+    Limits, Machine, MachineName, Management, NodeSeen, Observation, Power, Provisioning, REQUEST_LIFE, RackName, Readiness, Request,
+    RequestId, RequestKey, Role, SecretRef, Seen, Span, Timestamp,
 };
 use plan::{Plan, Snapshot, Step, Visit, invariants};
 
 use crate::laws;
+
+/// The boot of each machine that was running, by its node's word, when the machine was last seen off. Written down by
+/// the tests themselves, and not lost when a keeper dies.
+pub type DeadBoots = BTreeMap<MachineName, String>;
 
 pub struct Desk {
     pub snapshot: Snapshot,
@@ -19,11 +23,20 @@ pub struct Desk {
     due: BTreeMap<MachineName, Timestamp>,
     wake_at: Option<Timestamp>,
     requests: u32,
+    dead_boots: DeadBoots,
 }
 
 impl Desk {
     pub fn new(cluster: Cluster, now: Timestamp) -> Self {
-        Desk { snapshot: Snapshot::new(cluster, now), now, dirty: BTreeSet::new(), due: BTreeMap::new(), wake_at: None, requests: 0 }
+        Desk {
+            snapshot: Snapshot::new(cluster, now),
+            now,
+            dirty: BTreeSet::new(),
+            due: BTreeMap::new(),
+            wake_at: None,
+            requests: 0,
+            dead_boots: DeadBoots::new(),
+        }
     }
 
     pub fn add(&mut self, machine: Machine) {
@@ -46,7 +59,7 @@ impl Desk {
         }
         assert_eq!(some, plan::plan(&self.snapshot, &visit, self.now), "the same snapshot at the same time has two plans");
         assert_eq!(invariants::check(&self.snapshot, &some), []);
-        laws::votes_are_taken_safely(&self.snapshot, &some);
+        laws::votes_are_taken_safely(&self.snapshot, &some, &self.dead_boots);
         some
     }
 
@@ -125,11 +138,22 @@ impl Desk {
             }
             Err(fault) => observation.bmc.failed(now, fault),
         });
+        self.note_death(machine);
     }
 
     pub fn look_node(&mut self, machine: &MachineName, node: Option<NodeSeen>) {
         let now = self.now;
         self.observe(machine, |observation| observation.node = Some(Seen { what: node, at: now }));
+        self.note_death(machine);
+    }
+
+    /// Seen off at this very moment: whatever the node says it runs has died.
+    fn note_death(&mut self, machine: &MachineName) {
+        let observation = self.snapshot.observation(machine);
+        let is_off = observation.power.as_ref().is_some_and(|power| power.what == Power::Off && power.at == self.now);
+        if let (true, Some(boot_id)) = (is_off, observation.boot_id()) {
+            self.dead_boots.insert(machine.clone(), boot_id);
+        }
     }
 
     /// The undercloud answers or does not. When that changes, it concerns every machine.
@@ -157,7 +181,7 @@ impl Desk {
         let now = self.now;
         let through_bmc = matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn);
         let fault = result.err();
-        let of_line = fault.clone().filter(|fault| !matches!(fault.class, FaultClass::Unsupported | FaultClass::Missing));
+        let of_line = fault.clone().filter(|fault| plan::speaks_of_the_line(step.ask, fault));
         self.observe(&step.machine, |observation| {
             observation.asking = None;
             observation.ask_ended_at = Some(now);
@@ -220,6 +244,7 @@ pub fn machine(text: &str, role: Role, provisioning: Provisioning, now: Timestam
         desired_power: if spare { DesiredPower::Off } else { DesiredPower::On },
         holds: Vec::new(),
         management: Management::Managed,
+        managed_again: None,
         last_seen: LastSeen::default(),
         node_ask: None,
         waits: Vec::new(),

@@ -281,3 +281,48 @@ fn running(n: usize) -> Operation {
         wait: None,
     }
 }
+
+#[test]
+fn who_unmanaged_a_machine_first_is_not_overwritten() {
+    check(
+        "
+        rack1compute01 compute on ready
+        > alice manage rack1compute01 just so
+        > bob unmanage rack1compute01 broken fan
+        > alice unmanage rack1compute01 new disk
+        > alice manage rack1compute01 fan replaced
+        > alice manage rack1compute01 again
+        ",
+        expect![[r#"
+            10:00:00 > alice manage rack1compute01 just so
+                     done
+            10:00:00 > bob unmanage rack1compute01 broken fan
+                     done
+                     rack1compute01 waits for a person: unmanaged since 10:00:00
+            10:00:00 > alice unmanage rack1compute01 new disk
+                     refused: `rack1compute01` cannot be unmanaged
+                       rule machine-managed: bob took `rack1compute01` out of management at 10:00:00: broken fan
+                       remedy: nothing to do: nothing is sent to it; `rackwright bmm manage rack1compute01 --reason …` lets it be managed again
+            10:00:00 > alice manage rack1compute01 fan replaced
+                     done
+                     rack1compute01 waits for nothing
+            10:00:00 > alice manage rack1compute01 again
+                     done
+        "#]],
+    );
+}
+
+#[test]
+fn why_a_machine_is_managed_again_is_kept_until_it_is_unmanaged_anew() {
+    let told = |script: &str| {
+        let mut play = Play::of(&format!("rack1compute01 compute on ready\n{script}"));
+        play.run();
+        let machine = play.desk.snapshot.machines[&desk::name("rack1compute01")].clone();
+        machine.managed_again.as_ref().map(|again| format!("{}: {}", again.by, again.reason))
+    };
+    assert_eq!(told("> alice manage rack1compute01 just so"), None);
+    let mended = "> bob unmanage rack1compute01 broken fan\n> alice manage rack1compute01 fan replaced\n";
+    assert_eq!(told(mended), Some("alice: fan replaced".to_owned()));
+    assert_eq!(told(&format!("{mended}> bob manage rack1compute01 again")), Some("alice: fan replaced".to_owned()));
+    assert_eq!(told(&format!("{mended}> bob unmanage rack1compute01 new disk")), None);
+}

@@ -205,7 +205,7 @@ fn others_not_healthy() {
         > see rack2control01 gone
         > see rack3control01 ready
         > alice power-off rack1control01
-        > see rack2control01 ready
+        > see rack2control01 booted
         > alice power-off rack1control01
         ",
         expect![[r#"
@@ -216,7 +216,7 @@ fn others_not_healthy() {
                        rule kcp-others-healthy: etcd voters: 1 of 3 now, 0 of 3 after; quorum is 2
                        remedy: bring the other control-plane machines back first: `rackwright status` names them
             10:00:00 > see rack2control01 on
-                     rack2control01 waits for the node to become ready since 10:00:00
+                     rack2control01 waits for the node to become ready since 10:00:00, expected by 10:10:00
             10:00:00 > see rack2control01 gone
             10:00:00 > see rack3control01 ready
                      rack3control01 waits for nothing
@@ -225,7 +225,7 @@ fn others_not_healthy() {
                        rule kcp-others-healthy: `rack2control01` has no node in the undercloud
                        rule kcp-others-healthy: etcd voters: 2 of 3 now, 1 of 3 after; quorum is 2
                        remedy: bring the other control-plane machines back first: `rackwright status` names them
-            10:00:00 > see rack2control01 ready
+            10:00:00 > see rack2control01 booted
                      rack2control01 waits for nothing
             10:00:00 > alice power-off rack1control01
                      accepted as op3
@@ -304,7 +304,7 @@ fn an_old_word_about_a_node_does_not_make_it_a_machine_without_a_vote() {
                        rule kcp-others-healthy: etcd voters: 3 of 3 now, 2 of 3 after; quorum is 2
                        remedy: bring the other control-plane machines back first: `rackwright status` names them
             10:00:00 > look
-                     rack1control01 waits for the node to become ready since 10:00:00
+                     rack1control01 waits for the node to become ready since 10:00:00, expected by 10:10:00
                      rack2control01 waits for nothing
                      rack3control01 waits for a person: off, but expected to be on since 10:00:00
             10:00:00 > alice restart rack1control01

@@ -1,5 +1,6 @@
 //! The tests of the decisions. One crate, so that the script language and the rig are compiled once.
 
+mod boots;
 mod crash;
 mod desk;
 mod guard_cases;
@@ -10,3 +11,5 @@ mod operations;
 mod properties;
 mod rig;
 mod script;
+mod storing;
+mod two_members;

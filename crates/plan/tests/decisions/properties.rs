@@ -1,8 +1,8 @@
 //! Random people, random devices, random crashes. What must always be so is checked by the desk after every plan.
 
 use model::{
-    Action, Ask, Delivery, Evacuate, Fault, FaultClass, MachineName, NodeSeen, OperationId, Outage, Power, Provisioning, Readiness, Role,
-    Shutdown, Span,
+    Action, Ask, Delivery, Evacuate, Fault, FaultClass, MachineName, OperationId, Outage, Power, Provisioning, Readiness, Role, Shutdown,
+    Span,
 };
 use proptest::prelude::*;
 
@@ -155,7 +155,11 @@ fn happen(rig: &mut Rig, deed: &Deed) {
 
 fn set_node(rig: &mut Rig, machine: usize, ready: Option<Readiness>) {
     let device = rig.device(&name(machine));
-    device.node = ready.map(|ready| NodeSeen { ready, ..device.node.clone().unwrap_or_else(|| desk::node(NAMES[machine], 1)) });
+    match (ready, &mut device.node) {
+        (None, node) => *node = None,
+        (Some(ready), Some(node)) => node.ready = ready,
+        (Some(ready), None) => device.register(NAMES[machine], ready),
+    }
 }
 
 /// Nodes that were deleted register again, and whoever is on comes up.
@@ -164,7 +168,7 @@ fn heal(rig: &mut Rig) {
         let is_spare = rig.desk.snapshot.machines[&name(n)].is_spare();
         let device = rig.device(&name(n));
         if device.node.is_none() && !is_spare {
-            device.node = Some(NodeSeen { ready: Readiness::Unknown, ..desk::node(machine, 1) });
+            device.register(machine, Readiness::Unknown);
         }
     }
     rig.heal();

@@ -6,6 +6,7 @@ use model::{Delivery, DeviceAsk, Fault, Machine, MachineName, NodeSeen, Operatio
 use plan::Step;
 
 use crate::desk::{self, Desk};
+use crate::laws;
 
 /// Looks are at least this often; often enough that the undercloud never counts as silent by our own doing.
 const LOOK_EVERY: Span = Span::seconds(30);
@@ -62,6 +63,8 @@ pub struct Device {
     pub went_on: u32,
     pub requests: Vec<DeviceAsk>,
     boot: u32,
+    /// The latest boot that died before somebody's eyes. Nobody can know of a death while the BMC is silent.
+    died_in_sight: Option<u32>,
     coming: Vec<(Timestamp, Event)>,
 }
 
@@ -81,6 +84,7 @@ impl Device {
             went_on: 0,
             requests: Vec::new(),
             boot: 1,
+            died_in_sight: None,
             coming: Vec::new(),
         }
     }
@@ -146,6 +150,19 @@ impl Device {
             node.ready = Readiness::True;
             node.boot_id = format!("boot{}", self.boot);
         }
+    }
+
+    /// The node registers anew, as the system that runs now would do it.
+    pub fn register(&mut self, machine: &str, ready: Readiness) {
+        self.node = Some(NodeSeen { ready, ..desk::node(machine, self.boot) });
+    }
+
+    /// Whether its system does not run, as far as an attentive onlooker can know: it is off, or the boot that its node
+    /// tells of is over.
+    fn is_down(&self) -> bool {
+        let is_off = self.power == Power::Off && self.bmc_fault.is_none();
+        let dead = self.died_in_sight.map(|boot| format!("boot{boot}"));
+        is_off || dead.is_some() && dead == self.node.as_ref().map(|node| node.boot_id.clone())
     }
 
     /// Everything that was broken is mended, and what is on comes up.
@@ -234,6 +251,8 @@ impl Rig {
         self.look();
         loop {
             let plan = self.desk.plan();
+            let down = self.devices.iter().filter(|(_, device)| device.is_down()).map(|(machine, _)| machine.clone()).collect();
+            laws::no_vote_is_taken_while_another_host_is_down(&self.desk.snapshot, &plan, &down);
             if plan.changes == plan::Changes::default() {
                 self.desk.commit(&plan);
                 return;
@@ -295,7 +314,10 @@ impl Rig {
 
     fn look(&mut self) {
         self.desk.hear_undercloud(self.undercloud_fault.clone().map_or(Ok(()), Err));
-        for (machine, device) in &self.devices {
+        for (machine, device) in &mut self.devices {
+            if device.power == Power::Off && device.bmc_fault.is_none() {
+                device.died_in_sight = Some(device.boot);
+            }
             self.desk.look_power(machine, device.bmc_fault.clone().map_or(Ok(device.power), Err));
             if self.undercloud_fault.is_none() {
                 self.desk.look_node(machine, device.node.clone());

@@ -97,6 +97,14 @@ async fn a_list_is_read_page_after_page() {
 }
 
 #[tokio::test]
+async fn operations_are_read_page_after_page() {
+    let first = json!({ "value": [{ "id": "2" }], "nextLink": "{}/rackwright/v1/operations?running=true&$top=1&$skipToken=x" });
+    let rote = Rote::with(vec![Reply::Json(200, first), Reply::Json(200, json!({ "value": [{ "id": "1" }] }))], None).await;
+    assert_eq!(rote.session.running_operations().await.unwrap(), [json!({ "id": "2" }), json!({ "id": "1" })]);
+    assert_eq!(rote.paths()[1], "/rackwright/v1/operations?running=true&$top=1&$skipToken=x");
+}
+
+#[tokio::test]
 async fn an_action_whose_connection_breaks_is_sent_once_more_with_the_same_id() {
     let rote = Rote::with(vec![Reply::HangUp, Reply::Json(202, json!({ "name": "8f3c" }))], Some("g1")).await;
     let accepted = rote.session.act("m1", "restart", None, &json!({})).await.unwrap();

@@ -231,8 +231,8 @@ fn cancelled_during_the_rejoin_it_ends_at_once_and_releases_the_node() {
                      op1 Canceled: cancelled by bob during Rejoin. Left behind: power On; holds none; no VM is remembered for a later start.
                        next: rackwright bmm show rack1compute01
                      rack1compute01 is held by nobody
-                     rack1compute01 waits for the node to be uncordoned since 10:00:00, expected by 10:00:30
-                     rack1compute01 waits for nothing
+                     rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00; the node to be uncordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00
         "#]],
     );
 }
@@ -322,7 +322,7 @@ fn a_refused_request_is_a_safe_point() {
                      done
                      op1 Canceled: cancelled by bob during Power On. Left behind: power unknown, the BMC is busy; holds none; no VM is remembered for a later start.
                        next: rackwright bmm show rack1compute01
-                     rack1compute01 waits for the BMC (busy: as the story says) since 10:00:00, expected by 10:02:00; the node to become ready since 10:00:00
+                     rack1compute01 waits for the BMC (busy: as the story says) since 10:00:00, expected by 10:02:00; the node to become ready since 10:00:00, expected by 10:10:00
         "#]],
     );
 }

@@ -174,11 +174,10 @@ fn cordon_of_a_machine_without_a_node_waits_and_fails_in_the_end() {
                      accepted as op1
                      op1: found no boot
                      rack1compute01 is held by alice
-                     rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00
             10:00:00 > wait 10m
             10:10:00 op1 Failed: cordon failed: Cordon did not end in time; it waited for the node to become ready. Left behind: power On; holds alice; no VM is remembered for a later start
                        next: rackwright bmm show rack1compute01
-                     rack1compute01 waits for the node to become ready since 10:10:00
+                     rack1compute01 waits for the node to become ready since 10:10:00, expected by 10:20:00
         "#]],
     );
 }
@@ -209,6 +208,88 @@ fn nothing_is_sent_to_an_unmanaged_machine() {
                      rack1compute01 <- cordon for its holds
                      rack1compute01 waits for the node to be cordoned since 10:01:00, expected by 10:01:30
                      rack1compute01 waits for nothing
+        "#]],
+    );
+}
+
+#[test]
+fn a_hold_that_the_undercloud_refuses_is_asked_for_with_growing_pauses_and_says_why() {
+    check(
+        "
+        rack1compute01 compute on ready cordoned
+        > refuse rack1compute01 denied
+        > see rack1compute01 uncordoned
+        > wait 3m
+        > obey rack1compute01
+        > wait 1m
+        ",
+        expect![[r#"
+            10:00:00 > refuse rack1compute01 denied
+            10:00:00 > see rack1compute01 uncordoned
+                     rack1compute01 <- cordon for its holds
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (denied: as the story says) since 10:00:00, expected by 10:00:30
+            10:00:00 > wait 3m
+            10:00:02 rack1compute01 <- cordon for its holds, attempt 2
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (denied: as the story says) since 10:00:00, expected by 10:00:30
+            10:00:06 rack1compute01 <- cordon for its holds, attempt 3
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (denied: as the story says) since 10:00:00, expected by 10:00:30
+            10:00:14 rack1compute01 <- cordon for its holds, attempt 4
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (denied: as the story says) since 10:00:00, expected by 10:00:30
+            10:00:30 rack1compute01 <- cordon for its holds, attempt 5
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (denied: as the story says) since 10:00:00, expected by 10:00:30
+            10:01:02 rack1compute01 <- cordon for its holds, attempt 6
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (denied: as the story says) since 10:00:00, expected by 10:00:30
+            10:02:02 rack1compute01 <- cordon for its holds, attempt 7
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (denied: as the story says) since 10:00:00, expected by 10:00:30
+            10:03:00 rack1compute01 is late
+            10:03:00 > obey rack1compute01
+            10:03:00 > wait 1m
+            10:03:02 rack1compute01 <- cordon for its holds, attempt 8
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for nothing
+        "#]],
+    );
+}
+
+#[test]
+fn a_hold_on_a_node_that_the_undercloud_does_not_know_is_hardly_asked_for_again() {
+    check(
+        "
+        rack1compute01 compute on ready cordoned
+        > refuse rack1compute01 missing
+        > see rack1compute01 uncordoned
+        > wait 40m
+        ",
+        expect![[r#"
+            10:00:00 > refuse rack1compute01 missing
+            10:00:00 > see rack1compute01 uncordoned
+                     rack1compute01 <- cordon for its holds
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (missing: as the story says) since 10:00:00, expected by 10:00:30
+            10:00:00 > wait 40m
+            10:01:00 rack1compute01 <- cordon for its holds, attempt 2
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (missing: as the story says) since 10:00:00, expected by 10:00:30
+            10:03:00 rack1compute01 <- cordon for its holds, attempt 3
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (missing: as the story says) since 10:00:00, expected by 10:00:30
+            10:07:00 rack1compute01 <- cordon for its holds, attempt 4
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (missing: as the story says) since 10:00:00, expected by 10:00:30
+            10:15:00 rack1compute01 <- cordon for its holds, attempt 5
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (missing: as the story says) since 10:00:00, expected by 10:00:30
+            10:31:00 rack1compute01 <- cordon for its holds, attempt 6
+                     rack1compute01 waits for the node to be cordoned since 10:00:00, expected by 10:00:30
+                     rack1compute01 waits for the undercloud (missing: as the story says) since 10:00:00, expected by 10:00:30
+            10:40:00 rack1compute01 is late
         "#]],
     );
 }

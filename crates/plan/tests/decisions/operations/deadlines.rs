@@ -97,8 +97,9 @@ fn a_machine_that_does_not_rejoin_fails_the_restart_and_leaves_no_hold() {
                      op1 Failed: restart failed: Rejoin did not end in time; it waited for the node to rejoin. Left behind: power On; holds none; no VM is remembered for a later start
                        next: rackwright bmm restart rack1compute01
                      rack1compute01 is held by nobody
-                     rack1compute01 waits for the node to become ready since 10:00:00; the node to be uncordoned since 10:40:00, expected by 10:40:30
-                     rack1compute01 waits for the node to become ready since 10:00:00
+                     rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00; the node to be uncordoned since 10:40:00, expected by 10:40:30
+                     rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00
+                     rack1compute01 is late
         "#]],
     );
 }
@@ -335,7 +336,7 @@ fn a_deadline_is_not_judged_before_both_eyes_were_opened() {
             10:29:00 > wait 30m
             10:59:00 op1 Failed: start failed: Rejoin did not end in time; it waited for the node to rejoin. Left behind: power On; holds none; no VM is remembered for a later start
                        next: rackwright bmm restart rack1compute01
-                     rack1compute01 waits for the node to become ready since 10:00:00
+                     rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00
         "#]],
     );
 }

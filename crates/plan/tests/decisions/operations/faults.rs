@@ -447,3 +447,88 @@ fn a_silent_undercloud_delays_the_rejoin_only() {
         "#]],
     );
 }
+
+#[test]
+fn a_node_that_may_not_be_patched_is_its_own_trouble_and_not_the_whole_sites() {
+    check(
+        "
+        rack1compute01 compute on ready
+        rack2compute01 compute on ready
+        > refuse rack1compute01 denied
+        > alice cordon rack1compute01
+        > bob cordon rack2compute01
+        > wait 7s
+        > obey rack1compute01
+        > wait 8s
+        ",
+        expect![[r#"
+            10:00:00 > refuse rack1compute01 denied
+            10:00:00 > alice cordon rack1compute01
+                     accepted as op1
+                     op1: found boot1
+                     rack1compute01 <- cordon for op1
+                     rack1compute01 is held by alice
+                     rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: cordon was answered: denied: as the story says (arrived: No)
+                     rack1compute01 waits for the undercloud (denied: as the story says) since 10:00:00, expected by 10:00:30
+            10:00:00 > bob cordon rack2compute01
+                     accepted as op2
+                     op2: found boot1
+                     rack2compute01 <- cordon for op2
+                     rack2compute01 is held by bob
+                     rack2compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op2: Cordon seen
+                     op2 Succeeded: `rack2compute01` was cordoned
+                     rack2compute01 waits for nothing
+            10:00:00 > wait 7s
+            10:00:02 rack1compute01 <- cordon for op1, attempt 2
+                     rack1compute01 waits for the effect of the cordon (attempt 2) since 10:00:00, expected by 10:00:30
+                     op1: cordon was answered: denied: as the story says (arrived: No)
+                     rack1compute01 waits for the undercloud (denied: as the story says) since 10:00:00, expected by 10:00:30
+            10:00:06 rack1compute01 <- cordon for op1, attempt 3
+                     rack1compute01 waits for the effect of the cordon (attempt 3) since 10:00:00, expected by 10:00:30
+                     op1: cordon was answered: denied: as the story says (arrived: No)
+                     rack1compute01 waits for the undercloud (denied: as the story says) since 10:00:00, expected by 10:00:30
+            10:00:07 > obey rack1compute01
+            10:00:07 > wait 8s
+            10:00:14 rack1compute01 <- cordon for op1, attempt 4
+                     rack1compute01 waits for the effect of the cordon (attempt 4) since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     op1 Succeeded: `rack1compute01` was cordoned
+                     rack1compute01 waits for nothing
+        "#]],
+    );
+}
+
+#[test]
+fn a_patch_whose_answer_is_garbled_names_the_fault_while_its_effect_may_still_show() {
+    check(
+        "
+        rack1compute01 compute on ready
+        > refuse rack1compute01 garbled maybe
+        > alice cordon rack1compute01
+        > obey rack1compute01
+        > wait 29s
+        > wait 1s
+        ",
+        expect![[r#"
+            10:00:00 > refuse rack1compute01 garbled maybe
+            10:00:00 > alice cordon rack1compute01
+                     accepted as op1
+                     op1: found boot1
+                     rack1compute01 <- cordon for op1
+                     rack1compute01 is held by alice
+                     rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: cordon was answered: garbled: as the story says (arrived: Maybe)
+                     rack1compute01 waits for the undercloud (garbled: as the story says) since 10:00:00, expected by 10:00:30
+            10:00:00 > obey rack1compute01
+            10:00:00 > wait 29s
+            10:00:29 > wait 1s
+            10:00:30 rack1compute01 <- cordon for op1, attempt 2
+                     rack1compute01 waits for the effect of the cordon (attempt 2) since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     op1 Succeeded: `rack1compute01` was cordoned
+                     rack1compute01 waits for nothing
+        "#]],
+    );
+}

@@ -151,7 +151,7 @@ fn a_machine_switched_on_by_hand_is_released_too() {
                      rack1compute01 waits for a person: powered off by operation op1 since 10:00:00
             10:00:00 > see rack1compute01 unknown
             10:00:00 > see rack1compute01 on
-                     rack1compute01 waits for the node to become ready since 10:00:00
+                     rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00
             10:00:00 > see rack1compute01 booted
                      rack1compute01 <- uncordon for its holds
                      rack1compute01 is held by nobody
@@ -159,6 +159,45 @@ fn a_machine_switched_on_by_hand_is_released_too() {
                      rack1compute01 waits for nothing
             10:00:00 > see rack1compute01 off
                      rack1compute01 waits for a person: off, but expected to be on since 10:00:00
+        "#]],
+    );
+}
+
+#[test]
+fn a_machine_switched_on_by_hand_stays_held_until_a_new_boot_has_joined() {
+    check(
+        "
+        rack1compute01 compute on ready
+        > alice power-off rack1compute01
+        > see rack1compute01 off
+        > see rack1compute01 on
+        > wait 1m
+        > see rack1compute01 booted
+        ",
+        expect![[r#"
+            10:00:00 > alice power-off rack1compute01
+                     accepted as op1
+                     op1: found boot1
+                     rack1compute01 <- cordon for op1
+                     rack1compute01 is held by operation op1
+                     rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     rack1compute01 <- graceful shutdown for op1
+                     rack1compute01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
+            10:00:00 > see rack1compute01 off
+                     op1: Power Off seen
+                     op1 Succeeded: `rack1compute01` was powered off
+                       next: rackwright bmm start rack1compute01
+                     rack1compute01 is held by power-off by operation op1
+                     rack1compute01 waits for a person: powered off by operation op1 since 10:00:00
+            10:00:00 > see rack1compute01 on
+                     rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00
+            10:00:00 > wait 1m
+            10:01:00 > see rack1compute01 booted
+                     rack1compute01 <- uncordon for its holds
+                     rack1compute01 is held by nobody
+                     rack1compute01 waits for the node to be uncordoned since 10:01:00, expected by 10:01:30
+                     rack1compute01 waits for nothing
         "#]],
     );
 }

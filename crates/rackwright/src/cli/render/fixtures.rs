@@ -30,7 +30,7 @@ pub fn machine(group: &str, name: &str, plane: &str) -> Value {
             "serialNumber": "SN0104",
         },
         "rackwright": {
-            "managed": true, "unmanagedReason": null, "holds": [], "waits": [], "bmcFault": null,
+            "managed": true, "unmanagedReason": null, "managedAgain": null, "holds": [], "waits": [], "bmcFault": null,
             "powerSeenAt": "2026-11-14T09:00:00.000Z", "spare": false,
         },
     })
@@ -55,6 +55,12 @@ pub fn machine_under_restart() -> Value {
         { "owner": "alice", "reason": "cordoned by a person", "since": "2026-11-15T12:00:00.000Z" },
     ]);
     machine["rackwright"]["waits"] = json!([late_wait()]);
+    machine
+}
+
+pub fn managed_again() -> Value {
+    let mut machine = machine("site1", "rack1compute02", "compute-plane");
+    machine["rackwright"]["managedAgain"] = json!({ "by": "bob", "reason": "fan replaced", "at": "2026-11-15T12:30:00.000Z" });
     machine
 }
 
@@ -164,7 +170,7 @@ pub fn quiet_status() -> Value {
             { "machine": "rack2control01", "spare": false, "ready": true },
             { "machine": "rack4control01", "spare": true, "ready": false },
         ],
-        "operations": [], "waits": [],
+        "operationCount": 0, "operations": [], "waitCount": 0, "waits": [],
     }] })
 }
 
@@ -174,6 +180,7 @@ pub fn busy_status() -> Value {
     cluster["controlPlane"][1]["ready"] = json!(false);
     cluster["connection"] = json!("Timeout");
     cluster["machines"]["cordoned"] = json!(1);
+    cluster["operationCount"] = json!(1);
     cluster["operations"] = json!([running_restart()]);
     cluster["clusterWaits"] = json!([{
         "code": "Device", "what": "the undercloud (unreachable: connection refused)", "since": "2026-11-15T14:01:00.000Z",
@@ -181,6 +188,7 @@ pub fn busy_status() -> Value {
     }]);
     let mut wait = late_wait();
     wait["machine"] = json!("rack1compute01");
+    cluster["waitCount"] = json!(1);
     cluster["waits"] = json!([wait]);
     status
 }

@@ -64,7 +64,7 @@ fn condition(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
 fn holds(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
     let holds = items(machine, "/rackwright/holds");
     let cordoned = field(machine, "/properties/cordonStatus").as_deref() == Some("Cordoned");
-    let cordon = match (cordoned, holds.is_empty()) {
+    let cordon = match (cordoned, is_true(machine, "/rackwright/cordonedByOthers")) {
         (true, true) => (Tone::Notice, "cordon", "cordoned, not through Rackwright".to_owned()),
         (true, false) => (Tone::Notice, "cordon", "cordoned".to_owned()),
         (false, _) => (Tone::Plain, "cordon", "none".to_owned()),
@@ -78,7 +78,7 @@ fn holds(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
 
 fn management(machine: &Value, clock: Clock) -> Fact<'static> {
     if is_true(machine, "/rackwright/managed") {
-        return (Tone::Plain, "managed", "yes".to_owned());
+        return (Tone::Plain, "managed", format!("yes{}", managed_again(machine, clock)));
     }
     let text = format!(
         "no: {} since {} ({}); it is observed, but nothing is sent to it",
@@ -87,6 +87,13 @@ fn management(machine: &Value, clock: Clock) -> Fact<'static> {
         field_or_dash(machine, "/rackwright/unmanagedReason/reason"),
     );
     (Tone::Notice, "managed", text)
+}
+
+/// Who let it be managed again, if it was not always.
+fn managed_again(machine: &Value, clock: Clock) -> String {
+    let Some(reason) = field(machine, "/rackwright/managedAgain/reason") else { return String::new() };
+    let by = field_or_dash(machine, "/rackwright/managedAgain/by");
+    format!(", again since {} by {by}: {reason}", clock.time(machine, "/rackwright/managedAgain/at"))
 }
 
 fn at_work(operation: &Value) -> Fact<'static> {
@@ -175,6 +182,13 @@ mod tests {
                        ends when a person lets it be managed again
         "#]]
         .assert_eq(&machine_sheet(&fixtures::unmanaged(), &[], clock).plain());
+    }
+
+    #[test]
+    fn a_machine_that_is_managed_again_tells_who_let_it_and_why() {
+        let sheet = machine_sheet(&fixtures::managed_again(), &[], Clock::at(fixtures::NOW)).plain();
+        let line = sheet.lines().find(|line| line.starts_with("managed")).unwrap();
+        assert_eq!(line, "managed   yes, again since 12:30:00Z by bob: fan replaced");
     }
 
     #[test]

@@ -94,6 +94,7 @@ fn fact_in_words(fact: &Value) -> String {
             let fault = format!("{}: {}", text("/fault/class"), text("/fault/detail"));
             format!("the {}{attempt} was answered with a fault: {fault}{delivery}", ask_in_words(&text("/ask")))
         }
+        Some("resumed") => "taken up again by a keeper that had just started; the time it was down does not count".to_owned(),
         Some("seen") => format!("saw {} done", step_in_words(&text("/step"))),
         Some("skipped") => format!("left out {}: {}", step_in_words(&text("/step")), text("/reason")),
         // A newer server may know more; its own words are better than none.

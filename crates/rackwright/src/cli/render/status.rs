@@ -34,12 +34,25 @@ fn header(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
         clock.time(cluster, "/connectionSince")
     );
     sheet.line(if well { Tone::Strong } else { Tone::Alarm }, line);
+    if let Some(trouble) = keeper_trouble(cluster, clock) {
+        sheet.line(Tone::Alarm, format!("{INDENT}keeper: {trouble}"));
+    }
     let members: Vec<String> = items(cluster, "/controlPlane").iter().map(member).collect();
     let sick = items(cluster, "/controlPlane").iter().any(|machine| !is_true(machine, "/spare") && !is_true(machine, "/ready"));
     if !members.is_empty() {
         sheet.line(if sick { Tone::Alarm } else { Tone::Plain }, format!("{INDENT}control plane: {}", members.join(", ")));
     }
     sheet.line(Tone::Plain, format!("{INDENT}machines: {}", counts(&cluster["machines"])));
+}
+
+/// Why nobody is at work on this cluster. What is shown of it may be old then.
+fn keeper_trouble(cluster: &Value, clock: Clock) -> Option<String> {
+    match field(cluster, "/keeper/state")?.as_str() {
+        "Absent" => Some("none here; what is shown is what was last written, and nothing is done".to_owned()),
+        "Starting" | "AwaitingLease" => Some("not at work yet; another process may be keeping this cluster".to_owned()),
+        "Failing" => Some(format!("FAILING since {}: {}", clock.time(cluster, "/keeper/since"), field_or_dash(cluster, "/keeper/error"))),
+        _ => None,
+    }
 }
 
 fn member(machine: &Value) -> String {
@@ -89,6 +102,16 @@ fn operations(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
     }
     sheet.gap();
     sheet.append(table.into_sheet(), INDENT);
+    left_out(sheet, cluster, "/operationCount", running.len(), "`rackwright operation list` shows all");
+}
+
+/// Says how many rows the server left out of a table, if it did.
+fn left_out(sheet: &mut Sheet, cluster: &Value, count: &str, shown: usize, where_else: &str) {
+    let all = cluster.pointer(count).and_then(Value::as_u64).unwrap_or_default();
+    let more = all.saturating_sub(shown as u64);
+    if more > 0 {
+        sheet.line(Tone::Notice, format!("{INDENT}… and {more} more; {where_else}"));
+    }
 }
 
 fn waits(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
@@ -114,6 +137,7 @@ fn waits(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
     }
     sheet.gap();
     sheet.append(table.into_sheet(), INDENT);
+    left_out(sheet, cluster, "/waitCount", items(cluster, "/waits").len(), "`rackwright bmm show` tells what one machine waits for");
 }
 
 #[cfg(test)]
@@ -147,5 +171,19 @@ mod tests {
               nothing runs and nothing waits
         "#]]
         .assert_eq(&status_sheet(&fixtures::quiet_status(), Clock::at(fixtures::NOW)).plain());
+    }
+
+    #[test]
+    fn a_site_that_is_too_busy_to_be_shown_says_how_much_is_left_out() {
+        let mut status = fixtures::busy_status();
+        status["clusters"][0]["operationCount"] = 251.into();
+        status["clusters"][0]["waitCount"] = 1_001.into();
+        let sheet = status_sheet(&status, Clock::at(fixtures::NOW)).plain();
+        let told: Vec<&str> = sheet.lines().filter(|line| line.contains('…')).collect();
+        let expected = [
+            "  … and 250 more; `rackwright operation list` shows all",
+            "  … and 1000 more; `rackwright bmm show` tells what one machine waits for",
+        ];
+        assert_eq!(told, expected);
     }
 }

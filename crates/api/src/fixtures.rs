@@ -1,0 +1,114 @@
+//! Documents and a service for the tests of this crate.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use http::{Method, Request, StatusCode};
+use http_body_util::BodyExt;
+use model::{Cluster, Machine, Operation, Rack, Timestamp, keys};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use store::{Commit, MemoryStore, SharedStore, TokioClock};
+
+use crate::{Api, Cache};
+
+pub const NOW: &str = "2026-11-15T14:00:00.000Z";
+
+pub fn of_json<T: DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).expect("the document is as the model says")
+}
+
+pub fn cluster(name: &str) -> Cluster {
+    of_json(json!({
+        "name": name, "home": { "subscription": "s1", "resourceGroup": "g1", "location": "local" }, "createdAt": NOW,
+        "version": "4.9.2", "detailedStatus": "Running", "connection": "Connected", "connectionSince": NOW,
+    }))
+}
+
+pub fn rack(cluster: &str, name: &str) -> Rack {
+    of_json(json!({
+        "name": name, "cluster": cluster, "createdAt": NOW, "availabilityZone": "1", "location": "row 1",
+        "serialNumber": "R1", "sku": "simulated",
+    }))
+}
+
+pub fn machine(cluster: &str, rack: &str, name: &str) -> Machine {
+    of_json(json!({
+        "name": name, "cluster": cluster, "createdAt": NOW, "role": "Compute", "provisioning": "Provisioned",
+        "desiredPower": "On", "management": { "kind": "managed" },
+        "lastSeen": { "power": null, "node": null, "bmcFault": null },
+        "hardware": {
+            "rack": rack, "slot": 1, "sku": "x", "serialNumber": "x", "bmcAddress": "x", "bmcMac": "x", "bootMac": "x",
+            "credentials": "x",
+        },
+    }))
+}
+
+/// A running restart with one entry in its journal.
+pub fn operation(id: &str, cluster: &str, machine: &str, accepted_at: Timestamp) -> Operation {
+    of_json(json!({
+        "format": 1, "id": id, "cluster": cluster, "machine": machine, "action": { "kind": "restart" }, "caller": "alice",
+        "correlationId": "c", "acceptedAt": accepted_at, "deadlineAt": accepted_at,
+        "journal": [{ "at": accepted_at, "fact": { "kind": "resumed" } }],
+    }))
+}
+
+/// What a store is filled with.
+#[derive(Default)]
+pub struct Documents(Commit);
+
+impl Documents {
+    fn put(self, key: String, document: &impl serde::Serialize) -> Documents {
+        Documents(self.0.put(key, serde_json::to_vec(document).expect("documents are JSON")))
+    }
+
+    pub fn cluster(self, cluster: &Cluster) -> Documents {
+        self.put(keys::cluster(&cluster.name), cluster)
+    }
+
+    pub fn rack(self, rack: &Rack) -> Documents {
+        self.put(keys::rack(&rack.cluster, &rack.name), rack)
+    }
+
+    pub fn machine(self, machine: &Machine) -> Documents {
+        self.put(keys::machine(&machine.cluster, &machine.name), machine)
+    }
+
+    pub fn operation(self, operation: &Operation) -> Documents {
+        self.put(keys::operation(&operation.cluster, &operation.id), operation)
+    }
+
+    /// A service over them. Its cache has read them and follows nothing.
+    pub async fn serve(self) -> Api {
+        let clock = Arc::new(TokioClock::starting_at(Timestamp::parse(NOW).expect("a constant instant")));
+        let store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
+        store.commit(self.0).await.expect("memory takes documents");
+        let cache = Cache::load(&store).await.expect("memory can be read");
+        Api { store, clock, cache }
+    }
+}
+
+pub async fn send(api: &Api, method: Method, path: &str, body: &str) -> (StatusCode, Value) {
+    let request = Request::builder().method(method).uri(path).header("host", "localhost").body(Body::from(body.to_owned()));
+    let response = crate::answer(State(api.clone()), request.expect("the request is well formed")).await;
+    let (parts, body) = response.into_parts();
+    let bytes = body.collect().await.expect("the body is whole").to_bytes();
+    (parts.status, serde_json::from_slice(&bytes).expect("answers are JSON"))
+}
+
+/// A field of every item of a list, page after page. A list that goes round in circles fails the test.
+pub async fn read_pages(api: &Api, path: &str, field: &str) -> (usize, Vec<String>) {
+    const PAGES_MAX: usize = 1_000;
+    let (mut next, mut items) = (path.to_owned(), Vec::new());
+    for pages in 1..=PAGES_MAX {
+        let (status, page) = send(api, Method::GET, &next, "").await;
+        assert_eq!(status, StatusCode::OK, "{page:#}");
+        items.extend(page["value"].as_array().expect("a page has items").iter().map(|item| item[field].as_str().unwrap().to_owned()));
+        match page["nextLink"].as_str() {
+            Some(link) => next = link.strip_prefix("http://localhost").expect("a link leads back").to_owned(),
+            None => return (pages, items),
+        }
+    }
+    panic!("{path} goes on for ever: {:?}", &items[..10]);
+}

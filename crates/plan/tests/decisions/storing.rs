@@ -1,0 +1,86 @@
+//! What is worth storing: transitions, and not every look; and how often a plan is worth making.
+
+use model::{Action, Ask, Delivery, DeviceAsk, Evacuate, Fault, FaultClass, Outage, Power, Provisioning, Role, Span};
+
+use crate::desk::{self, Desk};
+
+const MACHINE: &str = "rack1compute01";
+
+/// A machine that was seen well.
+fn desk() -> Desk {
+    let now = desk::morning();
+    let mut desk = Desk::new(desk::empty_cluster(now), now);
+    desk.add(desk::machine(MACHINE, Role::Compute, Provisioning::Provisioned, now));
+    desk.hear_undercloud(Ok(()));
+    desk.look_power(&desk::name(MACHINE), Ok(Power::On));
+    desk.look_node(&desk::name(MACHINE), Some(desk::node(MACHINE, 1)));
+    settle(&mut desk);
+    desk
+}
+
+/// Plans once and commits; whether there was anything to commit.
+fn settle(desk: &mut Desk) -> bool {
+    let plan = desk.plan();
+    desk.commit(&plan);
+    for step in &plan.steps {
+        desk.send(step);
+    }
+    !plan.changes.is_empty()
+}
+
+/// How many of twenty moments, a little apart, are worth storing.
+fn changes_in_twenty(desk: &mut Desk, mut happen: impl FnMut(&mut Desk, u32)) -> usize {
+    let mut changes = 0;
+    for n in 0..20 {
+        desk.now = desk.now + Span::seconds(2);
+        happen(desk, n);
+        changes += usize::from(settle(desk));
+    }
+    changes
+}
+
+fn unreachable(n: u32) -> Fault {
+    Fault::new(FaultClass::Unreachable, Delivery::No, format!("no answer after {n} ms"))
+}
+
+#[test]
+fn a_silent_bmc_is_one_change_however_often_and_in_whatever_words_it_fails() {
+    let mut desk = desk();
+    let changes = changes_in_twenty(&mut desk, |desk, n| desk.look_power(&desk::name(MACHINE), Err(unreachable(n))));
+    assert_eq!(changes, 1);
+    let again = changes_in_twenty(&mut desk, |desk, n| {
+        let class = if n < 10 { FaultClass::Unreachable } else { FaultClass::Denied };
+        desk.look_power(&desk::name(MACHINE), Err(Fault::new(class, Delivery::No, format!("{n}"))));
+    });
+    assert_eq!(again, 1, "another class of fault is a transition");
+}
+
+#[test]
+fn a_silent_undercloud_is_one_change_too_also_for_an_operation_that_needs_it() {
+    let mut desk = desk();
+    let changes = changes_in_twenty(&mut desk, |desk, n| desk.hear_undercloud(Err(unreachable(n))));
+    assert_eq!(changes, 1);
+    desk.request("alice", Ask::Act { machine: desk::name(MACHINE), action: Action::Start, outage: Outage::Refused }, None);
+    settle(&mut desk);
+    assert_eq!(desk.snapshot.running_count(), 1);
+    let busy = changes_in_twenty(&mut desk, |desk, n| {
+        desk.hear_undercloud(Err(unreachable(n)));
+        desk.look_power(&desk::name(MACHINE), Ok(Power::On));
+    });
+    assert_eq!(busy, 1, "the cluster's Timeout, and nothing else");
+}
+
+#[test]
+fn a_request_that_hangs_makes_no_plan_due() {
+    let mut desk = desk();
+    let cordon = Action::Cordon { evacuate: Evacuate::No };
+    desk.request("alice", Ask::Act { machine: desk::name(MACHINE), action: cordon, outage: Outage::Refused }, None);
+    settle(&mut desk);
+    assert_eq!(desk.snapshot.observation(&desk::name(MACHINE)).asking, Some(DeviceAsk::Cordon));
+    // The settle time is over, and so is the life of the verdict.
+    desk.now = desk.now + Span::seconds(70);
+    desk.hear_undercloud(Ok(()));
+    settle(&mut desk);
+    let due = desk.next_due().expect("a deadline, at least");
+    assert!(due.since(desk.now) > Span::seconds(60), "a plan is due after {} though only the answer can change it", due.since(desk.now));
+}
