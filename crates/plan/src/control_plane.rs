@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::{Machine, MachineName, Power, Provisioning, Readiness};
+use model::{Machine, MachineName, NodeSeen, Power, Provisioning, Readiness, Timestamp};
 
 use crate::contact;
 use crate::snapshot::Snapshot;
@@ -46,16 +46,24 @@ impl std::fmt::Display for Votes {
 /// undercloud last called not ready. While the undercloud is silent the last word about the node stands; before it was
 /// tried, no old word counts.
 pub(crate) fn is_voting(snapshot: &Snapshot, machine: &Machine) -> bool {
+    is_up(snapshot, machine, |node| machine.is_node_ready(node))
+}
+
+/// Whether taking the machine down could cost a vote. Here a BMC's word that it was off once is not enough: if that was
+/// a slip of the BMC's, the boot that the node reports is alive and votes.
+pub(crate) fn may_be_voting(snapshot: &Snapshot, machine: &Machine) -> bool {
+    is_up(snapshot, machine, |node| node.ready == Readiness::True)
+}
+
+fn is_up(snapshot: &Snapshot, machine: &Machine, ready: impl Fn(&NodeSeen) -> bool) -> bool {
     if !machine.is_active_kcp() {
         return false;
     }
     let observation = snapshot.observation(&machine.name);
     let seen_off = observation.bmc.fault.is_none() && observation.power.is_some_and(|power| power.what == Power::Off);
     let seen_not_ready = match &observation.node {
-        Some(node) => node.what.as_ref().is_none_or(|node| !machine.is_node_ready(node)),
-        None => {
-            snapshot.undercloud.fault.is_some() && machine.last_seen.node.as_ref().is_some_and(|node| !machine.is_node_ready(&node.what))
-        }
+        Some(node) => node.what.as_ref().is_none_or(|node| !ready(node)),
+        None => snapshot.undercloud.fault.is_some() && machine.last_seen.node.as_ref().is_some_and(|node| !ready(&node.what)),
     };
     !(seen_off || seen_not_ready)
 }
@@ -77,6 +85,9 @@ pub(crate) fn ailment(snapshot: &Snapshot, machine: &Machine) -> Option<String> 
         Some(power) if power.what == Power::Off && observation.bmc.fault.is_none() => {
             return Some(format!("`{name}` is off since {}", since_when(machine, power.at)));
         }
+        Some(power) if power.what == Power::PoweringOff && observation.bmc.fault.is_none() => {
+            return Some(format!("`{name}` is going off"));
+        }
         _ => {}
     }
     match observation.node {
@@ -91,7 +102,7 @@ pub(crate) fn ailment(snapshot: &Snapshot, machine: &Machine) -> Option<String> 
 }
 
 /// When it went off, if that was noted before.
-fn since_when(machine: &Machine, seen_at: model::Timestamp) -> String {
+fn since_when(machine: &Machine, seen_at: Timestamp) -> String {
     machine.last_seen.power.as_ref().filter(|power| power.what == Power::Off).map_or(seen_at, |power| power.at).clock()
 }
 
@@ -111,8 +122,8 @@ pub(crate) fn votes_without(snapshot: &Snapshot, target: &Machine) -> Votes {
 ///
 /// An action is judged when it is accepted, and its step once more when it comes to it: minutes may lie between. The
 /// only member there is has its caller's word.
-pub(crate) fn objection(snapshot: &Snapshot, target: &Machine) -> Option<String> {
-    if !is_voting(snapshot, target) {
+pub(crate) fn objection(snapshot: &Snapshot, target: &Machine, accepted_at: Timestamp) -> Option<String> {
+    if !may_be_voting(snapshot, target) {
         return None;
     }
     let votes = votes_without(snapshot, target);
@@ -120,8 +131,16 @@ pub(crate) fn objection(snapshot: &Snapshot, target: &Machine) -> Option<String>
         return None;
     }
     let others = members(snapshot).into_iter().filter(|machine| machine.name != target.name);
-    let ailing = others.filter_map(|machine| ailment(snapshot, &machine)).next();
+    let ailing = others.filter_map(|machine| ailment(snapshot, &machine).or_else(|| stale(snapshot, &machine, accepted_at))).next();
     ailing.or_else(|| votes.breaks_quorum().then(|| votes.to_string()))
+}
+
+/// A node looks ready for a while after its machine has died, so the BMCs are asked once more before a vote is taken.
+/// One that does not answer proves nothing, and its node's word stands.
+fn stale(snapshot: &Snapshot, machine: &Machine, accepted_at: Timestamp) -> Option<String> {
+    let observation = snapshot.observation(&machine.name);
+    let looked_at = observation.bmc.fault.is_some() || observation.power.is_some_and(|power| power.at >= accepted_at);
+    (!looked_at).then(|| format!("`{}` has not been looked at since {}", machine.name, accepted_at.clock()))
 }
 
 /// Control-plane machines that are at work, if anything is new about the control plane: they may be waiting for it.

@@ -158,6 +158,8 @@ fn next_command(operation: &Operation, machine: &Machine) -> String {
         return format!("rackwright bmm show {name}");
     }
     match operation.action {
+        // The hold stays, and is applied when the undercloud answers; whoever does not want that any more must say so.
+        Action::Cordon { .. } => format!("rackwright bmm uncordon {name}"),
         Action::PowerOff { .. } if !off => format!("rackwright bmm power-off {name} --skip-shutdown"),
         Action::PowerOff { .. } | Action::Start | Action::Restart if off => format!("rackwright bmm start {name}"),
         Action::Start | Action::Restart if !machine.is_ready() => format!("rackwright bmm restart {name}"),

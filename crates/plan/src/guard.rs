@@ -141,7 +141,7 @@ impl Guarded<'_> {
 
     /// A vote may be taken only while everybody else is healthy, and never the last one without the caller's word.
     fn kcp_votes(&self) -> Result<(), Refusal> {
-        if !control_plane::is_voting(self.snapshot, self.machine) {
+        if !control_plane::may_be_voting(self.snapshot, self.machine) {
             return Ok(());
         }
         let votes = control_plane::votes_without(self.snapshot, self.machine);

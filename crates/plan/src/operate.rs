@@ -213,7 +213,7 @@ fn note_boot(operation: &mut Operation, step: StepKind, sight: &Sight<'_>, now: 
 /// A member of the control plane is not switched off while the others could not carry on without it.
 fn spare_the_control_plane(snapshot: &Snapshot, bench: &Bench<'_>, finding: Finding, waited: Option<&Wait>) -> Finding {
     let Finding::Ask(DeviceAsk::GracefulOff | DeviceAsk::ForceOff) = finding else { return finding };
-    let Some(because) = control_plane::objection(snapshot, bench.machine) else { return finding };
+    let Some(because) = control_plane::objection(snapshot, bench.machine, bench.operation.accepted_at) else { return finding };
     let same = waited.filter(|wait| matches!(wait.kind, WaitKind::ControlPlane { .. }));
     let since = same.map_or(bench.now, |wait| wait.since);
     let expected_by = Some(since + bench.limits.expected_rejoin);

@@ -25,6 +25,7 @@ macro_rules! stories {
 }
 
 stories! {
+    two_hands_on_the_control_plane = "two-hands-on-the-control-plane",
     a_restart_that_cannot_finish = "a-restart-that-cannot-finish",
     restart_a_compute_machine = "restart-a-compute-machine",
     switch_a_machine_off_and_on = "switch-a-machine-off-and-on",

@@ -176,7 +176,7 @@ fn cordon_of_a_machine_without_a_node_waits_and_fails_in_the_end() {
                      rack1compute01 is held by alice
             10:00:00 > wait 10m
             10:10:00 op1 Failed: cordon failed: Cordon did not end in time; it waited for the node to become ready. Left behind: power On; holds alice; no VM is remembered for a later start
-                       next: rackwright bmm show rack1compute01
+                       next: rackwright bmm uncordon rack1compute01
                      rack1compute01 waits for the node to become ready since 10:10:00, expected by 10:20:00
         "#]],
     );
