@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, KeeperState, Machine, Management, Operation, Power, Timestamp, Wait};
+use model::{Cluster, KeeperState, Machine, Management, Operation, Power, Timestamp, Wait, WaitKind};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -47,6 +47,8 @@ fn render(view: &View, cluster: &Cluster, now: Timestamp) -> Value {
         view.operations_after(None).filter(|operation| operation.is_running() && operation.cluster == cluster.name).collect();
     let mut waits: Vec<(&Machine, &Wait)> =
         machines.iter().flat_map(|machine| machine.waits.iter().map(move |wait| (*machine, wait))).collect();
+    // Just after a start every machine waits for its first look; a count says as much, unless it takes too long.
+    waits.retain(|(_, wait)| !is_first_look(wait) || wait.is_late(now));
     // The late ones first, so that they are never among those left out.
     waits.sort_by_key(|(_, wait)| !wait.is_late(now));
     let control_plane: Vec<Value> = machines
@@ -70,6 +72,10 @@ fn render(view: &View, cluster: &Cluster, now: Timestamp) -> Value {
     })
 }
 
+fn is_first_look(wait: &Wait) -> bool {
+    matches!(wait.kind, WaitKind::FirstLook { .. })
+}
+
 fn counts(machines: &[&Machine]) -> Value {
     let count = |is: &dyn Fn(&Machine) -> bool| machines.iter().filter(|machine| is(machine)).count();
     json!({
@@ -79,6 +85,7 @@ fn counts(machines: &[&Machine]) -> Value {
         "cordoned": count(&Machine::is_cordoned),
         "spare": count(&Machine::is_spare),
         "unmanaged": count(&|machine| !matches!(machine.management, Management::Managed)),
+        "notLookedAt": count(&|machine| machine.waits.iter().any(is_first_look)),
         "bmcUnreachable": count(&|machine| machine.last_seen.bmc_fault.is_some()),
     })
 }

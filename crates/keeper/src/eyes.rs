@@ -30,7 +30,7 @@ pub(crate) enum Event {
 pub(crate) struct NodeNames(BTreeMap<String, MachineName>);
 
 pub(crate) fn note_power(books: &mut Books, machine: &MachineName, looked_at: Timestamp, result: Result<Power, Fault>, now: Timestamp) {
-    let busy = is_looked_for(books, machine);
+    let busy = books.snapshot.awaiting_look_at(machine).is_some();
     books.observe(machine, |observation| match result {
         Ok(power) => {
             let news = observation.bmc.fault.is_some() || observation.power.as_ref().is_none_or(|before| before.what != power);
@@ -43,13 +43,6 @@ pub(crate) fn note_power(books: &mut Books, machine: &MachineName, looked_at: Ti
             true
         }
     });
-}
-
-/// Whether an operation may be waiting for a look at this machine: its own, or one elsewhere in the control plane.
-fn is_looked_for(books: &Books, machine: &MachineName) -> bool {
-    let snapshot = &books.snapshot;
-    let is_kcp = |name: &MachineName| snapshot.machines.get(name).is_some_and(|machine| machine.is_kcp());
-    snapshot.running_on(machine).is_some() || (is_kcp(machine) && snapshot.running().any(|(busy, _)| is_kcp(busy)))
 }
 
 pub(crate) fn note_contact(books: &mut Books, result: Result<(), Fault>, now: Timestamp) {

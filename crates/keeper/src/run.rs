@@ -365,7 +365,7 @@ impl Loop {
 
     fn schedule_look(&mut self, machine: &MachineName) {
         let observation = self.books.snapshot.observation(machine);
-        let busy_since = self.books.snapshot.running_on(machine).map(|operation| {
+        let busy_since = self.books.snapshot.awaiting_look_at(machine).map(|operation| {
             let asked_at = operation.journal.last().map_or(operation.accepted_at, |entry| entry.at);
             observation.ask_ended_at.unwrap_or(asked_at).max(asked_at)
         });

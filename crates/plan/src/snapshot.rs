@@ -92,6 +92,18 @@ impl Snapshot {
         self.index.running.get(machine).and_then(|id| self.operations.get(id))
     }
 
+    /// The operation that may be waiting for a look at a machine: its own, or one elsewhere in the control plane, whose
+    /// vote may be taken only while this machine is well.
+    pub fn awaiting_look_at(&self, machine: &MachineName) -> Option<&Arc<Operation>> {
+        let in_control_plane = || {
+            self.index
+                .control_plane
+                .contains(machine)
+                .then(|| self.index.control_plane.iter().find_map(|member| self.running_on(member)))?
+        };
+        self.running_on(machine).or_else(in_control_plane)
+    }
+
     pub fn running(&self) -> impl Iterator<Item = (&MachineName, &OperationId)> {
         self.index.running.iter()
     }

@@ -66,8 +66,14 @@ fn member(machine: &Value) -> String {
 
 /// Totals always; the rest only where there is something to tell.
 fn counts(machines: &Value) -> String {
-    let rest =
-        [("off", "off"), ("cordoned", "cordoned"), ("spare", "spare"), ("unmanaged", "unmanaged"), ("bmcUnreachable", "with a silent BMC")];
+    let rest = [
+        ("notLookedAt", "not looked at yet"),
+        ("off", "off"),
+        ("cordoned", "cordoned"),
+        ("spare", "spare"),
+        ("unmanaged", "unmanaged"),
+        ("bmcUnreachable", "with a silent BMC"),
+    ];
     let mut parts = vec![format!("{} in all", field_or_dash(machines, "/total")), format!("{} ready", field_or_dash(machines, "/ready"))];
     for (key, words) in rest {
         match machines[key].as_u64() {
