@@ -29,7 +29,8 @@ pub struct ServeArgs {
     /// A file that describes a site; give it once for each site
     #[arg(long = "site", required = true)]
     pub sites: Vec<PathBuf>,
-    /// Where the control plane keeps what it knows
+    /// Where the control plane keeps what it knows. Without it: `data/serve` under RACKWRIGHT_HOME, or `serve` in the
+    /// platform's data directory
     #[arg(long)]
     pub data_dir: Option<PathBuf>,
     /// Where the API listens. Loopback only, until there is authentication

@@ -14,7 +14,8 @@ use crate::simulation::{Simulation, WorldArgs};
 pub struct UpArgs {
     #[command(flatten)]
     pub world: WorldArgs,
-    /// Where everything is kept; starting again with the same directory continues
+    /// Where everything is kept; starting again with the same directory continues. Without it: `data/up` under
+    /// RACKWRIGHT_HOME, or `up` in the platform's data directory
     #[arg(long)]
     pub data_dir: Option<PathBuf>,
     /// Where the API listens. Loopback only, until there is authentication

@@ -24,8 +24,8 @@ pub enum BmmCommand {
     /// Switch a machine off. Disruptive.
     ///
     /// The node is cordoned, the operating system is asked to shut down, and the power is cut if that takes too long.
-    /// The machine stays cordoned until `start` has brought it back. A control-plane machine is refused while that
-    /// would endanger the others' quorum.
+    /// The machine stays cordoned until it is back: `start` brings it, or whoever switches it on. A control-plane machine
+    /// is refused while that would endanger the others' quorum.
     ///
     /// Example: rackwright bmm power-off rack1compute01
     #[command(name = "power-off")]

@@ -1,24 +1,23 @@
-//! The loop itself: wait for a wake-up, plan, commit, ask.
+//! The loop itself: when it wakes, when it plans, when it ends. What it does then is in `acting`, what it sees in `looking`.
 
-use std::collections::BTreeSet;
+mod acting;
+mod looking;
+
 use std::sync::Arc;
 
-use futures::StreamExt;
-use kubernetes::NodeEvent;
-use model::{KeeperState, MachineName, Request, Span, Timestamp, keys};
-use plan::{Plan, Step};
-use store::{Change, StoreError, Watch};
+use model::{KeeperState, Span, Timestamp, keys};
+use store::Watch;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, error, info, warn};
+use tracing::{error, info};
 
 use crate::books::Books;
-use crate::eyes::{self, Event, NodeNames};
+use crate::eyes::{Event, NodeNames};
 use crate::lease::Tenure;
 use crate::polls::Polls;
-use crate::{Keeper, KeeperError, PLAN_EVERY, STOP_TIMEOUT, devices};
+use crate::{Keeper, KeeperError, PLAN_EVERY, STOP_TIMEOUT};
 
 /// Events that may wait to be taken in. Their senders wait when it is full.
 const EVENT_QUEUE: usize = 1_024;
@@ -132,26 +131,6 @@ impl Loop {
         self.keeper.clock.now()
     }
 
-    fn open_eyes(&mut self) {
-        let now = self.now();
-        for machine in self.books.snapshot.machines.keys().cloned().collect::<Vec<_>>() {
-            if self.keeper.bmcs.contains_key(&machine) {
-                self.polls.schedule(&machine, now);
-            } else {
-                eyes::note_power(&mut self.books, &machine, now, Err(devices::no_bmc(&machine)), now);
-            }
-        }
-        let mut nodes = Box::pin(self.keeper.undercloud.watch_nodes());
-        let events = self.events.clone();
-        self.tasks.spawn(async move {
-            while let Some(event) = nodes.next().await {
-                if events.send(Event::Node(event)).await.is_err() {
-                    return;
-                }
-            }
-        });
-    }
-
     async fn turn(
         &mut self,
         mut inbox: mpsc::Receiver<Event>,
@@ -227,163 +206,6 @@ impl Loop {
         let rested = self.planned_at.is_none_or(|at| Instant::now() >= at + PLAN_EVERY.to_std());
         let wanted = self.books.needs_plan() || self.books.next_wake().is_some_and(|at| at <= self.now());
         rested && wanted && self.tenure.may_ask()
-    }
-
-    async fn plan_and_act(&mut self) -> Result<(), KeeperError> {
-        self.planned_at = Some(Instant::now());
-        let plan = self.books.plan(self.now())?;
-        if !self.commit(&plan).await? {
-            return Ok(());
-        }
-        // A commit may have taken long. What is not sent now is journalled, and whoever keeps next looks first.
-        if !plan.steps.is_empty() && !self.tenure.may_ask() {
-            return Err(KeeperError::LeaseTooShort);
-        }
-        for step in plan.steps {
-            self.ask(step);
-        }
-        Ok(())
-    }
-
-    /// Whether the plan was committed. It is not if a request was withdrawn meanwhile; then there is another plan.
-    async fn commit(&mut self, plan: &Plan) -> Result<bool, KeeperError> {
-        if plan.changes.is_empty() {
-            self.books.settle(plan, &[], None);
-            return Ok(true);
-        }
-        let commit = self.books.commit_of(plan, self.tenure.fence());
-        let keys: Vec<String> = commit.writes.keys().cloned().collect();
-        match self.keeper.store.commit(commit).await {
-            Ok(revision) => {
-                self.books.settle(plan, &keys, Some(revision));
-                self.look_closely(plan);
-                Ok(true)
-            }
-            Err(StoreError::Conflict { key, .. }) if key.starts_with(keys::REQUESTS) => {
-                self.books.drop_request(&key);
-                self.books.mark_all();
-                Ok(false)
-            }
-            Err(source) => Err(KeeperError::Store { cluster: self.keeper.cluster.clone(), source }),
-        }
-    }
-
-    /// A machine that has just become busy is looked at at once, not when its idle poll would come. If it is in the
-    /// control plane, so are the others there: what is known of them decides whether its power may go.
-    fn look_closely(&mut self, plan: &Plan) {
-        let now = self.now();
-        let machines = &self.books.snapshot.machines;
-        let is_kcp = |name: &MachineName| machines.get(name).is_some_and(|machine| machine.is_kcp());
-        let mut busy: BTreeSet<MachineName> = plan
-            .changes
-            .operations
-            .values()
-            .filter(|operation| operation.is_running())
-            .map(|operation| operation.machine.clone())
-            .collect();
-        if busy.iter().any(is_kcp) {
-            busy.extend(self.books.snapshot.control_plane().map(|machine| machine.name.clone()));
-        }
-        for machine in busy.iter().filter(|machine| self.keeper.bmcs.contains_key(*machine)) {
-            self.polls.schedule(machine, now);
-        }
-    }
-
-    fn ask(&mut self, step: Step) {
-        debug!(machine = %step.machine, ask = %step.ask, attempt = step.attempt, "asking");
-        self.books.observe(&step.machine, |observation| {
-            observation.asking = Some(step.ask);
-            false
-        });
-        self.asks_under_way += 1;
-        let bmc = self.keeper.bmcs.get(&step.machine).cloned();
-        let undercloud = self.keeper.undercloud.clone();
-        let events = self.events.clone();
-        let turns = devices::is_for_node(step.ask).then(|| self.node_asks.clone());
-        self.tasks.spawn(async move {
-            // The semaphore is never closed.
-            let _turn = match &turns {
-                Some(turns) => turns.acquire().await.ok(),
-                None => None,
-            };
-            let result = devices::request(&step, bmc.as_ref(), &undercloud).await;
-            // The loop is gone only when the keeper is.
-            let _ = events.send(Event::Answered { step, result }).await;
-        });
-    }
-
-    fn start_due_looks(&mut self) {
-        let now = self.now();
-        for machine in self.polls.take_due(now) {
-            let Some(bmc) = self.keeper.bmcs.get(&machine).cloned() else { continue };
-            let events = self.events.clone();
-            self.tasks.spawn(async move {
-                let result = bmc.observe_power().await;
-                let _ = events.send(Event::Power { machine, looked_at: now, result }).await;
-            });
-        }
-        if now >= self.contact_due {
-            self.contact_due = now + self.books.snapshot.cluster.limits.contact_poll;
-            let undercloud = self.keeper.undercloud.clone();
-            let events = self.events.clone();
-            self.tasks.spawn(async move {
-                let result = undercloud.observe_contact().await;
-                let _ = events.send(Event::Contact(result)).await;
-            });
-        }
-    }
-
-    fn take_event(&mut self, event: Event) {
-        let now = self.now();
-        match event {
-            Event::Power { machine, looked_at, result } => {
-                self.polls.answered(&machine);
-                eyes::note_power(&mut self.books, &machine, looked_at, result, now);
-                self.schedule_look(&machine);
-            }
-            Event::Node(event) => {
-                self.watch_lost = matches!(event, NodeEvent::Lost(_));
-                eyes::note_node(&mut self.books, &mut self.names, event, now);
-            }
-            Event::Contact(Ok(())) if self.watch_lost => {}
-            Event::Contact(result) => {
-                eyes::note_contact(&mut self.books, result, now);
-                if let Some(at) = plan::retry_at(&self.books.snapshot.undercloud, &self.books.snapshot.cluster.limits) {
-                    self.contact_due = at;
-                }
-            }
-            Event::Answered { step, result } => {
-                self.asks_under_way = self.asks_under_way.saturating_sub(1);
-                if let Err(fault) = &result {
-                    warn!(machine = %step.machine, ask = %step.ask, %fault, "a device did not do what it was asked");
-                }
-                eyes::note_answer(&mut self.books, &step, result, now);
-                self.schedule_look(&step.machine);
-            }
-        }
-    }
-
-    fn schedule_look(&mut self, machine: &MachineName) {
-        let observation = self.books.snapshot.observation(machine);
-        let busy_since = self.books.snapshot.awaiting_look_at(machine).map(|operation| {
-            let asked_at = operation.journal.last().map_or(operation.accepted_at, |entry| entry.at);
-            observation.ask_ended_at.unwrap_or(asked_at).max(asked_at)
-        });
-        if self.keeper.bmcs.contains_key(machine) {
-            let at = plan::next_poll(machine, &observation.bmc, busy_since, &self.books.snapshot.cluster.limits);
-            self.polls.schedule(machine, at);
-        }
-    }
-
-    fn take_requests(&mut self, changes: Vec<Change>) {
-        for Change { key, value, revision, .. } in changes {
-            match value.as_deref().map(serde_json::from_slice::<Request>) {
-                Some(Ok(request)) => self.books.take_request(&key, request, revision),
-                // One unreadable request must not stop the cluster; it gets no verdict, and its sender is told so.
-                Some(Err(error)) => error!(%key, %error, "a request cannot be read and is ignored"),
-                None => self.books.drop_request(&key),
-            }
-        }
     }
 
     /// Waits a little for the answers to what was sent: a request that is cut off has to be looked after later.

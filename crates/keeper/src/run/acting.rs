@@ -1,0 +1,98 @@
+//! From a plan to its effects: committed first, then asked.
+
+use std::collections::BTreeSet;
+
+use model::{MachineName, keys};
+use plan::{Plan, Step};
+use store::StoreError;
+use tokio::time::Instant;
+use tracing::debug;
+
+use super::Loop;
+use crate::eyes::Event;
+use crate::{KeeperError, devices};
+
+impl Loop {
+    pub(super) async fn plan_and_act(&mut self) -> Result<(), KeeperError> {
+        self.planned_at = Some(Instant::now());
+        let plan = self.books.plan(self.now())?;
+        if !self.commit(&plan).await? {
+            return Ok(());
+        }
+        // A commit may have taken long. What is not sent now is journalled, and whoever keeps next looks first.
+        if !plan.steps.is_empty() && !self.tenure.may_ask() {
+            return Err(KeeperError::LeaseTooShort);
+        }
+        for step in plan.steps {
+            self.ask(step);
+        }
+        Ok(())
+    }
+
+    /// Whether the plan was committed. It is not if a request was withdrawn meanwhile; then there is another plan.
+    pub(super) async fn commit(&mut self, plan: &Plan) -> Result<bool, KeeperError> {
+        if plan.changes.is_empty() {
+            self.books.settle(plan, &[], None);
+            return Ok(true);
+        }
+        let commit = self.books.commit_of(plan, self.tenure.fence());
+        let keys: Vec<String> = commit.writes.keys().cloned().collect();
+        match self.keeper.store.commit(commit).await {
+            Ok(revision) => {
+                self.books.settle(plan, &keys, Some(revision));
+                self.look_closely(plan);
+                Ok(true)
+            }
+            Err(StoreError::Conflict { key, .. }) if key.starts_with(keys::REQUESTS) => {
+                self.books.drop_request(&key);
+                self.books.mark_all();
+                Ok(false)
+            }
+            Err(source) => Err(KeeperError::Store { cluster: self.keeper.cluster.clone(), source }),
+        }
+    }
+
+    /// A machine that has just become busy is looked at at once, not when its idle poll would come. If it is in the
+    /// control plane, so are the others there: what is known of them decides whether its power may go.
+    pub(super) fn look_closely(&mut self, plan: &Plan) {
+        let now = self.now();
+        let machines = &self.books.snapshot.machines;
+        let is_kcp = |name: &MachineName| machines.get(name).is_some_and(|machine| machine.is_kcp());
+        let mut busy: BTreeSet<MachineName> = plan
+            .changes
+            .operations
+            .values()
+            .filter(|operation| operation.is_running())
+            .map(|operation| operation.machine.clone())
+            .collect();
+        if busy.iter().any(is_kcp) {
+            busy.extend(self.books.snapshot.control_plane().map(|machine| machine.name.clone()));
+        }
+        for machine in busy.iter().filter(|machine| self.keeper.bmcs.contains_key(*machine)) {
+            self.polls.schedule(machine, now);
+        }
+    }
+
+    pub(super) fn ask(&mut self, step: Step) {
+        debug!(machine = %step.machine, ask = %step.ask, attempt = step.attempt, "asking");
+        self.books.observe(&step.machine, |observation| {
+            observation.asking = Some(step.ask);
+            false
+        });
+        self.asks_under_way += 1;
+        let bmc = self.keeper.bmcs.get(&step.machine).cloned();
+        let undercloud = self.keeper.undercloud.clone();
+        let events = self.events.clone();
+        let turns = devices::is_for_node(step.ask).then(|| self.node_asks.clone());
+        self.tasks.spawn(async move {
+            // The semaphore is never closed.
+            let _turn = match &turns {
+                Some(turns) => turns.acquire().await.ok(),
+                None => None,
+            };
+            let result = devices::request(&step, bmc.as_ref(), &undercloud).await;
+            // The loop is gone only when the keeper is.
+            let _ = events.send(Event::Answered { step, result }).await;
+        });
+    }
+}

@@ -1,0 +1,107 @@
+//! Looks at devices: when they begin, and what comes back from them.
+
+use futures::StreamExt;
+use kubernetes::NodeEvent;
+use model::{MachineName, Request};
+use store::Change;
+use tracing::{error, warn};
+
+use super::Loop;
+use crate::devices;
+use crate::eyes::{self, Event};
+
+impl Loop {
+    pub(super) fn open_eyes(&mut self) {
+        let now = self.now();
+        for machine in self.books.snapshot.machines.keys().cloned().collect::<Vec<_>>() {
+            if self.keeper.bmcs.contains_key(&machine) {
+                self.polls.schedule(&machine, now);
+            } else {
+                eyes::note_power(&mut self.books, &machine, now, Err(devices::no_bmc(&machine)), now);
+            }
+        }
+        let mut nodes = Box::pin(self.keeper.undercloud.watch_nodes());
+        let events = self.events.clone();
+        self.tasks.spawn(async move {
+            while let Some(event) = nodes.next().await {
+                if events.send(Event::Node(event)).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    pub(super) fn start_due_looks(&mut self) {
+        let now = self.now();
+        for machine in self.polls.take_due(now) {
+            let Some(bmc) = self.keeper.bmcs.get(&machine).cloned() else { continue };
+            let events = self.events.clone();
+            self.tasks.spawn(async move {
+                let result = bmc.observe_power().await;
+                let _ = events.send(Event::Power { machine, looked_at: now, result }).await;
+            });
+        }
+        if now >= self.contact_due {
+            self.contact_due = now + self.books.snapshot.cluster.limits.contact_poll;
+            let undercloud = self.keeper.undercloud.clone();
+            let events = self.events.clone();
+            self.tasks.spawn(async move {
+                let result = undercloud.observe_contact().await;
+                let _ = events.send(Event::Contact(result)).await;
+            });
+        }
+    }
+
+    pub(super) fn take_event(&mut self, event: Event) {
+        let now = self.now();
+        match event {
+            Event::Power { machine, looked_at, result } => {
+                self.polls.answered(&machine);
+                eyes::note_power(&mut self.books, &machine, looked_at, result, now);
+                self.schedule_look(&machine);
+            }
+            Event::Node(event) => {
+                self.watch_lost = matches!(event, NodeEvent::Lost(_));
+                eyes::note_node(&mut self.books, &mut self.names, event, now);
+            }
+            Event::Contact(Ok(())) if self.watch_lost => {}
+            Event::Contact(result) => {
+                eyes::note_contact(&mut self.books, result, now);
+                if let Some(at) = plan::retry_at(&self.books.snapshot.undercloud, &self.books.snapshot.cluster.limits) {
+                    self.contact_due = at;
+                }
+            }
+            Event::Answered { step, result } => {
+                self.asks_under_way = self.asks_under_way.saturating_sub(1);
+                if let Err(fault) = &result {
+                    warn!(machine = %step.machine, ask = %step.ask, %fault, "a device did not do what it was asked");
+                }
+                eyes::note_answer(&mut self.books, &step, result, now);
+                self.schedule_look(&step.machine);
+            }
+        }
+    }
+
+    pub(super) fn schedule_look(&mut self, machine: &MachineName) {
+        let observation = self.books.snapshot.observation(machine);
+        let busy_since = self.books.snapshot.awaiting_look_at(machine).map(|operation| {
+            let asked_at = operation.journal.last().map_or(operation.accepted_at, |entry| entry.at);
+            observation.ask_ended_at.unwrap_or(asked_at).max(asked_at)
+        });
+        if self.keeper.bmcs.contains_key(machine) {
+            let at = plan::next_poll(machine, &observation.bmc, busy_since, &self.books.snapshot.cluster.limits);
+            self.polls.schedule(machine, at);
+        }
+    }
+
+    pub(super) fn take_requests(&mut self, changes: Vec<Change>) {
+        for Change { key, value, revision, .. } in changes {
+            match value.as_deref().map(serde_json::from_slice::<Request>) {
+                Some(Ok(request)) => self.books.take_request(&key, request, revision),
+                // One unreadable request must not stop the cluster; it gets no verdict, and its sender is told so.
+                Some(Err(error)) => error!(%key, %error, "a request cannot be read and is ignored"),
+                None => self.books.drop_request(&key),
+            }
+        }
+    }
+}
