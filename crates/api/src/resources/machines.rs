@@ -186,6 +186,8 @@ fn action_state(operation: &Operation) -> Value {
         "startTime": operation.accepted_at,
         "endTime": operation.ended.as_ref().map(|ended| ended.at),
         "status": status,
+        // Beside the model, which cannot tell a cancelled action from a failed one.
+        "result": operation.ended.as_ref().map(|ended| ended.result),
         "message": message,
         "stepStates": steps,
     })

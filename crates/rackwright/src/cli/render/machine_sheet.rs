@@ -116,15 +116,19 @@ fn last_actions(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
         .map(|state| {
             let action_type = field_or_dash(state, "/actionType");
             let command = command_of(name_in_id(action_type.trim_end_matches("/action")));
-            let failed = state["status"] == "Failed";
+            // The model knows no cancelled action, so the server says it beside the model.
+            let (tone, how) = match (state["result"].as_str(), state["status"].as_str()) {
+                (Some("Canceled"), _) => (Tone::Notice, "cancelled"),
+                (_, Some("Failed")) => (Tone::Alarm, "FAILED"),
+                _ => (Tone::Plain, "completed"),
+            };
             let text = format!(
-                "{command} {} at {}, took {}: {}",
-                if failed { "FAILED" } else { "completed" },
+                "{command} {how} at {}, took {}: {}",
                 clock.time(state, "/endTime"),
                 clock.took(state, "/startTime", "/endTime"),
                 field_or_dash(state, "/message"),
             );
-            (if failed { Tone::Alarm } else { Tone::Plain }, "last", text)
+            (tone, "last", text)
         })
         .collect()
 }

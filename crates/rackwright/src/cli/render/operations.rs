@@ -9,13 +9,14 @@ use crate::cli::answer::{field, field_or_dash, items, short_id};
 use crate::cli::screen::{Sheet, Tone};
 
 pub fn operation_table(operations: &[Value], clock: Clock) -> Sheet {
-    let mut table = Table::new(&["ID", "MACHINE", "ACTION", "STATUS", "DONE", "STEP", "STARTED", "TOOK", "BY"]);
+    let mut table = Table::new(&["ID", "CLUSTER", "MACHINE", "ACTION", "STATUS", "DONE", "STEP", "STARTED", "TOOK", "BY"]);
     for operation in operations {
         let id = field_or_dash(operation, "/id");
         table.row(
             tone(operation),
             [
                 short_id(&id).to_owned(),
+                field_or_dash(operation, "/cluster"),
                 field_or_dash(operation, "/machine"),
                 field_or_dash(operation, "/action"),
                 field_or_dash(operation, "/status"),
@@ -64,9 +65,9 @@ mod tests {
     fn operations_show_how_far_they_are() {
         let operations = [fixtures::running_restart(), fixtures::failed_power_off()];
         expect![[r#"
-            ID        MACHINE         ACTION     STATUS      DONE  STEP       STARTED    TOOK        BY
-            8f3c1a2b  rack1compute01  restart    InProgress  30%   Power Off  14:02:10Z  50s so far  alice
-            0a1b2c3d  rack1compute01  power-off  Failed      75%   -          13:00:00Z  40m 00s     alice
+            ID        CLUSTER   MACHINE         ACTION     STATUS      DONE  STEP       STARTED    TOOK        BY
+            8f3c1a2b  cluster1  rack1compute01  restart    InProgress  30%   Power Off  14:02:10Z  50s so far  alice
+            0a1b2c3d  cluster1  rack1compute01  power-off  Failed      75%   -          13:00:00Z  40m 00s     alice
         "#]]
         .assert_eq(&operation_table(&operations, Clock::at(fixtures::NOW)).plain());
     }
