@@ -52,5 +52,7 @@ async fn a_keeper_says_how_it_is_doing() {
     house.steal_lease("thief").await;
     tokio::time::sleep(Duration::from_secs(120)).await;
     assert!(matches!(&*state.borrow(), KeeperState::Failing { error, .. } if error.contains("lease")), "{:?}", state.borrow());
+    let status = house.get("/rackwright/v1/status").await;
+    assert_eq!(status["clusters"][0]["keeper"]["state"], "Failing", "what is shown of the cluster may be old, and says so");
     house.close().await;
 }

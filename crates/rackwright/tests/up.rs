@@ -1,0 +1,124 @@
+//! `rackwright up` as a person uses it: started, asked, stopped with Ctrl-C, started again, misused.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+struct Up {
+    child: Child,
+}
+
+impl Up {
+    /// Starts it and reads its greeting.
+    fn start(home: &Path, arguments: &[&str]) -> (Up, String) {
+        let mut child = command(home)
+            .args(["up", "--listen", "127.0.0.1:0", "--racks", "4", "--machines-per-rack", "3", "--speed", "600"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the binary starts");
+        let mut greeting = String::new();
+        let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        while let Some(Ok(line)) = lines.next() {
+            greeting.push_str(&line);
+            greeting.push('\n');
+            if line.starts_with("Ctrl-C stops it") {
+                // Whatever is said later must find a reader.
+                std::thread::spawn(move || lines.for_each(drop));
+                return (Up { child }, greeting);
+            }
+        }
+        panic!("`up` ended early:\n{greeting}");
+    }
+
+    /// Ctrl-C, and the exit code that follows it.
+    fn interrupt(mut self) -> Option<i32> {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill is there").success());
+        self.child.wait().expect("the process is reaped").code()
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn command(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rackwright"));
+    command.env("RACKWRIGHT_HOME", home).env("USER", "alice").env_remove("RUST_LOG");
+    command
+}
+
+fn run(home: &Path, arguments: &[&str]) -> Output {
+    command(home).args(arguments).output().expect("the binary starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("not JSON: {output:?}"))
+}
+
+#[test]
+fn a_site_is_started_used_stopped_and_continued() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let home = directory.path();
+    let (up, greeting) = Up::start(home, &[]);
+    assert!(greeting.starts_with("Rackwright is up: site1, 4 racks, 12 machines, at 600×\n"), "{greeting}");
+    assert_eq!(greeting.lines().filter(|line| line.contains(" bmm ") || line.ends_with(" status")).count(), 3, "{greeting}");
+
+    let status = text(&run(home, &["status"]).stdout);
+    assert!(
+        status.contains("control plane: rack1control01 ready, rack2control01 ready, rack3control01 ready, rack4control01 spare"),
+        "{status}"
+    );
+    let off = run(home, &["bmm", "power-off", "rack1compute01"]);
+    assert_eq!((off.status.code(), text(&off.stdout).as_str()), (Some(0), "`rack1compute01` was powered off\n"), "{off:?}");
+    let refused = run(home, &["bmm", "start", "rack4control01"]);
+    assert_eq!(refused.status.code(), Some(4), "{refused:?}");
+    assert!(text(&refused.stderr).starts_with("error: `rack4control01` cannot be started\n  rule machine-provisioned: "), "{refused:?}");
+    assert_eq!(run(home, &["bmm", "show", "rack1compute1"]).status.code(), Some(3));
+
+    let second = run(home, &["up", "--listen", "127.0.0.1:0", "--racks", "4", "--machines-per-rack", "3"]);
+    assert_eq!(second.status.code(), Some(1));
+    assert!(text(&second.stderr).contains("is in use by process"), "{second:?}");
+    assert_eq!(up.interrupt(), Some(0), "Ctrl-C stops it cleanly");
+    assert_eq!(run(home, &["status"]).status.code(), Some(5), "nothing answers any more");
+
+    let (up, _) = Up::start(home, &[]);
+    let machine = json(&run(home, &["bmm", "show", "rack1compute01", "-o", "json"]));
+    assert_eq!(machine["properties"]["powerState"], "Off", "the world and what is known of it go on where they were");
+    let start = run(home, &["bmm", "start", "rack1compute01", "-o", "json"]);
+    assert_eq!((start.status.code(), &json(&start)["status"]), (Some(0), &Value::from("Succeeded")));
+    assert_eq!(up.interrupt(), Some(0));
+}
+
+#[test]
+fn a_wrong_address_leaves_nothing_behind() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let home = directory.path().join("home");
+    for listen in ["0.0.0.0:7225", "192.0.2.1:7225", "nonsense"] {
+        let refused = run(&home, &["up", "--listen", listen]);
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    }
+    assert!(!home.exists());
+}
+
+#[test]
+fn two_homes_do_not_meet() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (one, two) = (directory.path().join("one"), directory.path().join("two"));
+    let (_up, _) = Up::start(&one, &[]);
+    assert_eq!(run(&one, &["status"]).status.code(), Some(0));
+    let stranger = run(&two, &["status"]);
+    assert_eq!(stranger.status.code(), Some(5));
+    assert!(text(&stranger.stderr).contains("rackwright up"), "{stranger:?}");
+}
