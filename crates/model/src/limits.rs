@@ -38,6 +38,11 @@ pub struct Limits {
     pub expected_rejoin: Span,
     pub expected_cordon: Span,
 
+    /// How long a node may go on being Ready with a boot that a BMC said had ended, before the BMC's word is doubted.
+    ///
+    /// Kubernetes calls a silent kubelet Unknown after 40 s, so five minutes of Ready prove that it is alive.
+    pub dead_boot_doubt: Span,
+
     /// Without an answer from the undercloud for this long, the cluster shows `Timeout`, then `Disconnected`.
     pub connection_timeout: Span,
     pub connection_lost: Span,
@@ -70,6 +75,7 @@ impl Default for Limits {
             expected_power_on: Span::minutes(2),
             expected_rejoin: Span::minutes(10),
             expected_cordon: Span::seconds(30),
+            dead_boot_doubt: Span::minutes(5),
             connection_timeout: Span::minutes(2),
             connection_lost: Span::minutes(5),
             idle_poll: Span::seconds(60),
@@ -100,6 +106,7 @@ impl Limits {
             expected_power_on: spell(self.expected_power_on),
             expected_rejoin: spell(self.expected_rejoin),
             expected_cordon: spell(self.expected_cordon),
+            dead_boot_doubt: deadline(self.dead_boot_doubt),
             connection_timeout: deadline(self.connection_timeout),
             connection_lost: self.connection_lost.scaled(speed, SHORTEST_DEADLINE.times(2)),
             idle_poll: self.idle_poll.scaled(speed, Span::seconds(5)),

@@ -49,9 +49,13 @@ pub(crate) fn is_voting(snapshot: &Snapshot, machine: &Machine) -> bool {
     is_up(snapshot, machine, |node| machine.is_node_ready(node))
 }
 
-/// Whether taking the machine down could cost a vote. Here a BMC's word that it was off once is not enough: if that was
-/// a slip of the BMC's, the boot that the node reports is alive and votes.
+/// Whether taking the machine down could cost a vote. While the undercloud answers, a BMC's word that the machine was off
+/// once is not enough: if that was a slip of the BMC's, the boot that the node reports is alive and votes. A silent
+/// undercloud has no such word, and a machine that was off must then be free to be brought back.
 pub(crate) fn may_be_voting(snapshot: &Snapshot, machine: &Machine) -> bool {
+    if snapshot.undercloud.fault.is_some() {
+        return is_voting(snapshot, machine);
+    }
     is_up(snapshot, machine, |node| node.ready == Readiness::True)
 }
 

@@ -2,8 +2,8 @@
 //! what is waited for.
 
 use model::{
-    Action, Answer, DeviceAsk, Entry, Fact, Failure, LastSeen, Limits, Machine, MachineName, Management, Observation, Operation, Power,
-    Seen, StepKind, Timestamp, Wait, WaitKind,
+    Action, Answer, Connection, DeviceAsk, Entry, Fact, Failure, LastSeen, Limits, Machine, MachineName, Management, Observation,
+    Operation, Power, Readiness, Seen, StepKind, Timestamp, Wait, WaitKind,
 };
 
 use crate::draft::{Draft, Step};
@@ -68,12 +68,33 @@ pub(crate) fn plan_machine(draft: &mut Draft, name: &MachineName, now: Timestamp
     let Some(machine) = draft.after.machines.get(name) else { return };
     let mut machine = (**machine).clone();
     note_seen(&mut machine, &draft.after.observation(name), now);
+    let doubt_at = doubt_dead_boot(&draft.after, &mut machine, now);
     let revisit = match draft.after.running_on(name).cloned() {
         Some(operation) => advance(draft, &mut machine, (*operation).clone(), now),
         None => converge::plan_holds(draft, &mut machine, now),
     };
     draft.save_machine(machine);
-    draft.plan.revisits.insert(name.clone(), revisit);
+    draft.plan.revisits.insert(name.clone(), sooner(revisit, doubt_at));
+}
+
+/// A BMC can say Off by mistake, for instance while it restarts itself. If the machine is seen on, and the undercloud
+/// goes on calling the same boot Ready far longer than a dead one could seem so, the boot never ended. Returns when
+/// that will be known, if the suspicion still stands.
+fn doubt_dead_boot(snapshot: &Snapshot, machine: &mut Machine, now: Timestamp) -> Option<Timestamp> {
+    let on_since = machine.last_seen.power.as_ref().filter(|power| power.what == Power::On)?.at;
+    let node = machine.last_seen.node.as_ref()?;
+    let claims_life = node.what.ready == Readiness::True && machine.last_seen.is_of_dead_boot(&node.what);
+    let heard = snapshot.undercloud.fault.is_none() && snapshot.cluster.connection == Connection::Connected;
+    if !(claims_life && heard) {
+        return None;
+    }
+    let watched_since = on_since.max(node.at).max(snapshot.cluster.connection_since).max(snapshot.keeper_started_at);
+    let known_at = watched_since + snapshot.cluster.limits.dead_boot_doubt;
+    if now < known_at {
+        return Some(known_at);
+    }
+    machine.last_seen.dead_boot_id = None;
+    None
 }
 
 /// Carries transitions from what was observed over to the machine, each with the moment it was first seen so.

@@ -97,7 +97,7 @@ pub struct Signals {
 
 impl Signals {
     pub fn listen() -> Result<Signals, Trouble> {
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
         let streams = kinds.into_iter().map(signal).collect::<std::io::Result<Vec<Signal>>>();
         Ok(Signals { streams: streams.map_err(|error| Trouble::caused("signals cannot be heard", &error))? })
     }

@@ -153,8 +153,12 @@ impl ControlPlane {
     /// Waits until everything has ended after a shutdown. A client that dawdles is not waited for.
     pub async fn ended(&mut self) -> Result<(), Trouble> {
         let stopped = |error: tokio::task::JoinError| Trouble::caused("a part of the control plane stopped", &error);
-        while let Some(result) = self.keepers.join_next().await {
-            result.map_err(stopped)?;
+        while !self.keepers.is_empty() {
+            tokio::select! {
+                Some(result) = self.keepers.join_next() => result.map_err(stopped)?,
+                // The faces end with the shutdown; one that panicked must not leave a frozen view behind.
+                Some(result) = self.faces.join_next() => result.map_err(stopped)?,
+            }
         }
         let faces = async {
             while let Some(result) = self.faces.join_next().await {

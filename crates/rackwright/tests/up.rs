@@ -13,22 +13,23 @@ struct Up {
 impl Up {
     /// Starts it and reads its greeting.
     fn start(home: &Path, arguments: &[&str]) -> (Up, String) {
-        let mut child = command(home)
+        let child = command(home)
             .args(["up", "--listen", "127.0.0.1:0", "--racks", "4", "--machines-per-rack", "3", "--speed", "600"])
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
             .spawn()
             .expect("the binary starts");
+        let mut up = Up { child };
         let mut greeting = String::new();
-        let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        let mut lines = BufReader::new(up.child.stdout.take().expect("stdout is piped")).lines();
         while let Some(Ok(line)) = lines.next() {
             greeting.push_str(&line);
             greeting.push('\n');
             if line.starts_with("Ctrl-C stops it") {
                 // Whatever is said later must find a reader.
                 std::thread::spawn(move || lines.for_each(drop));
-                return (Up { child }, greeting);
+                return (up, greeting);
             }
         }
         panic!("`up` ended early:\n{greeting}");

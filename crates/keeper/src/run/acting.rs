@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{MachineName, keys};
+use model::{Delivery, Fault, FaultClass, KeeperState, MachineName, Span, keys};
 use plan::{Plan, Step};
 use store::StoreError;
 use tokio::time::Instant;
@@ -10,7 +10,10 @@ use tracing::debug;
 
 use super::Loop;
 use crate::eyes::Event;
-use crate::{KeeperError, devices};
+use crate::{DEVICE_TIMEOUT, KeeperError, devices};
+
+/// How long a request waits for its turn: with the call itself it must fit into what the lease was checked for.
+const TURN_TIMEOUT: Span = Span::millis(DEVICE_TIMEOUT.as_millis() - kubernetes::CALL_TIMEOUT.as_millis());
 
 impl Loop {
     pub(super) async fn plan_and_act(&mut self) -> Result<(), KeeperError> {
@@ -26,7 +29,20 @@ impl Loop {
         for step in plan.steps {
             self.ask(step);
         }
+        self.report_keeping();
         Ok(())
+    }
+
+    /// Only a plan that was carried out shows that keeping goes well.
+    fn report_keeping(&self) {
+        let since = self.books.snapshot.keeper_started_at;
+        self.keeper.state.send_if_modified(|state| {
+            let news = !matches!(state, KeeperState::Keeping { .. });
+            if news {
+                *state = KeeperState::Keeping { since };
+            }
+            news
+        });
     }
 
     /// Whether the plan was committed. It is not if a request was withdrawn meanwhile; then there is another plan.
@@ -85,12 +101,15 @@ impl Loop {
         let events = self.events.clone();
         let turns = devices::is_for_node(step.ask).then(|| self.node_asks.clone());
         self.tasks.spawn(async move {
-            // The semaphore is never closed.
-            let _turn = match &turns {
-                Some(turns) => turns.acquire().await.ok(),
-                None => None,
+            let turn = match &turns {
+                Some(turns) => tokio::time::timeout(TURN_TIMEOUT.to_std(), turns.acquire()).await.map(|permit| permit.ok()),
+                None => Ok(None),
             };
-            let result = devices::request(&step, bmc.as_ref(), &undercloud).await;
+            let result = match &turn {
+                Ok(_) => devices::request(&step, bmc.as_ref(), &undercloud).await,
+                Err(_) => Err(Fault::new(FaultClass::Busy, Delivery::No, "it waited too long for its turn at the undercloud")),
+            };
+            drop(turn);
             // The loop is gone only when the keeper is.
             let _ = events.send(Event::Answered { step, result }).await;
         });

@@ -119,7 +119,6 @@ impl Keeper {
             rounded_at: (started_at, Instant::now()),
         };
         the_loop.open_eyes();
-        the_loop.keeper.state.send_replace(KeeperState::Keeping { since: started_at });
         let result = the_loop.turn(inbox, watch, &shutdown).await;
         the_loop.close().await;
         result

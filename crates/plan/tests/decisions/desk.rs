@@ -23,7 +23,8 @@ pub struct Desk {
     due: BTreeMap<MachineName, Timestamp>,
     wake_at: Option<Timestamp>,
     requests: u32,
-    dead_boots: DeadBoots,
+    /// Boots that were seen to end, and when.
+    dead_boots: BTreeMap<MachineName, (String, Timestamp)>,
 }
 
 impl Desk {
@@ -35,8 +36,19 @@ impl Desk {
             due: BTreeMap::new(),
             wake_at: None,
             requests: 0,
-            dead_boots: DeadBoots::new(),
+            dead_boots: BTreeMap::new(),
         }
+    }
+
+    /// The time after which a plan may doubt that a boot ended. It counts from later than the Off.
+    fn doubt(&self) -> Span {
+        self.snapshot.cluster.limits.dead_boot_doubt
+    }
+
+    /// Boots that were seen to end within this span.
+    fn dead_boots(&self, span: Span) -> DeadBoots {
+        let recent = self.dead_boots.iter().filter(|(_, (_, at))| self.now < *at + span);
+        recent.map(|(machine, (boot_id, _))| (machine.clone(), boot_id.clone())).collect()
     }
 
     pub fn add(&mut self, machine: Machine) {
@@ -59,7 +71,7 @@ impl Desk {
         }
         assert_eq!(some, plan::plan(&self.snapshot, &visit, self.now), "the same snapshot at the same time has two plans");
         assert_eq!(invariants::check(&self.snapshot, &some), []);
-        laws::votes_are_taken_safely(&self.snapshot, &some, &self.dead_boots);
+        laws::votes_are_taken_safely(&self.snapshot, &some, &self.dead_boots(Span::hours(10_000)), &self.dead_boots(self.doubt()));
         some
     }
 
@@ -152,7 +164,7 @@ impl Desk {
         let observation = self.snapshot.observation(machine);
         let is_off = observation.power.as_ref().is_some_and(|power| power.what == Power::Off && power.at == self.now);
         if let (true, Some(boot_id)) = (is_off, observation.boot_id()) {
-            self.dead_boots.insert(machine.clone(), boot_id);
+            self.dead_boots.insert(machine.clone(), (boot_id, self.now));
         }
     }
 

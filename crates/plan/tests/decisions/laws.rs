@@ -40,14 +40,15 @@ pub fn holds_have_living_owners(snapshot: &Snapshot) {
 
 /// A vote is taken, by an action that begins or a request that is sent, only while every other member was seen
 /// healthy; but for the only member there is.
-pub fn votes_are_taken_safely(before: &Snapshot, plan: &Plan, dead_boots: &DeadBoots) {
+/// `dead_boots` were all seen to end; those in `surely_dead` so lately that no plan may doubt it.
+pub fn votes_are_taken_safely(before: &Snapshot, plan: &Plan, dead_boots: &DeadBoots, surely_dead: &DeadBoots) {
     for name in taken_down(before, plan) {
         let machine = &before.machines[name];
         if !machine.is_active_kcp() || was_seen_without_vote(before, machine, dead_boots) {
             continue;
         }
         for other in other_members(before, name) {
-            assert!(was_seen_healthy(before, other, dead_boots), "{name} is taken down though {} was not seen healthy", other.name);
+            assert!(was_seen_healthy(before, other, surely_dead), "{name} is taken down though {} was not seen healthy", other.name);
         }
     }
 }
