@@ -217,3 +217,90 @@ fn refuse_exposed(path: &Path) -> Result<(), Trouble> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    const LOGIN: &str = "[rack1compute01]\nuser = \"root\"\npassword = \"secret\"\n";
+
+    fn site(bmc: &str, rack: &str) -> String {
+        format!(
+            r#"
+            [cluster]
+            name = "site1"
+            subscription = "s"
+            resource-group = "site1"
+            location = "local"
+            version = "4.9.2"
+            kubeconfig = "kubeconfig.yaml"
+            bmc-credentials = "credentials.toml"
+
+            [[rack]]
+            name = "rack1"
+            availability-zone = "1"
+            location = "row 1"
+            serial-number = "R1"
+            sku = "any"
+
+            [[machine]]
+            name = "rack1compute01"
+            rack = "{rack}"
+            slot = 1
+            role = "compute"
+            sku = "any"
+            serial-number = "S1"
+            bmc = "{bmc}"
+            bmc-mac = "00:00:00:00:00:01"
+            boot-mac = "00:00:00:00:00:02"
+            "#
+        )
+    }
+
+    /// What loading comes to, as one text.
+    fn load(site: &str, credentials: &str, mode: u32) -> Result<Loaded, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        std::fs::write(path("site.toml"), site).unwrap();
+        std::fs::write(path("kubeconfig.yaml"), "").unwrap();
+        std::fs::write(path("credentials.toml"), credentials).unwrap();
+        std::fs::set_permissions(path("credentials.toml"), std::fs::Permissions::from_mode(mode)).unwrap();
+        SiteFile::load(&path("site.toml")).map_err(|trouble| format!("{} {:?} {:?}", trouble.message, trouble.details, trouble.hint))
+    }
+
+    #[test]
+    fn a_described_site_is_loaded_at_real_speed() {
+        let loaded = load(&site("http://10.0.1.17", "rack1"), LOGIN, 0o600).unwrap_or_else(|problem| panic!("{problem}"));
+        assert_eq!(loaded.site.limits, Limits::default());
+        assert_eq!(loaded.site.machines.len(), 1);
+    }
+
+    #[test]
+    fn a_broken_credentials_file_names_the_line_and_shows_no_password() {
+        let broken = LOGIN.replace("\"secret\"", "Hunter2");
+        let problem = load(&site("http://10.0.1.17", "rack1"), &broken, 0o600).err().unwrap();
+        assert!(problem.contains("line 3") && !problem.contains("Hunter2"), "{problem}");
+    }
+
+    #[test]
+    fn credentials_that_others_can_read_are_refused() {
+        let problem = load(&site("http://10.0.1.17", "rack1"), LOGIN, 0o640).err().unwrap();
+        assert!(problem.contains("chmod 600"), "{problem}");
+    }
+
+    #[test]
+    fn what_cannot_work_is_refused_by_name() {
+        for (bmc, rack, expected) in [
+            ("https://10.0.1.17", "rack1", "`rack1compute01` has a BMC on https"),
+            ("10.0.1.17", "rack1", "no http URL"),
+            ("http://10.0.1.17", "rack9", "rack `rack9`, which is not described"),
+        ] {
+            let problem = load(&site(bmc, rack), LOGIN, 0o600).err().unwrap();
+            assert!(problem.contains(expected), "{problem}");
+        }
+        let unknown = site("http://10.0.1.17", "rack1").replace("slot = 1", "slot = 1\n            speed = 2");
+        let problem = load(&unknown, LOGIN, 0o600).err().unwrap();
+        assert!(problem.contains("unknown field `speed`"), "{problem}");
+    }
+}

@@ -1,6 +1,6 @@
 //! `rackwright up` as a person uses it: started, asked, stopped with Ctrl-C, started again, misused.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -122,4 +122,26 @@ fn two_homes_do_not_meet() {
     let stranger = run(&two, &["status"]);
     assert_eq!(stranger.status.code(), Some(5));
     assert!(text(&stranger.stderr).contains("rackwright up"), "{stranger:?}");
+}
+
+#[test]
+fn a_client_that_has_sent_half_a_request_does_not_hold_up_a_stop() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (up, greeting) = Up::start(directory.path(), &[]);
+    let address = greeting.split("http://").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("the greeting names the API");
+    let mut dawdler = std::net::TcpStream::connect(address).expect("the API listens");
+    dawdler.write_all(b"GET / HTTP/1.1\r\nHost: loc").expect("half a request is sent");
+    assert_eq!(up.interrupt(), Some(0));
+}
+
+#[test]
+fn a_cluster_that_is_described_twice_is_refused() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let home = directory.path();
+    let (_up, _) = Up::start(home, &[]);
+    let site = home.join("data/up/sim/site1.toml");
+    let site = site.to_str().expect("the path is text");
+    let refused = run(home, &["serve", "--listen", "127.0.0.1:0", "--site", site, "--site", site]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("cluster `site1` is described twice"), "{refused:?}");
 }
