@@ -27,6 +27,27 @@ pub fn cluster_message(cluster: &Cluster) -> &'static str {
     }
 }
 
+/// `detailedStatus` of a rack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RackStatus {
+    Available,
+    Error,
+}
+
+/// A rack of which no BMC answers has most likely lost its power or its network; one silent BMC is that machine's trouble.
+pub fn rack_status<'a>(machines: impl Iterator<Item = &'a Machine>) -> (RackStatus, String) {
+    let (mut all, mut silent) = (0_usize, 0_usize);
+    for machine in machines {
+        all += 1;
+        silent += usize::from(machine.last_seen.bmc_fault.is_some());
+    }
+    match silent {
+        0 => (RackStatus::Available, "Rack is available".to_owned()),
+        _ if silent == all => (RackStatus::Error, format!("None of the {all} BMCs of this rack answers")),
+        _ => (RackStatus::Available, format!("Rack is available; {silent} of {all} BMCs do not answer")),
+    }
+}
+
 /// `provisioningState` as far as actions decide it: a running one shows, and so does the failure of the latest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProvisioningState {
@@ -42,5 +63,54 @@ pub fn provisioning_state(latest: Option<&Operation>) -> ProvisioningState {
         Some(None) => ProvisioningState::Provisioning,
         Some(Some(OperationResult::Failed)) => ProvisioningState::Failed,
         Some(Some(OperationResult::Canceled)) => ProvisioningState::Canceled,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Delivery, Fault, FaultClass, Seen, Site, Timestamp};
+
+    fn machine(silent: bool) -> Machine {
+        let site = Site {
+            cluster: model::ClusterName::new("site1").unwrap(),
+            home: model::Home { subscription: "s".into(), resource_group: "site1".into(), location: "local".into() },
+            version: "4.9.2".into(),
+            limits: model::Limits::default(),
+            racks: Vec::new(),
+            machines: vec![model::SiteMachine {
+                name: model::MachineName::new("rack1compute01").unwrap(),
+                role: model::Role::Compute,
+                standing: model::Standing::Provisioned,
+                hardware: model::Hardware {
+                    rack: model::RackName::new("rack1").unwrap(),
+                    slot: 1,
+                    sku: "any".into(),
+                    serial_number: "S1".into(),
+                    bmc_address: "http://bmc.invalid".into(),
+                    bmc_mac: "00:00:00:00:00:01".into(),
+                    boot_mac: "00:00:00:00:00:02".into(),
+                    credentials: model::SecretRef::new("bmc/site1/rack1compute01"),
+                },
+            }],
+        };
+        let enrolled = crate::enroll(&crate::Enrolled::default(), &site, Timestamp::EPOCH);
+        let mut machine = enrolled.machines.into_values().next().unwrap();
+        let fault = Fault::new(FaultClass::Unreachable, Delivery::No, "connection refused");
+        machine.last_seen.bmc_fault = silent.then(|| Seen { what: fault, at: Timestamp::EPOCH });
+        machine
+    }
+
+    #[test]
+    fn a_rack_is_in_error_only_if_no_bmc_of_it_answers() {
+        let status = |silent: &[bool]| {
+            let machines: Vec<Machine> = silent.iter().map(|silent| machine(*silent)).collect();
+            let (status, message) = rack_status(machines.iter());
+            format!("{status:?}: {message}")
+        };
+        assert_eq!(status(&[false, false]), "Available: Rack is available");
+        assert_eq!(status(&[true, false]), "Available: Rack is available; 1 of 2 BMCs do not answer");
+        assert_eq!(status(&[true, true]), "Error: None of the 2 BMCs of this rack answers");
+        assert_eq!(status(&[]), "Available: Rack is available");
     }
 }

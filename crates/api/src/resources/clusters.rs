@@ -43,7 +43,6 @@ pub(super) fn render(view: &View, versioned: &Versioned<Cluster>) -> Value {
         "detailedStatus": cluster.detailed_status,
         "detailedStatusMessage": plan::cluster_message(cluster),
         "clusterConnectionStatus": cluster.connection,
-        "clusterManagerConnectionStatus": "Connected",
         "provisioningState": "Succeeded",
         "actionStates": [],
     });

@@ -3,6 +3,7 @@
 use axum::response::Response;
 use http::StatusCode;
 use model::Rack;
+use plan::RackStatus;
 use serde_json::{Value, json};
 
 use super::{clusters_at, envelope};
@@ -29,11 +30,16 @@ pub(super) fn render(view: &View, versioned: &Versioned<Rack>) -> Value {
         versioned.revision,
         &rack.tags,
     );
+    let machines = view.machines_of(&rack.cluster).map(|machine| machine.document.as_ref());
+    let (status, message) = plan::rack_status(machines.filter(|machine| machine.hardware.rack == rack.name));
     resource["properties"] = json!({
         "availabilityZone": rack.availability_zone,
         "clusterId": links::cluster_id(cluster),
-        "detailedStatus": "Available",
-        "detailedStatusMessage": "Rack is available",
+        "detailedStatus": match status {
+            RackStatus::Available => "Available",
+            RackStatus::Error => "Error",
+        },
+        "detailedStatusMessage": message,
         "provisioningState": "Succeeded",
         "rackLocation": rack.location,
         "rackSerialNumber": rack.serial_number,
