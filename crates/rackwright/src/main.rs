@@ -1,6 +1,7 @@
 //! The one binary: the control plane, the simulated site and the command-line client.
 
 mod cli;
+mod descriptors;
 mod places;
 mod serve;
 mod sim_serve;
@@ -10,5 +11,6 @@ mod up;
 
 #[tokio::main]
 async fn main() -> std::process::ExitCode {
+    descriptors::raise_limit();
     cli::run().await
 }
