@@ -33,6 +33,43 @@ pub fn next_poll(machine: &MachineName, contact: &Contact, busy_since: Option<Ti
     }
 }
 
+/// When a BMC that has just told of an event is looked at: what it tells of is seen by looking, and at once if it can be.
+///
+/// A BMC that chatters is looked at no more often than a busy one.
+pub fn poll_after_event(contact: &Contact, limits: &Limits, now: Timestamp) -> Timestamp {
+    contact.tried_at.map_or(now, |tried_at| now.max(tried_at + limits.busy_poll))
+}
+
+/// What is known of a BMC's stream of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ear {
+    Open,
+    /// It broke off, or could not be opened.
+    Closed {
+        at: Timestamp,
+    },
+    /// The BMC said that it has none.
+    NotOffered {
+        at: Timestamp,
+    },
+}
+
+/// Whether to listen for events of a BMC now. Asked after each look, so that one that does not answer is left alone, and
+/// those that a switch cut off do not all come back in one instant.
+pub fn should_listen(contact: &Contact, ear: Option<Ear>, limits: &Limits, now: Timestamp) -> bool {
+    let rested = |since: Timestamp, pause: Span| now.since(since) >= pause;
+    contact.fault.is_none()
+        && match ear {
+            None => true,
+            Some(Ear::Open) => false,
+            Some(Ear::Closed { at }) => rested(at, limits.idle_poll),
+            Some(Ear::NotOffered { at }) => rested(at, limits.idle_poll.times(OFFER_ASKED_EVERY)),
+        }
+}
+
+/// A BMC learns to tell of events only with new firmware: about once an hour it is asked whether it has.
+const OFFER_ASKED_EVERY: u32 = 60;
+
 /// The first look after a request: soon, since a fast device is done by then.
 const FIRST_LOOK_AFTER: Span = Span::millis(20);
 
@@ -74,6 +111,35 @@ mod tests {
         assert_eq!(next_poll(&name, &contact, Some(at), &limits).since(at), FIRST_LOOK_AFTER);
         assert_eq!(next_poll(&name, &contact, Some(at - Span::seconds(4)), &limits).since(at), Span::millis(500));
         assert_eq!(next_poll(&name, &contact, Some(at - Span::minutes(4)), &limits).since(at), limits.busy_poll);
+    }
+
+    #[test]
+    fn an_event_is_looked_after_at_once_but_a_chattering_bmc_is_not_looked_at_for_every_word() {
+        let limits = Limits::default();
+        let at = Timestamp::from_millis(1_000_000);
+        let mut contact = Contact::default();
+        assert_eq!(poll_after_event(&contact, &limits, at), at);
+        contact.answered(at);
+        assert_eq!(poll_after_event(&contact, &limits, at + Span::millis(300)), at + limits.busy_poll);
+        assert_eq!(poll_after_event(&contact, &limits, at + Span::seconds(40)), at + Span::seconds(40));
+    }
+
+    #[test]
+    fn a_bmc_that_answers_is_listened_to_unless_it_just_broke_off_or_has_nothing_to_tell() {
+        let limits = Limits::default();
+        let at = Timestamp::from_millis(1_000_000);
+        let mut contact = Contact::default();
+        contact.answered(at);
+        let listen = |ear, after| should_listen(&contact, ear, &limits, at + after);
+        assert!(listen(None, Span::ZERO));
+        assert!(!listen(Some(Ear::Open), Span::hours(9)));
+        assert!(!listen(Some(Ear::Closed { at }), Span::seconds(59)));
+        assert!(listen(Some(Ear::Closed { at }), Span::seconds(60)));
+        assert!(!listen(Some(Ear::NotOffered { at }), Span::minutes(59)));
+        assert!(listen(Some(Ear::NotOffered { at }), Span::minutes(60)));
+        let mut silent = contact.clone();
+        silent.failed(at, model::Fault::new(model::FaultClass::Unreachable, model::Delivery::No, "no route"));
+        assert!(!should_listen(&silent, None, &limits, at));
     }
 
     #[test]

@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 
 use model::{MachineName, Timestamp};
 
-pub use cadence::{backoff, next_poll, retry_at};
+pub use cadence::{Ear, backoff, next_poll, poll_after_event, retry_at, should_listen};
 pub use draft::{Changes, Plan, Step};
 pub use enroll::{Enrolled, enroll};
 pub use fault::{Reaction, react, speaks_of_the_line};
