@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kubernetes::NodeEvent;
 use model::{Answer, Fault, MachineName, NodeSeen, Power, Seen, Timestamp};
-use plan::Step;
+use plan::{Ear, Step};
 
 use crate::books::Books;
 
@@ -16,6 +16,15 @@ pub(crate) enum Event {
         machine: MachineName,
         looked_at: Timestamp,
         result: Result<Power, Fault>,
+    },
+    /// A BMC told of an event. What it tells of is seen by looking.
+    Told {
+        machine: MachineName,
+    },
+    /// A BMC's stream of events was not opened, or has ended.
+    Ear {
+        machine: MachineName,
+        ear: Ear,
     },
     Node(NodeEvent),
     Contact(Result<(), Fault>),

@@ -9,11 +9,20 @@ use model::{MachineName, Timestamp};
 /// Enough that a thousand slow BMCs do not starve each other, few enough that sockets stay countable.
 pub const MAX_POLLS: usize = 128;
 
+/// Whether something happened during a look that it may have missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Soon {
+    Yes,
+    No,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Polls {
     due: BTreeSet<(Timestamp, MachineName)>,
     at: BTreeMap<MachineName, Timestamp>,
     under_way: BTreeSet<MachineName>,
+    /// Due again while a look is under way: what that look sees may be older than what it is due for.
+    again: BTreeSet<MachineName>,
 }
 
 impl Polls {
@@ -22,6 +31,15 @@ impl Polls {
             self.due.remove(&(before, machine.clone()));
         }
         self.due.insert((at, machine.clone()));
+    }
+
+    /// Looks sooner than planned, if `at` is sooner.
+    pub fn hasten(&mut self, machine: &MachineName, at: Timestamp) {
+        if self.under_way.contains(machine) {
+            self.again.insert(machine.clone());
+        } else if self.at.get(machine).is_none_or(|planned| at < *planned) {
+            self.schedule(machine, at);
+        }
     }
 
     /// The next look, unless as many as may be are under way: then an answer comes first.
@@ -49,8 +67,10 @@ impl Polls {
         taken
     }
 
-    pub fn answered(&mut self, machine: &MachineName) {
+    /// A look has ended. Says whether another one is wanted soon.
+    pub fn answered(&mut self, machine: &MachineName) -> Soon {
         self.under_way.remove(machine);
+        if self.again.remove(machine) { Soon::Yes } else { Soon::No }
     }
 }
 
@@ -72,6 +92,27 @@ mod tests {
         assert_eq!(polls.next_at(), None);
         polls.answered(&machine(3));
         assert_eq!(polls.take_due(Timestamp::EPOCH), [machine(MAX_POLLS)]);
+    }
+
+    #[test]
+    fn an_event_hastens_a_look_and_never_delays_it() {
+        let mut polls = Polls::default();
+        polls.schedule(&machine(1), Timestamp::from_millis(50));
+        polls.hasten(&machine(1), Timestamp::from_millis(70));
+        assert_eq!(polls.next_at(), Some(Timestamp::from_millis(50)));
+        polls.hasten(&machine(1), Timestamp::from_millis(20));
+        assert_eq!(polls.take_due(Timestamp::from_millis(20)), [machine(1)]);
+    }
+
+    #[test]
+    fn what_happens_during_a_look_is_looked_after_when_it_has_ended() {
+        let mut polls = Polls::default();
+        polls.schedule(&machine(1), Timestamp::EPOCH);
+        polls.take_due(Timestamp::EPOCH);
+        polls.hasten(&machine(1), Timestamp::EPOCH);
+        assert_eq!(polls.next_at(), None);
+        assert_eq!(polls.answered(&machine(1)), Soon::Yes);
+        assert_eq!(polls.answered(&machine(1)), Soon::No);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use tracing::{error, warn};
 use super::Loop;
 use crate::devices;
 use crate::eyes::{self, Event};
+use crate::polls::Soon;
 
 impl Loop {
     pub(super) fn open_eyes(&mut self) {
@@ -56,9 +57,17 @@ impl Loop {
         let now = self.now();
         match event {
             Event::Power { machine, looked_at, result } => {
-                self.polls.answered(&machine);
+                let soon = self.polls.answered(&machine);
                 eyes::note_power(&mut self.books, &machine, looked_at, result, now);
                 self.schedule_look(&machine);
+                if soon == Soon::Yes {
+                    self.hasten_look(&machine);
+                }
+                self.listen_to(&machine);
+            }
+            Event::Told { machine } => self.hasten_look(&machine),
+            Event::Ear { machine, ear } => {
+                self.ears.insert(machine, ear);
             }
             Event::Node(event) => {
                 self.watch_lost = matches!(event, NodeEvent::Lost(_));

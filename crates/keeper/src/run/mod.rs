@@ -1,11 +1,14 @@
 //! The loop itself: when it wakes, when it plans, when it ends. What it does then is in `acting`, what it sees in `looking`.
 
 mod acting;
+mod listening;
 mod looking;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::{KeeperState, Span, Timestamp, keys};
+use model::{KeeperState, MachineName, Span, Timestamp, keys};
+use plan::Ear;
 use store::Watch;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -30,6 +33,8 @@ struct Loop {
     books: Books,
     tenure: Tenure,
     polls: Polls,
+    /// Which BMCs we listen to. One that is absent was never asked.
+    ears: BTreeMap<MachineName, Ear>,
     names: NodeNames,
     events: mpsc::Sender<Event>,
     /// Looks and requests under way; dropped with the loop, so that a keeper that stops asks nothing more.
@@ -109,6 +114,7 @@ impl Keeper {
             books,
             tenure,
             polls: Polls::default(),
+            ears: BTreeMap::new(),
             names: NodeNames::default(),
             events,
             tasks: JoinSet::new(),
