@@ -6,7 +6,9 @@ use std::fmt;
 use http::{Method, StatusCode};
 use model::{Delivery, Fault, FaultClass};
 
+use crate::content::Words;
 use crate::document;
+use crate::message::classify_message;
 use crate::transport::{Answer, TransportError};
 
 /// Whether the request would change the machine.
@@ -32,6 +34,16 @@ pub fn classify_status(status: StatusCode, purpose: Purpose) -> (FaultClass, Del
         // A redirect is not followed, because it would carry our credentials elsewhere.
         _ => (FaultClass::Garbled, Delivery::No),
     }
+}
+
+/// What a refusal means by its status and its messages. The delivery is the status's alone: a BMC that broke may well have
+/// obeyed first, whatever it says about it.
+pub fn classify_refusal(status: StatusCode, message_ids: &[String], purpose: Purpose) -> (FaultClass, Delivery) {
+    let (class, delivery) = classify_status(status, purpose);
+    // These three are what services send for want of a better one. Every other status is meant.
+    let is_vague = matches!(status.as_u16(), 400 | 409 | 500);
+    let told = message_ids.iter().find_map(|id| classify_message(id)).filter(|_| is_vague);
+    (told.unwrap_or(class), delivery)
 }
 
 /// What the absence of an answer means.
@@ -66,17 +78,9 @@ impl fmt::Display for Asked {
     }
 }
 
-/// Whether the BMC's own words about a failure may be repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Words {
-    Repeat,
-    /// The request carried a password, which a BMC may quote in its complaint.
-    Withhold,
-}
-
 impl Asked {
     pub fn refused(&self, answer: &Answer, words: Words) -> Fault {
-        let (class, delivery) = classify_status(answer.status, self.purpose);
+        let (class, delivery) = classify_refusal(answer.status, &document::message_keys(&answer.body), self.purpose);
         let status = answer.status.as_u16();
         let message = match words {
             Words::Repeat => document::first_message(&answer.body),
@@ -151,6 +155,26 @@ mod tests {
             507: garbled, delivered No/Maybe
         "#]]
         .assert_eq(&table);
+    }
+
+    #[test]
+    fn a_message_corrects_a_vague_status_and_no_other() {
+        let cases = [
+            (400, "Base.1.8.NoValidSession", FaultClass::Denied),
+            (400, "Base.1.8.ResourceInUse", FaultClass::Busy),
+            (400, "Base.1.8.GeneralError", FaultClass::Unsupported),
+            (409, "Base.1.8.ActionNotSupported", FaultClass::Unsupported),
+            (409, "Base.1.8.GeneralError", FaultClass::Busy),
+            (500, "Base.1.8.SessionLimitExceeded", FaultClass::Busy),
+            (404, "Base.1.8.ResourceInUse", FaultClass::Missing),
+            (503, "Base.1.8.ActionNotSupported", FaultClass::Busy),
+        ];
+        for (status, message_id, expected) in cases {
+            let status = StatusCode::from_u16(status).unwrap();
+            let (class, delivery) = classify_refusal(status, &[message_id.to_owned()], Purpose::Request);
+            assert_eq!(class, expected, "{status} {message_id}");
+            assert_eq!(delivery, classify_status(status, Purpose::Request).1, "the message does not tell whether it was obeyed");
+        }
     }
 
     #[test]

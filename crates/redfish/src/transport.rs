@@ -1,12 +1,14 @@
 //! The way to a BMC: an HTTP service, over TCP, over TLS, or inside this process.
 //!
-//! It turns a request into a whole answer or a [`TransportError`]. It knows nothing of Redfish.
+//! It turns a request into a whole answer, the beginning of a stream, or a [`TransportError`]. It knows nothing of
+//! Redfish.
 
 use std::error::Error as StdError;
 use std::{fmt, io};
 
 use bytes::{Buf, Bytes};
 use http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Body;
 use hyper_rustls::HttpsConnectorBuilder;
@@ -43,18 +45,35 @@ const MAX_IDLE_CONNECTIONS: usize = 1;
 /// that at an idle one (60 s), so that thousands of idle BMCs hold no sockets.
 const IDLE_CONNECTION_AGE: Span = Span::seconds(10);
 
+/// When a silent connection is probed by the kernel: an event stream from a BMC that lost power would otherwise stay
+/// open for ever, since nothing is ever sent on it.
+const TCP_KEEPALIVE: Span = Span::seconds(30);
+
 /// An HTTP service that reaches BMCs. Cheap to clone; one serves any number of BMCs.
 #[derive(Clone)]
 pub struct Transport {
-    service: BoxCloneSyncService<Request<Full<Bytes>>, Answer, TransportError>,
+    service: BoxCloneSyncService<Request<Full<Bytes>>, Response<Content>, TransportError>,
 }
 
-/// A whole answer.
+/// Content that is still arriving.
+pub(crate) type Content = UnsyncBoxBody<Bytes, BoxError>;
+
+/// How much of an answer is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Whole,
+    /// If it succeeds, the content is left to be read as it comes; a refusal is read whole.
+    Stream,
+}
+
+/// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
+    /// Empty if the content is a stream.
     pub body: Bytes,
+    pub stream: Option<Content>,
 }
 
 /// Why there is no answer.
@@ -115,14 +134,23 @@ impl Transport {
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        let service = service.map_err(|error| TransportError::from_service(error.into())).and_then(read_answer::<B>);
+        let service = service.map_err(|error| TransportError::from_service(error.into()));
+        let service = service.map_response(|response: Response<B>| response.map(unify));
         Transport { service: BoxCloneSyncService::new(service) }
     }
 
-    /// Sends one request and reads the whole answer, all before `deadline`.
-    pub(crate) async fn send(&self, request: Request<Full<Bytes>>, deadline: Instant) -> Result<Answer, TransportError> {
+    /// Sends one request and reads the answer, all before `deadline`; a stream may go on after it.
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>, reading: Reading, deadline: Instant) -> Result<Answer, TransportError> {
         let deadline = deadline.min(Instant::now() + ANSWER_TIMEOUT.to_std());
-        timeout_at(deadline, self.service.clone().oneshot(request)).await.unwrap_or(Err(TransportError::Silent))
+        let answer = async {
+            let (head, body) = self.service.clone().oneshot(request).await?.into_parts();
+            let (body, stream) = match reading {
+                Reading::Stream if head.status.is_success() => (Bytes::new(), Some(body)),
+                Reading::Whole | Reading::Stream => (read_whole(body).await?, None),
+            };
+            Ok(Answer { status: head.status, headers: head.headers, body, stream })
+        };
+        timeout_at(deadline, answer).await.unwrap_or(Err(TransportError::Silent))
     }
 }
 
@@ -132,15 +160,20 @@ impl fmt::Debug for Transport {
     }
 }
 
-async fn read_answer<B>(response: Response<B>) -> Result<Answer, TransportError>
+/// One type for the content of every service. The bytes of a socket are not copied by this.
+fn unify<B>(body: B) -> Content
 where
     B: Body + Send + 'static,
     B::Data: Buf + Send,
     B::Error: Into<BoxError>,
 {
-    let (head, body) = response.into_parts();
+    let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
+    body.map_err(Into::into).boxed_unsync()
+}
+
+async fn read_whole(body: Content) -> Result<Bytes, TransportError> {
     match Limited::new(body, MAX_ANSWER_BYTES).collect().await {
-        Ok(body) => Ok(Answer { status: head.status, headers: head.headers, body: body.to_bytes() }),
+        Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(TransportError::TooLong),
         Err(error) => Err(TransportError::Lost(error)),
     }
@@ -150,6 +183,7 @@ fn connector() -> HttpConnector {
     let mut connector = HttpConnector::new();
     connector.set_connect_timeout(Some(CONNECT_TIMEOUT.to_std()));
     connector.set_nodelay(true);
+    connector.set_keepalive(Some(TCP_KEEPALIVE.to_std()));
     connector
 }
 
