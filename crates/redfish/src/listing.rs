@@ -102,11 +102,7 @@ impl Bmc {
                 listing.unread += 1;
                 continue;
             };
-            let is_whole = entry.as_object().is_some_and(|entry| entry.len() > 1);
-            let document = match is_whole {
-                true => Some(entry.clone()),
-                false => self.read_if_answered(&path, deadline).await?,
-            };
+            let document = if is_whole(entry) { Some(entry.clone()) } else { self.read_if_answered(&path, deadline).await? };
             match document {
                 Some(document) => listing.members.push(Member { path, document }),
                 None => listing.unread += 1,
@@ -120,6 +116,11 @@ impl<T> Listing<T> {
     fn len(&self) -> usize {
         self.members.len() + self.unread
     }
+}
+
+/// Whether a member stands in its collection in full rather than as a link. A link may carry annotations, an ETag say.
+fn is_whole(entry: &Value) -> bool {
+    entry.as_object().is_some_and(|entry| entry.keys().any(|key| !key.starts_with('@')))
 }
 
 fn is_absence(fault: &Fault) -> bool {

@@ -56,6 +56,8 @@ impl Parser {
         if line.starts_with(':') {
             return Some(Signal::KeepAlive);
         }
+        // A byte order mark may stand before the very first line.
+        let line = line.trim_start_matches('\u{feff}');
         let (name, value) = line.split_once(':').unwrap_or((line, ""));
         // `id`, `event` and `retry` are for clients that resume or dispatch; the message itself says all that we need.
         if name == "data" {
@@ -78,7 +80,7 @@ mod tests {
 
     #[test]
     fn messages_end_with_an_empty_line_however_lines_end_and_bytes_arrive() {
-        let text = b"\xEF\xBB\xBFid: 1\ndata: {\ndata:}\n\n: alive\r\ndata: x\r\n\r\nevent: y\n\ndata: \xC3\xA9\r\r";
+        let text = b"\xEF\xBB\xBFdata: {\ndata:}\n\n: alive\r\ndata: x\r\n\r\nevent: y\n\ndata: \xC3\xA9\r\r";
         let expected = [message("{\n}"), Signal::KeepAlive, message("x"), message("é")];
         for size in 1..text.len() {
             let mut parser = Parser::default();
