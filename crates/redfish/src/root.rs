@@ -19,6 +19,15 @@ pub(crate) struct Root {
     pub events: Option<String>,
     pub vendor: Option<String>,
     pub expand: Expand,
+    pub door: Door,
+}
+
+/// Whether the root can be read without logging in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// As the standard requires.
+    Open,
+    Guarded,
 }
 
 /// Whether a collection can be read together with its members.
@@ -46,6 +55,7 @@ impl Root {
             events: told("EventService"),
             vendor: text(document, "Vendor"),
             expand,
+            door: Door::Open,
         }
     }
 
@@ -56,6 +66,7 @@ impl Root {
             updates: Some(usual("UpdateService")),
             accounts: Some(usual("AccountService")),
             events: Some(usual("EventService")),
+            door: Door::Guarded,
             ..Root::read(&Value::Null)
         }
     }

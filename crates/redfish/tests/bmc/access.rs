@@ -114,6 +114,10 @@ async fn a_bmc_that_is_starting_up_is_not_taken_for_one_without_sessions() {
 async fn a_guarded_root_does_not_keep_us_out() {
     let fake = Fake::ordinary().now("GET /redfish/v1/", text(401, ""));
     assert_eq!(fake.bmc().observe_power().await, Ok(Power::On));
+    let fake = fake.now(SESSIONS, text(401, ""));
+    fake.take_log();
+    assert_eq!(fake.bmc().observe_power().await, Ok(Power::On));
+    assert!(fake.take_log().ends_with("GET /redfish/v1/Systems/1 Basic cm9vdDpjYWx2aW4=\n"), "behind a guard there is no logging in");
 }
 
 #[tokio::test]
