@@ -95,7 +95,7 @@ impl Ear {
             let bytes = match frame {
                 None => return None,
                 Some(Err(error)) => {
-                    tracing::debug!(path = self.path, error = &*error as &dyn std::error::Error, "an event stream broke");
+                    tracing::debug!(path = self.path, error = &error as &dyn std::error::Error, "an event stream broke");
                     return Some(Err(self.end(FaultClass::Unreachable, "the event stream broke")));
                 }
                 Some(Ok(frame)) => frame.into_data().unwrap_or_default(),

@@ -52,11 +52,11 @@ const TCP_KEEPALIVE: Span = Span::seconds(30);
 /// An HTTP service that reaches BMCs. Cheap to clone; one serves any number of BMCs.
 #[derive(Clone)]
 pub struct Transport {
-    service: BoxCloneSyncService<Request<Full<Bytes>>, Response<Content>, TransportError>,
+    service: BoxCloneSyncService<(Request<Full<Bytes>>, Reading), Answer, TransportError>,
 }
 
 /// Content that is still arriving.
-pub(crate) type Content = UnsyncBoxBody<Bytes, BoxError>;
+pub(crate) type Content = UnsyncBoxBody<Bytes, TransportError>;
 
 /// How much of an answer is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,23 +134,20 @@ impl Transport {
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        let service = service.map_err(|error| TransportError::from_service(error.into()));
-        let service = service.map_response(|response: Response<B>| response.map(unify));
+        let service = tower::service_fn(move |(request, reading)| {
+            let service = service.clone();
+            async move {
+                let response = service.oneshot(request).await.map_err(|error| TransportError::from_service(error.into()))?;
+                read_answer(response.map(unify), reading).await
+            }
+        });
         Transport { service: BoxCloneSyncService::new(service) }
     }
 
     /// Sends one request and reads the answer, all before `deadline`; a stream may go on after it.
     pub(crate) async fn send(&self, request: Request<Full<Bytes>>, reading: Reading, deadline: Instant) -> Result<Answer, TransportError> {
         let deadline = deadline.min(Instant::now() + ANSWER_TIMEOUT.to_std());
-        let answer = async {
-            let (head, body) = self.service.clone().oneshot(request).await?.into_parts();
-            let (body, stream) = match reading {
-                Reading::Stream if head.status.is_success() => (Bytes::new(), Some(body)),
-                Reading::Whole | Reading::Stream => (read_whole(body).await?, None),
-            };
-            Ok(Answer { status: head.status, headers: head.headers, body, stream })
-        };
-        timeout_at(deadline, answer).await.unwrap_or(Err(TransportError::Silent))
+        timeout_at(deadline, self.service.clone().oneshot((request, reading))).await.unwrap_or(Err(TransportError::Silent))
     }
 }
 
@@ -168,14 +165,23 @@ where
     B::Error: Into<BoxError>,
 {
     let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
-    body.map_err(Into::into).boxed_unsync()
+    body.map_err(|error| TransportError::Lost(error.into())).boxed_unsync()
+}
+
+async fn read_answer(response: Response<Content>, reading: Reading) -> Result<Answer, TransportError> {
+    let (head, body) = response.into_parts();
+    let (body, stream) = match reading {
+        Reading::Stream if head.status.is_success() => (Bytes::new(), Some(body)),
+        Reading::Whole | Reading::Stream => (read_whole(body).await?, None),
+    };
+    Ok(Answer { status: head.status, headers: head.headers, body, stream })
 }
 
 async fn read_whole(body: Content) -> Result<Bytes, TransportError> {
     match Limited::new(body, MAX_ANSWER_BYTES).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(TransportError::TooLong),
-        Err(error) => Err(TransportError::Lost(error)),
+        Err(error) => Err(error.downcast().map_or_else(TransportError::Lost, |error| *error)),
     }
 }
 

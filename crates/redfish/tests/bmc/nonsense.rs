@@ -126,6 +126,7 @@ proptest! {
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
         let bmc = bmc(Transport::in_process(tower::service_fn(answer)), "http://10.0.0.1");
-        runtime.block_on(try_everything(&bmc));
+        // Spawned, so that every call is shown to fit a task that moves between threads.
+        runtime.block_on(async { tokio::spawn(async move { try_everything(&bmc).await }).await.unwrap() });
     }
 }
