@@ -1,17 +1,20 @@
-//! One BMC: the looks and the requests that the keeper makes.
+//! One BMC: what is known of it, and how its System is found.
+//!
+//! The looks and the requests that the keeper makes are in the files of their kind.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::{Method, Uri};
-use model::{Delivery, Fault, FaultClass, Power, PowerRequest};
-use serde_json::{Value, json};
+use model::{Delivery, Fault, FaultClass};
+use serde_json::Value;
 
+use crate::ask::Found;
 use crate::credentials::Credentials;
-use crate::document;
+use crate::document::{self, Action};
 use crate::fault::{Asked, Purpose};
 use crate::line::{Deadline, Line};
-use crate::reset::choose_reset_type;
+use crate::quirks::Quirks;
 use crate::transport::Transport;
 
 /// The driver of one BMC. Clones are cheap and share the session and what was learnt about the BMC.
@@ -26,23 +29,10 @@ struct Shared {
     system: Mutex<Option<String>>,
 }
 
-/// Who made the machine and what runs its BMC, as far as it tells.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
-    pub vendor: Option<String>,
-    pub model: Option<String>,
-    pub serial: Option<String>,
-    /// The vendor's order number; Dell's service tag.
-    pub sku: Option<String>,
-    pub uuid: Option<String>,
-    pub bios_version: Option<String>,
-    pub bmc_firmware: Option<String>,
-}
-
-/// A System document and where it was found.
-struct System {
-    path: String,
-    document: Value,
+/// A System and where it was found.
+pub(crate) struct System {
+    pub path: String,
+    pub found: Found,
 }
 
 impl Bmc {
@@ -51,72 +41,24 @@ impl Bmc {
         Bmc { shared: Arc::new(Shared { line: Line::new(transport, base, credentials), system: Mutex::new(None) }) }
     }
 
-    /// The power of the machine, in one request once the System has been found.
-    ///
-    /// Some BMCs report a state that is seconds old; the caller judges by when it looked, not by one look.
-    pub async fn observe_power(&self) -> Result<Power, Fault> {
-        let system = self.read_system(Deadline::of_call()).await?;
-        document::power(&system.document).map_err(|what| system.asked().garbled(&what))
-    }
-
-    /// Who made the machine. Fields that the BMC does not tell, or tells where it answers with an error, are absent.
-    pub async fn observe_identity(&self) -> Result<Identity, Fault> {
-        let deadline = Deadline::of_call();
-        let System { document: system, .. } = self.read_system(deadline).await?;
-        let root = self.shared.line.root(deadline).await?;
-        let manager = match document::first_manager(&system) {
-            Some(path) => self.read_if_answered(&path, deadline).await?,
-            None => None,
-        };
-        Ok(Identity {
-            vendor: document::text(&system, "Manufacturer").or(root.vendor),
-            model: document::text(&system, "Model"),
-            serial: document::text(&system, "SerialNumber"),
-            sku: document::text(&system, "SKU"),
-            uuid: document::text(&system, "UUID"),
-            bios_version: document::text(&system, "BiosVersion"),
-            bmc_firmware: manager.and_then(|manager| document::text(&manager, "FirmwareVersion")),
-        })
-    }
-
-    /// Asks for a change of power. Success means that the BMC took the request, not that anything happened.
-    pub async fn request_power(&self, request: PowerRequest) -> Result<(), Fault> {
-        let deadline = Deadline::of_call();
-        let system = self.read_system(deadline).await?;
-        let action = document::reset_action(&system.path, &system.document);
-        let offered = match (action.offered, action.action_info) {
-            (Some(offered), _) => Some(offered),
-            (None, Some(path)) => {
-                self.read_if_answered(&path, deadline).await?.and_then(|info| document::reset_types_of_action_info(&info))
-            }
-            (None, None) => None,
-        };
-        let Some(reset_type) = choose_reset_type(request, offered.as_deref()) else {
-            let offered = offered.unwrap_or_default().join(", ");
-            let detail = format!("{} offers only {offered} for {request:?}", system.path);
-            return Err(Fault::new(FaultClass::Unsupported, Delivery::No, detail));
-        };
-        self.shared.line.post(&action.target, &json!({"ResetType": reset_type}), deadline).await
-    }
-
     /// Ends our session with the BMC, if there is one. The next call would open another.
     pub async fn close(&self) {
         self.shared.line.close().await;
     }
 
     /// Reads the System where it was last found, and looks for it anew if it is there no more.
-    async fn read_system(&self, deadline: Deadline) -> Result<System, Fault> {
+    pub(crate) async fn read_system(&self, deadline: Deadline) -> Result<System, Fault> {
         let known = self.known_system().clone();
         if let Some(path) = known {
-            match self.shared.line.get(&path, deadline).await {
+            match self.shared.line.read(&path, deadline).await {
                 Err(fault) if fault.class == FaultClass::Missing => self.forget_system(),
-                answer => return answer.map(|document| System { path, document }),
+                answer => return answer.map(|found| System { path, found }),
             }
         }
         let path = self.find_system(deadline).await?;
-        let document = self.shared.line.get(&path, deadline).await?;
+        let found = self.shared.line.read(&path, deadline).await?;
         *self.known_system() = Some(path.clone());
-        Ok(System { path, document })
+        Ok(System { path, found })
     }
 
     /// A BMC that we manage has one System: that of its machine.
@@ -128,7 +70,7 @@ impl Bmc {
     }
 
     /// A document that we can do without: an error answer counts as its absence, but silence is a fault.
-    async fn read_if_answered(&self, path: &str, deadline: Deadline) -> Result<Option<Value>, Fault> {
+    pub(crate) async fn read_if_answered(&self, path: &str, deadline: Deadline) -> Result<Option<Value>, Fault> {
         match self.shared.line.get(path, deadline).await {
             Ok(document) => Ok(Some(document)),
             Err(fault) if fault.class == FaultClass::Unreachable => Err(fault),
@@ -137,6 +79,30 @@ impl Bmc {
                 Ok(None)
             }
         }
+    }
+
+    /// The values that an action takes for a parameter, from the resource itself or from its ActionInfo; nothing if
+    /// neither tells.
+    pub(crate) async fn allowed_values(&self, action: &Action<'_>, name: &str, deadline: Deadline) -> Result<Option<Vec<String>>, Fault> {
+        match (action.allowed(name), action.info()) {
+            (Some(allowed), _) => Ok(Some(allowed)),
+            (None, Some(path)) => {
+                let info = self.read_if_answered(&path, deadline).await?;
+                Ok(info.and_then(|info| document::allowed_by_action_info(&info, name)))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// What the maker of this machine wants that no document tells.
+    pub(crate) async fn quirks(&self, system: &System, deadline: Deadline) -> Result<&'static Quirks, Fault> {
+        let vendor = self.shared.line.root(deadline).await?.vendor;
+        let maker = document::text(system.document(), "Manufacturer");
+        Ok(Quirks::of([maker.as_deref(), vendor.as_deref()].into_iter().flatten()))
+    }
+
+    pub(crate) fn line(&self) -> &Line {
+        &self.shared.line
     }
 
     fn forget_system(&self) {
@@ -150,7 +116,16 @@ impl Bmc {
 }
 
 impl System {
-    fn asked(&self) -> Asked {
+    pub fn document(&self) -> &Value {
+        &self.found.document
+    }
+
+    /// The managers that say they manage this System.
+    pub fn managers(&self) -> Vec<String> {
+        document::all_linked(document::field(self.document(), "Links"), "ManagedBy")
+    }
+
+    pub fn asked(&self) -> Asked {
         Asked { method: Method::GET, path: self.path.clone(), purpose: Purpose::Observe }
     }
 }

@@ -2,47 +2,14 @@
 //!
 //! Every function here is total: what is missing or odd becomes `None`, and only the caller knows whether that matters.
 
-use model::Power;
 use serde_json::Value;
 
 /// How much of a BMC's own message is repeated in a fault, in characters: one line on a terminal.
 const MESSAGE_LIMIT: usize = 160;
 
-/// Where the service root is. The trailing slash is the standard's, and some BMCs know no other.
-pub(crate) const ROOT: &str = "/redfish/v1/";
-
-/// What the service root leads to; where it is silent, the places that the standard's examples and most vendors use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Root {
-    pub systems: String,
-    pub sessions: String,
-    pub vendor: Option<String>,
-}
-
-/// The reset action of a System.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ResetAction {
-    pub target: String,
-    /// The reset types that the System itself lists.
-    pub offered: Option<Vec<String>>,
-    /// Where else they may be listed.
-    pub action_info: Option<String>,
-}
-
 /// A JSON object, or nothing.
 pub(crate) fn parse(body: &[u8]) -> Option<Value> {
     serde_json::from_slice(body).ok().filter(Value::is_object)
-}
-
-impl Root {
-    /// `Root::read(&Value::Null)` is a root that says nothing.
-    pub fn read(document: &Value) -> Root {
-        Root {
-            systems: link(field(document, "Systems")).unwrap_or_else(|| "/redfish/v1/Systems".to_owned()),
-            sessions: link(field(field(document, "Links"), "Sessions")).unwrap_or_else(|| "/redfish/v1/SessionService/Sessions".to_owned()),
-            vendor: text(document, "Vendor"),
-        }
-    }
 }
 
 /// The members of a collection that have a usable link; one bad member does not lose the others.
@@ -50,42 +17,56 @@ pub(crate) fn members(document: &Value) -> Vec<String> {
     items(field(document, "Members")).filter_map(link).collect()
 }
 
-/// The first manager that says it manages this System.
-pub(crate) fn first_manager(system: &Value) -> Option<String> {
-    items(field(field(system, "Links"), "ManagedBy")).find_map(link)
+/// An action that a resource offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Action<'a> {
+    pub target: String,
+    offer: &'a Value,
 }
 
-/// The power of a System, or the words in which it fails to tell.
-pub(crate) fn power(system: &Value) -> Result<Power, String> {
-    let Some(state) = text(system, "PowerState") else {
-        return Err("there is no PowerState".to_owned());
-    };
-    match state.to_ascii_lowercase().as_str() {
-        // A paused machine has power; that it does not run is for others to notice.
-        "on" | "paused" => Ok(Power::On),
-        "off" => Ok(Power::Off),
-        "poweringon" => Ok(Power::PoweringOn),
-        "poweringoff" => Ok(Power::PoweringOff),
-        _ => Err(format!("the PowerState is `{}`", shortened(&state))),
+impl Action<'_> {
+    /// The values that the resource itself lists for a parameter.
+    pub fn allowed(&self, parameter: &str) -> Option<Vec<String>> {
+        texts(field(self.offer, &format!("{parameter}@Redfish.AllowableValues")))
+    }
+
+    /// Where else they may be listed.
+    pub fn info(&self) -> Option<String> {
+        link(field(self.offer, "@Redfish.ActionInfo"))
     }
 }
 
-/// The reset action of the System at `path`.
-pub(crate) fn reset_action(path: &str, system: &Value) -> ResetAction {
-    let action = field(field(system, "Actions"), "#ComputerSystem.Reset");
-    let usual = || format!("{}/Actions/ComputerSystem.Reset", path.trim_end_matches('/'));
-    ResetAction {
-        target: field(action, "target").as_str().and_then(local_path).unwrap_or_else(usual),
-        offered: texts(field(action, "ResetType@Redfish.AllowableValues")),
-        action_info: link(field(action, "@Redfish.ActionInfo")),
-    }
+/// The action `name` (`ComputerSystem.Reset`) of the resource at `path`; nothing if it does not offer it.
+pub(crate) fn action<'a>(path: &str, document: &'a Value, name: &str) -> Option<Action<'a>> {
+    let offer = field(field(document, "Actions"), &format!("#{name}"));
+    let told = || field(offer, "target").as_str().and_then(local_path);
+    offer.is_object().then(|| Action { target: told().unwrap_or_else(|| usual_target(path, name)), offer })
 }
 
-/// The reset types that an ActionInfo document lists.
-pub(crate) fn reset_types_of_action_info(document: &Value) -> Option<Vec<String>> {
+/// Where the standard puts the action `name` of the resource at `path`.
+pub(crate) fn usual_target(path: &str, name: &str) -> String {
+    format!("{}/Actions/{name}", path.trim_end_matches('/'))
+}
+
+/// The values that an ActionInfo document lists for a parameter.
+pub(crate) fn allowed_by_action_info(document: &Value, name: &str) -> Option<Vec<String>> {
     let parameter =
-        items(field(document, "Parameters")).find(|parameter| field(parameter, "Name").as_str().is_some_and(|name| name == "ResetType"))?;
+        items(field(document, "Parameters")).find(|parameter| field(parameter, "Name").as_str().is_some_and(|told| told == name))?;
     texts(field(parameter, "AllowableValues"))
+}
+
+/// Whether a document is a Task, which an answer to a request may hold.
+pub(crate) fn is_task(document: &Value) -> bool {
+    let kind = text(document, "@odata.type").unwrap_or_default();
+    kind.starts_with("#Task.") || (kind.is_empty() && text(document, "TaskState").is_some())
+}
+
+/// The messages of an answer by the last part of their ids, e.g. `NoValidSession`.
+pub(crate) fn message_keys(body: &[u8]) -> Vec<String> {
+    let Some(document) = parse(body) else { return Vec::new() };
+    let error = field(&document, "error");
+    let ids = items(field(error, "@Message.ExtendedInfo")).filter_map(|entry| text(entry, "MessageId")).chain(text(error, "code"));
+    ids.map(|id| id.rsplit('.').next().unwrap_or_default().to_owned()).collect()
 }
 
 /// The first message of an error answer, on one line and not too long.
@@ -102,6 +83,37 @@ pub(crate) fn text(document: &Value, name: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
+/// A whole number. Some BMCs write it as a text or with a fraction.
+pub(crate) fn number(document: &Value, name: &str) -> Option<u64> {
+    /// The largest number of which every smaller whole one has a floating form.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let value = field(document, name);
+    let float = || value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|float| (0.0..EXACT).contains(float));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked, and a fraction is dropped")]
+    let rounded = || float().map(|float| float as u64);
+    value.as_u64().or_else(rounded)
+}
+
+/// A yes or no.
+pub(crate) fn flag(document: &Value, name: &str) -> Option<bool> {
+    let value = field(document, name);
+    value.as_bool().or_else(|| match value.as_str()?.trim().to_ascii_lowercase().as_str() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    })
+}
+
+/// What `name` links to.
+pub(crate) fn linked(document: &Value, name: &str) -> Option<String> {
+    link(field(document, name))
+}
+
+/// All that the list `name` links to.
+pub(crate) fn all_linked(document: &Value, name: &str) -> Vec<String> {
+    items(field(document, name)).filter_map(link).collect()
+}
+
 /// The path of a link on this same service.
 ///
 /// A host in the link is ignored: behind a port forward BMCs name hosts that do not exist, and a malicious one must
@@ -114,7 +126,7 @@ pub(crate) fn local_path(link: &str) -> Option<String> {
 }
 
 /// A field by name, in whatever case; `Null` if there is none.
-fn field<'a>(document: &'a Value, name: &str) -> &'a Value {
+pub(crate) fn field<'a>(document: &'a Value, name: &str) -> &'a Value {
     let Some(object) = document.as_object() else {
         return &Value::Null;
     };
@@ -122,22 +134,22 @@ fn field<'a>(document: &'a Value, name: &str) -> &'a Value {
     exact.or_else(|| object.iter().find_map(|(key, value)| key.eq_ignore_ascii_case(name).then_some(value))).unwrap_or(&Value::Null)
 }
 
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
+pub(crate) fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
 /// The texts of a list. A list without any says as little as no list.
-fn texts(list: &Value) -> Option<Vec<String>> {
+pub(crate) fn texts(list: &Value) -> Option<Vec<String>> {
     let texts: Vec<String> = items(list).filter_map(Value::as_str).map(|text| text.trim().to_owned()).collect();
     (!texts.is_empty()).then_some(texts)
 }
 
 /// A link, whether wrapped as `{"@odata.id": …}` or bare.
-fn link(value: &Value) -> Option<String> {
+pub(crate) fn link(value: &Value) -> Option<String> {
     value.as_str().or_else(|| field(value, "@odata.id").as_str()).and_then(local_path)
 }
 
-fn shortened(message: &str) -> String {
+pub(crate) fn shortened(message: &str) -> String {
     let one_line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let one_line: String = one_line.chars().filter(|c| !c.is_control()).collect();
     if one_line.chars().count() <= MESSAGE_LIMIT {
@@ -152,24 +164,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn power_is_read_in_any_case_and_anything_else_is_not_guessed() {
-        let cases = [
-            (json!({"PowerState": "On"}), Ok(Power::On)),
-            (json!({"PowerState": "OFF"}), Ok(Power::Off)),
-            (json!({"PowerState": " poweringOn "}), Ok(Power::PoweringOn)),
-            (json!({"powerState": "PoweringOff"}), Ok(Power::PoweringOff)),
-            (json!({"PowerState": "Paused"}), Ok(Power::On)),
-            (json!({"PowerState": "Reset"}), Err("the PowerState is `Reset`")),
-            (json!({"PowerState": null}), Err("there is no PowerState")),
-            (json!({"PowerState": 1}), Err("there is no PowerState")),
-            (json!({}), Err("there is no PowerState")),
-        ];
-        for (document, expected) in cases {
-            assert_eq!(power(&document), expected.map_err(str::to_owned), "{document}");
-        }
-    }
 
     #[test]
     fn one_bad_member_does_not_lose_the_others() {
@@ -188,36 +182,6 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_root_leads_to_the_usual_places() {
-        let usual = Root { systems: "/redfish/v1/Systems".into(), sessions: "/redfish/v1/SessionService/Sessions".into(), vendor: None };
-        assert_eq!(Root::read(&Value::Null), usual);
-        let told =
-            json!({"Vendor": "Dell", "Systems": {"@odata.id": "/redfish/v1/S"}, "Links": {"Sessions": {"@odata.id": "/redfish/v1/L"}}});
-        assert_eq!(
-            Root::read(&told),
-            Root { systems: "/redfish/v1/S".into(), sessions: "/redfish/v1/L".into(), vendor: Some("Dell".into()) }
-        );
-    }
-
-    #[test]
-    fn the_reset_action_is_found_or_assumed() {
-        let assumed = ResetAction { target: "/redfish/v1/Systems/1/Actions/ComputerSystem.Reset".into(), offered: None, action_info: None };
-        assert_eq!(reset_action("/redfish/v1/Systems/1", &json!({})), assumed);
-        assert_eq!(reset_action("/redfish/v1/Systems/1/", &json!({"Actions": []})), assumed);
-        let told = json!({"Actions": {"#ComputerSystem.Reset": {
-            "target": "/redfish/v1/Systems/1/Actions/Power",
-            "ResetType@Redfish.AllowableValues": ["On", 5, "ForceOff"],
-            "@Redfish.ActionInfo": "/redfish/v1/Systems/1/ResetActionInfo",
-        }}});
-        let found = ResetAction {
-            target: "/redfish/v1/Systems/1/Actions/Power".into(),
-            offered: Some(vec!["On".into(), "ForceOff".into()]),
-            action_info: Some("/redfish/v1/Systems/1/ResetActionInfo".into()),
-        };
-        assert_eq!(reset_action("/redfish/v1/Systems/1", &told), found);
-    }
-
-    #[test]
     fn the_first_message_is_one_short_line() {
         let extended = json!({"error": {"message": "See ExtendedInfo.", "@Message.ExtendedInfo": [{}, {"Message": "Busy\r\n  now."}]}});
         assert_eq!(first_message(extended.to_string().as_bytes()).as_deref(), Some("Busy now."));
@@ -226,5 +190,31 @@ mod tests {
         assert_eq!(first_message(b"<html>"), None);
         let long = json!({"error": {"message": "x".repeat(1000)}});
         assert_eq!(first_message(long.to_string().as_bytes()).map(|message| message.chars().count()), Some(MESSAGE_LIMIT));
+    }
+
+    #[test]
+    fn messages_are_known_by_the_last_part_of_their_ids() {
+        let body =
+            json!({"error": {"code": "Base.1.8.GeneralError", "@Message.ExtendedInfo": [{"MessageId": "Base.1.8.ResourceInUse"}, 7]}});
+        assert_eq!(message_keys(body.to_string().as_bytes()), ["ResourceInUse", "GeneralError"]);
+        assert_eq!(message_keys(b"<html>"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn numbers_and_flags_are_read_as_they_are_written() {
+        let document = json!({"a": 5, "b": "6", "c": 7.9, "d": -1, "e": "x", "f": null, "g": true, "h": "False", "i": 1e300});
+        let numbers: Vec<Option<u64>> = ["a", "b", "c", "d", "e", "f", "i"].iter().map(|name| number(&document, name)).collect();
+        assert_eq!(numbers, [Some(5), Some(6), Some(7), None, None, None, None]);
+        assert_eq!((flag(&document, "g"), flag(&document, "h"), flag(&document, "a")), (Some(true), Some(false), None));
+    }
+
+    #[test]
+    fn an_action_is_offered_only_if_the_resource_says_so() {
+        assert_eq!(action("/m", &json!({"Actions": []}), "Manager.Reset"), None);
+        let bare = json!({"Actions": {"#Manager.Reset": {}}});
+        assert_eq!(action("/m/", &bare, "Manager.Reset").unwrap().target, "/m/Actions/Manager.Reset");
+        let told = json!({"Actions": {"#Manager.Reset": {"target": "/x/y", "ResetType@Redfish.AllowableValues": ["On", 5]}}});
+        let action = action("/m", &told, "Manager.Reset").unwrap();
+        assert_eq!((action.target.as_str(), action.allowed("ResetType")), ("/x/y", Some(vec!["On".to_owned()])));
     }
 }

@@ -6,7 +6,9 @@ use std::fmt;
 use http::{Method, StatusCode};
 use model::{Delivery, Fault, FaultClass};
 
+use crate::content::Words;
 use crate::document;
+use crate::message::classify_message;
 use crate::transport::{Answer, TransportError};
 
 /// Whether the request would change the machine.
@@ -34,10 +36,22 @@ pub fn classify_status(status: StatusCode, purpose: Purpose) -> (FaultClass, Del
     }
 }
 
+/// What a refusal means by its status and its messages. The delivery is the status's alone: a BMC that broke may well have
+/// obeyed first, whatever it says about it.
+pub fn classify_refusal(status: StatusCode, message_ids: &[String], purpose: Purpose) -> (FaultClass, Delivery) {
+    let (class, delivery) = classify_status(status, purpose);
+    // These three are what services send for want of a better one. Every other status is meant.
+    let is_vague = matches!(status.as_u16(), 400 | 409 | 500);
+    let told = message_ids.iter().find_map(|id| classify_message(id)).filter(|_| is_vague);
+    (told.unwrap_or(class), delivery)
+}
+
 /// What the absence of an answer means.
 pub fn classify_transport(error: &TransportError, purpose: Purpose) -> (FaultClass, Delivery) {
     match error {
         TransportError::Connect(_) => (FaultClass::Unreachable, Delivery::No),
+        // It is we who deny: an answer from this peer would be worth nothing.
+        TransportError::Untrusted(_) => (FaultClass::Denied, Delivery::No),
         TransportError::Lost(_) | TransportError::Silent => (FaultClass::Unreachable, unless_observing(purpose)),
         TransportError::TooLong => (FaultClass::Garbled, unless_observing(purpose)),
     }
@@ -64,17 +78,9 @@ impl fmt::Display for Asked {
     }
 }
 
-/// Whether the BMC's own words about a failure may be repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Words {
-    Repeat,
-    /// The request carried a password, which a BMC may quote in its complaint.
-    Withhold,
-}
-
 impl Asked {
     pub fn refused(&self, answer: &Answer, words: Words) -> Fault {
-        let (class, delivery) = classify_status(answer.status, self.purpose);
+        let (class, delivery) = classify_refusal(answer.status, &document::message_keys(&answer.body), self.purpose);
         let status = answer.status.as_u16();
         let message = match words {
             Words::Repeat => document::first_message(&answer.body),
@@ -92,7 +98,9 @@ impl Asked {
         let cause = error.cause();
         match error {
             TransportError::Silent | TransportError::TooLong => Fault::new(class, delivery, format!("{self}: {error}")),
-            TransportError::Connect(_) | TransportError::Lost(_) => Fault::new(class, delivery, format!("{self}: {error} ({cause})")),
+            TransportError::Connect(_) | TransportError::Untrusted(_) | TransportError::Lost(_) => {
+                Fault::new(class, delivery, format!("{self}: {error} ({cause})"))
+            }
         }
     }
 
@@ -150,12 +158,38 @@ mod tests {
     }
 
     #[test]
+    fn a_message_corrects_a_vague_status_and_no_other() {
+        let cases = [
+            (400, "Base.1.8.NoValidSession", FaultClass::Denied),
+            (400, "Base.1.8.ResourceInUse", FaultClass::Busy),
+            (400, "Base.1.8.GeneralError", FaultClass::Unsupported),
+            (409, "Base.1.8.ActionNotSupported", FaultClass::Unsupported),
+            (409, "Base.1.8.GeneralError", FaultClass::Busy),
+            (500, "Base.1.8.SessionLimitExceeded", FaultClass::Busy),
+            (404, "Base.1.8.ResourceInUse", FaultClass::Missing),
+            (503, "Base.1.8.ActionNotSupported", FaultClass::Busy),
+        ];
+        for (status, message_id, expected) in cases {
+            let status = StatusCode::from_u16(status).unwrap();
+            let (class, delivery) = classify_refusal(status, &[message_id.to_owned()], Purpose::Request);
+            assert_eq!(class, expected, "{status} {message_id}");
+            assert_eq!(delivery, classify_status(status, Purpose::Request).1, "the message does not tell whether it was obeyed");
+        }
+    }
+
+    #[test]
     fn each_transport_error_has_one_meaning() {
-        let errors =
-            [TransportError::Connect("x".into()), TransportError::Lost("x".into()), TransportError::Silent, TransportError::TooLong];
+        let errors = [
+            TransportError::Connect("x".into()),
+            TransportError::Untrusted(rustls::CertificateError::Expired),
+            TransportError::Lost("x".into()),
+            TransportError::Silent,
+            TransportError::TooLong,
+        ];
         let table: String = errors.iter().map(|error| row(error, |purpose| classify_transport(error, purpose))).collect();
         expect![[r#"
             no connection: unreachable, delivered No/No
+            the certificate is not trusted: denied, delivered No/No
             connection lost: unreachable, delivered No/Maybe
             no answer in time: unreachable, delivered No/Maybe
             the answer is longer than 2097152 bytes: garbled, delivered No/Maybe

@@ -8,16 +8,48 @@
 //! The HTTP service is injected ([`Transport`]), so that a simulated BMC in the same process and a real one
 //! behind a socket take the same path.
 
+mod accounts;
+mod ask;
 mod bmc;
+mod boot;
+mod content;
 mod credentials;
 mod document;
+mod events;
 mod fault;
+mod firmware;
+mod identity;
+mod inventory;
+mod jobs;
 mod line;
+mod listing;
+mod manager;
+mod media;
+mod message;
+mod power;
+mod quirks;
 mod reset;
+mod root;
+mod sse;
+mod storage_reset;
 mod transport;
+mod trust;
 
-pub use bmc::{Bmc, Identity};
+pub use accounts::{Account, NewAccount, Role};
+pub use bmc::Bmc;
+pub use boot::{BootSeen, BootSource, BootTarget, Persistence};
 pub use credentials::{Credentials, Login};
-pub use fault::{Purpose, classify_status, classify_transport};
+pub use events::{BmcEvent, EventStream, KEEP_ALIVE_TIMEOUT};
+pub use fault::{Purpose, classify_refusal, classify_status, classify_transport};
+pub use firmware::Firmware;
+pub use identity::Identity;
+pub use inventory::{Controller, Dimm, Drive, DriveKind, Health, Inventory, LinkState, Nic, Processor, Volume};
+pub use jobs::{Job, JobRef, JobSeen, JobState};
 pub use line::CALL_TIMEOUT;
+pub use listing::{Listing, MAX_MEMBERS, Part};
+pub use media::MediaSeen;
+pub use message::classify_message;
+pub use sse::MAX_EVENT_BYTES;
+pub use storage_reset::StorageReset;
 pub use transport::{ANSWER_TIMEOUT, CONNECT_TIMEOUT, MAX_ANSWER_BYTES, Transport, TransportError};
+pub use trust::{CaBundle, Fingerprint, Trust, TrustError};

@@ -4,23 +4,27 @@
 //! left behind knowingly, because service processors allow only a handful. A BMC without sessions gets basic
 //! authentication instead.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION, USER_AGENT};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, IF_MATCH, LOCATION, USER_AGENT};
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::Full;
 use model::{Delivery, Fault, FaultClass, Span};
-use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 use zeroize::Zeroizing;
 
+use crate::ask::{Ask, read_document};
+use crate::content::{Field, Sent, Words};
 use crate::credentials::Credentials;
-use crate::document::{self, ROOT, Root};
-use crate::fault::{Asked, Purpose, Words};
-use crate::transport::{Answer, Transport};
+use crate::document::{self, local_path};
+use crate::fault::Asked;
+use crate::message;
+use crate::root::{Door, ROOT, Root};
+use crate::transport::{Answer, Reading, Transport};
 
 /// How long one call of the driver may take in all, with finding the System and logging in.
 ///
@@ -88,31 +92,17 @@ impl Line {
         &self.base
     }
 
-    /// Reads a document.
-    pub async fn get(&self, path: &str, deadline: Deadline) -> Result<Value, Fault> {
-        let asked = Asked { method: Method::GET, path: path.to_owned(), purpose: Purpose::Observe };
-        let answer = self.exchange(&asked, None, deadline).await?;
-        read_document(&asked, &answer)
-    }
-
-    /// Asks for an action. The answer's content does not matter: what happened is seen by looking.
-    pub async fn post(&self, path: &str, body: &Value, deadline: Deadline) -> Result<(), Fault> {
-        let asked = Asked { method: Method::POST, path: path.to_owned(), purpose: Purpose::Request };
-        let answer = self.exchange(&asked, Some(body), deadline).await?;
-        if answer.status.is_success() { Ok(()) } else { Err(asked.refused(&answer, Words::Repeat)) }
-    }
-
     /// The service root, read once and without credentials, which the standard requires to work.
     pub async fn root(&self, deadline: Deadline) -> Result<Root, Fault> {
         if let Some(root) = self.known_root().clone() {
             return Ok(root);
         }
-        let asked = Asked { method: Method::GET, path: ROOT.to_owned(), purpose: Purpose::Observe };
-        let answer = self.send(&asked, None, &Pass::None, deadline).await?;
+        let ask = Ask::get(ROOT);
+        let answer = self.send(&ask, &Pass::None, deadline).await?;
         let root = match answer.status {
             // Some guard even the root. Then the usual places have to do, since we cannot log in to learn where to log in.
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Root::read(&Value::Null),
-            _ => Root::read(&read_document(&asked, &answer)?),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Root::guarded(),
+            _ => Root::read(&read_document(&ask.asked, &answer)?),
         };
         *self.known_root() = Some(root.clone());
         Ok(root)
@@ -135,17 +125,17 @@ impl Line {
     }
 
     /// One request with our credentials, and once more if the BMC has forgotten our session.
-    async fn exchange(&self, asked: &Asked, body: Option<&Value>, deadline: Deadline) -> Result<Answer, Fault> {
+    pub async fn exchange(&self, ask: &Ask, deadline: Deadline) -> Result<Answer, Fault> {
         let mut pass = self.pass(None, deadline).await?;
-        let mut answer = self.send(asked, body, &pass, deadline).await?;
-        if answer.status == StatusCode::UNAUTHORIZED
+        let mut answer = self.send(ask, &pass, deadline).await?;
+        if is_session_refused(&answer)
             && let Pass::Session(refused, Age::Reused) = &pass
         {
             pass = self.pass(Some(refused), deadline).await?;
-            answer = self.send(asked, body, &pass, deadline).await?;
+            answer = self.send(ask, &pass, deadline).await?;
         }
         match pass {
-            Pass::Session(refused, Age::Fresh) if answer.status == StatusCode::UNAUTHORIZED => {
+            Pass::Session(refused, Age::Fresh) if is_session_refused(&answer) => {
                 self.drop_session(&refused).await;
                 self.end(refused, deadline).await;
             }
@@ -180,15 +170,17 @@ impl Line {
 
     /// Logs in; nothing if this BMC offers no sessions.
     async fn open_session(&self, deadline: Deadline) -> Result<Option<Session>, Fault> {
-        let path = self.root(deadline).await?.sessions;
+        let Root { sessions: path, door, .. } = self.root(deadline).await?;
         let login = self.login(deadline).await?;
-        let body = json!({"Password": login.password.as_str(), "UserName": login.user});
-        let asked = Asked { method: Method::POST, path, purpose: Purpose::Observe };
-        let answer = self.send(&asked, Some(&body), &Pass::None, deadline).await?;
+        let fields = BTreeMap::from([("Password", Field::Text(login.password.as_str())), ("UserName", Field::Text(&login.user))]);
+        let ask = Ask { sent: Some(Sent::secret(&fields)), ..Ask::observing(Method::POST, &path) };
+        let answer = self.send(&ask, &Pass::None, deadline).await?;
         match answer.status {
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => Ok(None),
-            status if status.is_success() => read_session(&asked, &answer).map(Some),
-            _ => Err(asked.refused(&answer, Words::Withhold)),
+            // Where even the root is guarded, all is: nobody can log in before being let in.
+            StatusCode::UNAUTHORIZED if door == Door::Guarded => Ok(None),
+            status if status.is_success() => read_session(&ask.asked, &answer).map(Some),
+            _ => Err(ask.asked.refused(&answer, Words::Withhold)),
         }
     }
 
@@ -226,13 +218,13 @@ impl Line {
 
     async fn end(&self, session: Session, deadline: Deadline) {
         let Some(path) = session.location.clone() else { return };
-        let asked = Asked { method: Method::DELETE, path, purpose: Purpose::Observe };
-        let outcome = self.send(&asked, None, &Pass::Session(session, Age::Reused), deadline).await;
+        let outcome = self.send(&Ask::observing(Method::DELETE, &path), &Pass::Session(session, Age::Reused), deadline).await;
         tracing::debug!(base = %self.base, outcome = ?outcome.map(|answer| answer.status), "ended a session");
     }
 
-    async fn send(&self, asked: &Asked, body: Option<&Value>, pass: &Pass, deadline: Deadline) -> Result<Answer, Fault> {
-        let request = self.request(asked, body, pass).map_err(|error| {
+    async fn send(&self, ask: &Ask, pass: &Pass, deadline: Deadline) -> Result<Answer, Fault> {
+        let asked = &ask.asked;
+        let request = self.request(ask, pass).map_err(|error| {
             tracing::debug!(%asked, base = %self.base, %error, "a request cannot be built");
             Fault::new(FaultClass::Unreachable, Delivery::No, format!("{asked}: `{}` is not an address", self.base))
         })?;
@@ -240,18 +232,22 @@ impl Line {
         if Instant::now() >= deadline.0 {
             return Err(Fault::new(FaultClass::Unreachable, Delivery::No, format!("{asked}: not sent, the call took over {CALL_TIMEOUT}")));
         }
-        self.transport.send(request, deadline.0).await.map_err(|error| asked.unanswered(&error))
+        self.transport.send(request, ask.reading, deadline.0).await.map_err(|error| asked.unanswered(&error))
     }
 
-    fn request(&self, asked: &Asked, body: Option<&Value>, pass: &Pass) -> Result<Request<Full<Bytes>>, http::Error> {
+    fn request(&self, ask: &Ask, pass: &Pass) -> Result<Request<Full<Bytes>>, http::Error> {
         let mut parts = http::uri::Parts::default();
         parts.scheme = self.base.scheme().cloned();
         parts.authority = self.base.authority().cloned();
-        parts.path_and_query = Some(asked.path.parse()?);
+        parts.path_and_query = Some(ask.asked.path.parse()?);
+        let accepted = match ask.reading {
+            Reading::Whole => "application/json",
+            Reading::Stream => "text/event-stream",
+        };
         let mut request = Request::builder()
-            .method(asked.method.clone())
+            .method(ask.asked.method.clone())
             .uri(Uri::from_parts(parts)?)
-            .header(ACCEPT, "application/json")
+            .header(ACCEPT, accepted)
             .header(ODATA_VERSION, "4.0")
             .header(USER_AGENT, "rackwright");
         match pass {
@@ -259,9 +255,12 @@ impl Line {
             Pass::Session(session, _) => request = request.header(X_AUTH_TOKEN, session.token.clone()),
             Pass::Basic(value) => request = request.header(AUTHORIZATION, value.clone()),
         }
-        match body {
+        if let Some(etag) = &ask.if_match {
+            request = request.header(IF_MATCH, etag.clone());
+        }
+        match &ask.sent {
             None => request.body(Full::default()),
-            Some(body) => request.header(CONTENT_TYPE, "application/json").body(Full::from(body.to_string())),
+            Some(sent) => request.header(CONTENT_TYPE, "application/json").body(Full::new(sent.text())),
         }
     }
 
@@ -270,11 +269,10 @@ impl Line {
     }
 }
 
-fn read_document(asked: &Asked, answer: &Answer) -> Result<Value, Fault> {
-    if !answer.status.is_success() {
-        return Err(asked.refused(answer, Words::Repeat));
-    }
-    document::parse(&answer.body).ok_or_else(|| asked.garbled("the answer is not a JSON object"))
+/// A BMC that has forgotten our session says so by its status, or by a message under another.
+fn is_session_refused(answer: &Answer) -> bool {
+    let told = || document::message_keys(&answer.body).iter().any(|key| key == message::NO_VALID_SESSION);
+    answer.status == StatusCode::UNAUTHORIZED || (answer.status.is_client_error() && told())
 }
 
 fn read_session(asked: &Asked, answer: &Answer) -> Result<Session, Fault> {
@@ -283,7 +281,7 @@ fn read_session(asked: &Asked, answer: &Answer) -> Result<Session, Fault> {
     };
     let mut token = token.clone();
     token.set_sensitive(true);
-    let told = answer.headers.get(LOCATION).and_then(|value| value.to_str().ok()).and_then(document::local_path);
-    let location = told.or_else(|| document::text(&document::parse(&answer.body)?, "@odata.id").as_deref().and_then(document::local_path));
+    let told = answer.headers.get(LOCATION).and_then(|value| value.to_str().ok()).and_then(local_path);
+    let location = told.or_else(|| document::text(&document::parse(&answer.body)?, "@odata.id").as_deref().and_then(local_path));
     Ok(Session { token, location })
 }

@@ -1,21 +1,26 @@
-//! The way to a BMC: an HTTP service, over TCP or inside this process.
+//! The way to a BMC: an HTTP service, over TCP, over TLS, or inside this process.
 //!
-//! It turns a request into a whole answer or a [`TransportError`]. It knows nothing of Redfish.
+//! It turns a request into a whole answer, the beginning of a stream, or a [`TransportError`]. It knows nothing of
+//! Redfish.
 
 use std::error::Error as StdError;
 use std::{fmt, io};
 
 use bytes::{Buf, Bytes};
 use http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Body;
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_rustls::HttpsConnectorBuilder;
+use hyper_util::client::legacy::connect::{Connect, HttpConnector};
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use model::Span;
 use tokio::time::{Instant, timeout_at};
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Service, ServiceExt};
+
+use crate::trust::{self, Trust, TrustError};
 
 /// How long a BMC may take to accept a connection.
 ///
@@ -40,18 +45,35 @@ const MAX_IDLE_CONNECTIONS: usize = 1;
 /// that at an idle one (60 s), so that thousands of idle BMCs hold no sockets.
 const IDLE_CONNECTION_AGE: Span = Span::seconds(10);
 
+/// When a silent connection is probed by the kernel: an event stream from a BMC that lost power would otherwise stay
+/// open for ever, since nothing is ever sent on it.
+const TCP_KEEPALIVE: Span = Span::seconds(30);
+
 /// An HTTP service that reaches BMCs. Cheap to clone; one serves any number of BMCs.
 #[derive(Clone)]
 pub struct Transport {
-    service: BoxCloneSyncService<Request<Full<Bytes>>, Answer, TransportError>,
+    service: BoxCloneSyncService<(Request<Full<Bytes>>, Reading), Answer, TransportError>,
 }
 
-/// A whole answer.
+/// Content that is still arriving.
+pub(crate) type Content = UnsyncBoxBody<Bytes, TransportError>;
+
+/// How much of an answer is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Whole,
+    /// If it succeeds, the content is left to be read as it comes; a refusal is read whole.
+    Stream,
+}
+
+/// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
+    /// Empty if the content is a stream.
     pub body: Bytes,
+    pub stream: Option<Content>,
 }
 
 /// Why there is no answer.
@@ -59,6 +81,9 @@ pub(crate) struct Answer {
 pub enum TransportError {
     #[error("no connection")]
     Connect(#[source] BoxError),
+    /// Nothing was sent: the BMC is not the one we mean, as far as its certificate tells.
+    #[error("the certificate is not trusted")]
+    Untrusted(rustls::CertificateError),
     #[error("connection lost")]
     Lost(#[source] BoxError),
     #[error("no answer in time")]
@@ -68,11 +93,25 @@ pub enum TransportError {
 }
 
 impl Transport {
-    /// Plain HTTP over TCP.
+    /// Plain HTTP over TCP. An `https` address is not reachable this way.
     pub fn tcp() -> Self {
-        let mut connector = HttpConnector::new();
-        connector.set_connect_timeout(Some(CONNECT_TIMEOUT.to_std()));
-        connector.set_nodelay(true);
+        Transport::over(connector())
+    }
+
+    /// HTTP over TLS. A plain `http` address is not reachable this way, so that a mistyped scheme shows no password.
+    ///
+    /// Nothing is sent before the certificate is trusted.
+    pub fn tls(trust: &Trust) -> Result<Self, TrustError> {
+        let mut tcp = connector();
+        tcp.enforce_http(false);
+        let tls = HttpsConnectorBuilder::new().with_tls_config(trust.client_config()?).https_only().enable_http1();
+        Ok(Transport::over(tls.wrap_connector(tcp)))
+    }
+
+    fn over<C>(connector: C) -> Self
+    where
+        C: Connect + Clone + Send + Sync + 'static,
+    {
         let client = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
@@ -95,14 +134,20 @@ impl Transport {
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        let service = service.map_err(|error| TransportError::from_service(error.into())).and_then(read_answer::<B>);
+        let service = tower::service_fn(move |(request, reading)| {
+            let service = service.clone();
+            async move {
+                let response = service.oneshot(request).await.map_err(|error| TransportError::from_service(error.into()))?;
+                read_answer(response.map(unify), reading).await
+            }
+        });
         Transport { service: BoxCloneSyncService::new(service) }
     }
 
-    /// Sends one request and reads the whole answer, all before `deadline`.
-    pub(crate) async fn send(&self, request: Request<Full<Bytes>>, deadline: Instant) -> Result<Answer, TransportError> {
+    /// Sends one request and reads the answer, all before `deadline`; a stream may go on after it.
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>, reading: Reading, deadline: Instant) -> Result<Answer, TransportError> {
         let deadline = deadline.min(Instant::now() + ANSWER_TIMEOUT.to_std());
-        timeout_at(deadline, self.service.clone().oneshot(request)).await.unwrap_or(Err(TransportError::Silent))
+        timeout_at(deadline, self.service.clone().oneshot((request, reading))).await.unwrap_or(Err(TransportError::Silent))
     }
 }
 
@@ -112,31 +157,56 @@ impl fmt::Debug for Transport {
     }
 }
 
-async fn read_answer<B>(response: Response<B>) -> Result<Answer, TransportError>
+/// One type for the content of every service. The bytes of a socket are not copied by this.
+fn unify<B>(body: B) -> Content
 where
     B: Body + Send + 'static,
     B::Data: Buf + Send,
     B::Error: Into<BoxError>,
 {
+    let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
+    body.map_err(|error| TransportError::Lost(error.into())).boxed_unsync()
+}
+
+async fn read_answer(response: Response<Content>, reading: Reading) -> Result<Answer, TransportError> {
     let (head, body) = response.into_parts();
+    let (body, stream) = match reading {
+        Reading::Stream if head.status.is_success() => (Bytes::new(), Some(body)),
+        Reading::Whole | Reading::Stream => (read_whole(body).await?, None),
+    };
+    Ok(Answer { status: head.status, headers: head.headers, body, stream })
+}
+
+async fn read_whole(body: Content) -> Result<Bytes, TransportError> {
     match Limited::new(body, MAX_ANSWER_BYTES).collect().await {
-        Ok(body) => Ok(Answer { status: head.status, headers: head.headers, body: body.to_bytes() }),
+        Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(TransportError::TooLong),
-        Err(error) => Err(TransportError::Lost(error)),
+        Err(error) => Err(error.downcast().map_or_else(TransportError::Lost, |error| *error)),
     }
+}
+
+fn connector() -> HttpConnector {
+    let mut connector = HttpConnector::new();
+    connector.set_connect_timeout(Some(CONNECT_TIMEOUT.to_std()));
+    connector.set_nodelay(true);
+    connector.set_keepalive(Some(TCP_KEEPALIVE.to_std()));
+    connector
 }
 
 impl TransportError {
     fn from_service(error: BoxError) -> Self {
+        if let Some(rustls::Error::InvalidCertificate(wrong)) = causes(error.as_ref()).find_map(|cause| cause.downcast_ref()) {
+            return TransportError::Untrusted(wrong.clone());
+        }
         if is_unsent(error.as_ref()) { TransportError::Connect(error) } else { TransportError::Lost(error) }
     }
 
     /// The root of the trouble in a few words: `connection refused`.
     pub(crate) fn cause(&self) -> String {
-        let mut innermost: &(dyn StdError + 'static) = self;
-        while let Some(source) = innermost.source() {
-            innermost = source;
+        if let TransportError::Untrusted(wrong) = self {
+            return trust::describe(wrong);
         }
+        let Some(innermost) = causes(self).last() else { return self.to_string() };
         match innermost.downcast_ref::<io::Error>().map(io::Error::kind) {
             // An error of no kind, such as that of a name lookup, says more in its own words.
             None | Some(io::ErrorKind::Other) => innermost.to_string(),
@@ -146,20 +216,24 @@ impl TransportError {
     }
 }
 
+/// An error and all that led to it. An [`io::Error`] does not count what it wraps among its sources, so it is opened.
+fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |error| {
+        let error: &'a (dyn StdError + 'static) = *error;
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        }
+    })
+}
+
 /// Whether the request surely never left: there was no connection to send it on.
 fn is_unsent(error: &(dyn StdError + 'static)) -> bool {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if error.downcast_ref::<ClientError>().is_some_and(ClientError::is_connect) {
-            return true;
-        }
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            use io::ErrorKind::{AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkDown, NetworkUnreachable};
-            if matches!(error.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable | NetworkDown | AddrNotAvailable) {
-                return true;
-            }
-        }
-        next = error.source();
-    }
-    false
+    use io::ErrorKind::{AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkDown, NetworkUnreachable};
+    causes(error).any(|cause| {
+        let refused = cause.downcast_ref::<io::Error>().is_some_and(|error| {
+            matches!(error.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable | NetworkDown | AddrNotAvailable)
+        });
+        refused || cause.downcast_ref::<ClientError>().is_some_and(ClientError::is_connect)
+    })
 }

@@ -15,6 +15,7 @@ mod spec;
 
 pub use error::SimError;
 pub use listen::Endpoints;
+pub use redfish::Quirk;
 pub use site::Site;
 pub use spec::SiteSpec;
 pub use world::{BmcLog, Counters, Layout, LayoutError, LogEntry, Logged, MachineSpec, Pace, Role, Vendor};

@@ -1,12 +1,14 @@
 //! A simulated site as a handle: opening it, looking at it, and changing it so that the change is saved.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use model::Clock;
 use serde_json::{Value, json};
 use store::{SharedStore, StoreError};
+use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -14,7 +16,7 @@ use world::{BmcLog, Instant, Layout, Record, World};
 
 use crate::error::SimError;
 use crate::journal::Journal;
-use crate::redfish::Sessions;
+use crate::redfish::{Quirk, Quirks, Sessions};
 use crate::spec::{Shape, SiteSpec};
 use crate::{kubernetes, redfish};
 
@@ -49,6 +51,11 @@ pub(crate) struct Inner {
     pub stopping: CancellationToken,
     pub listeners: TaskTracker,
     sessions: Vec<Mutex<Sessions>>,
+    pub quirks: Vec<Quirks>,
+    /// Wakes whoever waits for a BMC to write into its log.
+    logged: Vec<Notify>,
+    /// For BMCs whose firmware inventory exists once it was listed: one more than the restart count at that time.
+    firmware_listed: Vec<AtomicU32>,
 }
 
 impl Site {
@@ -81,7 +88,7 @@ impl Site {
                 .map_err(|source| SimError::Damaged { site: spec.name.clone(), source })?,
         };
         let pulse = Pulse { version: world.objects().version(), available: world.is_api_available() };
-        let sessions = layout.machines().iter().map(|_| Mutex::default()).collect();
+        let count = layout.machines().len();
         let site = Site {
             inner: Arc::new(Inner {
                 world: Mutex::new(world),
@@ -92,7 +99,10 @@ impl Site {
                 pulse: watch::Sender::new(pulse),
                 stopping: CancellationToken::new(),
                 listeners: TaskTracker::new(),
-                sessions,
+                sessions: (0..count).map(|_| Mutex::default()).collect(),
+                quirks: (0..count).map(|_| Quirks::default()).collect(),
+                logged: (0..count).map(|_| Notify::new()).collect(),
+                firmware_listed: (0..count).map(|_| AtomicU32::new(0)).collect(),
             }),
         };
         site.save_with(new_records).await?;
@@ -116,6 +126,13 @@ impl Site {
         Some(redfish::router(self.clone(), index))
     }
 
+    /// Lets one machine's BMC misbehave in these ways and no others, until told otherwise or stopped.
+    pub fn set_quirks(&self, machine: &str, quirks: &[Quirk]) -> Option<()> {
+        let index = self.inner.layout.index_of(machine)?;
+        self.inner.quirks[index].set(quirks);
+        Some(())
+    }
+
     /// The Kubernetes API of the site's undercloud.
     pub fn kubernetes(&self) -> Router {
         kubernetes::router(self.clone())
@@ -127,6 +144,22 @@ impl Site {
 
     pub(crate) fn sessions(&self, index: usize) -> std::sync::MutexGuard<'_, Sessions> {
         self.inner.sessions[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the BMC writes into its log.
+    pub(crate) fn log_written(&self, index: usize) -> Notified<'_> {
+        self.inner.logged[index].notified()
+    }
+
+    pub(crate) fn note_firmware_listed(&self, index: usize) {
+        let restarts = self.look(|world| world.bmc_restarts(index));
+        self.inner.firmware_listed[index].store(restarts + 1, Ordering::Relaxed);
+    }
+
+    /// Whether the firmware inventory was listed since the BMC last started.
+    pub(crate) fn is_firmware_listed(&self, index: usize) -> bool {
+        let restarts = self.look(|world| world.bmc_restarts(index));
+        self.inner.firmware_listed[index].load(Ordering::Relaxed) == restarts + 1
     }
 
     /// Looks at the world as it is now. What is seen may be told only after `settle`.
@@ -144,6 +177,9 @@ impl Site {
         let is_sooner = world.next_event_at().is_some_and(|next| expected.is_none_or(|expected| next < expected));
         if is_sooner {
             self.inner.sooner.notify_one();
+        }
+        for index in world.take_logged() {
+            self.inner.logged[index].notify_waiters();
         }
         let pulse = Pulse { version: world.objects().version(), available: world.is_api_available() };
         self.inner.pulse.send_if_modified(|last| std::mem::replace(last, pulse) != pulse);

@@ -1,4 +1,4 @@
-//! A BMC's own log: what it was asked and what its machine's power did. Tests read it as the witness of a crash.
+//! A BMC's own log: what it was asked, what its machine's power did, and what it did itself. Tests read it as the witness of a crash.
 
 use std::collections::VecDeque;
 
@@ -19,6 +19,18 @@ pub enum Logged {
     },
     PoweredOn,
     PoweredOff,
+    BmcRestarted,
+    TaskEnded {
+        task: u64,
+        has_succeeded: bool,
+    },
+    MediaInserted {
+        image: String,
+    },
+    MediaEjected {
+        image: String,
+    },
+    BiosSettingsApplied,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +47,9 @@ pub struct Counters {
     pub resets_requested: u64,
     pub powered_on: u64,
     pub powered_off: u64,
+    /// Entries of all other kinds.
+    #[serde(default)]
+    pub others: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,15 +67,22 @@ impl BmcLog {
         self.counters
     }
 
+    /// The number of the last entry; entries count from 1.
+    pub fn last_number(&self) -> u64 {
+        let Counters { resets_requested, powered_on, powered_off, others } = self.counters;
+        resets_requested + powered_on + powered_off + others
+    }
+
     /// Writes an entry and returns the number of the one that fell out, if one did.
     pub(crate) fn write(&mut self, at: Instant, logged: Logged) -> Option<u64> {
         let counter = match logged {
             Logged::ResetRequested { .. } => &mut self.counters.resets_requested,
             Logged::PoweredOn => &mut self.counters.powered_on,
             Logged::PoweredOff => &mut self.counters.powered_off,
+            _ => &mut self.counters.others,
         };
         *counter += 1;
-        let number = self.counters.resets_requested + self.counters.powered_on + self.counters.powered_off;
+        let number = self.last_number();
         self.entries.push_back(LogEntry { number, at, logged });
         if self.entries.len() > LOG_LENGTH { self.entries.pop_front().map(|entry| entry.number) } else { None }
     }

@@ -5,8 +5,10 @@
 //! shows as a failing test and not as two agreeing mistakes.
 
 mod bmc;
+mod bmc_restart;
 mod control_plane;
 mod events;
+mod hardware;
 mod kubelet;
 mod layout;
 mod machine;
@@ -19,6 +21,13 @@ mod site;
 mod time;
 
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
+pub use hardware::{
+    ACCOUNT_SLOTS, Account, AccountChange, AccountRefusal, AccountRole, Accounts, AfterRestart, BIOS_ATTRIBUTES, Bios, BiosAttribute,
+    BiosRange, BiosRefusal, BiosValue, BootEnabled, BootMode, BootOverride, BootSource, BootTarget, Component, Contents, Dimm, Drive,
+    DriveProtocol, Firmware, FirmwareRefusal, Hardware, InsertedMedia, Inventory, LastBoot, Link, Media, MediaSlot, MediaWrites, NewVolume,
+    Nic, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, Processor, RaidLevel, SlotOccupied, Standing, TASKS_KEPT, Task, TaskState, Tasks,
+    USER_NAME_LENGTH_MAX, Volume, VolumeRefusal, Volumes, Work,
+};
 pub use layout::{Layout, LayoutError, MachineSpec, Role, Vendor};
 pub use machine::{PowerState, ResetAnswer, ResetType};
 pub use objects::{

@@ -183,17 +183,20 @@ pub(crate) struct Machine {
     pub os: Os,
     /// Boots that were begun. Each gets its own length and boot id.
     pub boots: u32,
+    /// How often the firmware has started, whether or not it then found something to boot.
+    #[serde(default)]
+    pub starts: u32,
 }
 
 impl Machine {
     /// A machine that has been running since before anybody looked.
     pub fn running(around: Surroundings<'_>) -> Machine {
-        Machine { power: Power::On, host: Host::Up { boot_id: around.boot_id(1) }, os: Os::Installed, boots: 1 }
+        Machine { power: Power::On, host: Host::Up { boot_id: around.boot_id(1) }, os: Os::Installed, boots: 1, starts: 1 }
     }
 
     /// A machine that was racked, cabled and never installed.
     pub fn bare() -> Machine {
-        Machine { power: Power::Off, host: Host::Down, os: Os::Missing, boots: 0 }
+        Machine { power: Power::Off, host: Host::Down, os: Os::Missing, boots: 0, starts: 0 }
     }
 
     pub fn power_state(&self) -> PowerState {
@@ -330,6 +333,7 @@ impl Machine {
     }
 
     fn start_boot(&mut self, at: Instant, around: Surroundings<'_>) {
+        self.starts += 1;
         self.host = match self.os {
             Os::Missing => Host::Down,
             Os::Installed => {

@@ -14,7 +14,7 @@ fn pass(machine: &mut Machine, until: Instant) -> Vec<Happening> {
 }
 
 fn off() -> Machine {
-    Machine { power: Power::Off, host: Host::Down, os: Os::Installed, boots: 1 }
+    Machine { power: Power::Off, host: Host::Down, os: Os::Installed, boots: 1, starts: 1 }
 }
 
 #[test]

@@ -24,6 +24,12 @@ pub struct Pace {
     pub power_off: Span,
     /// From an accepted GracefulShutdown until the operating system has stopped its services and cut the power.
     pub shutdown: Span,
+    /// From a restart of the BMC until it answers again.
+    pub bmc_restart: Span,
+    /// From an accepted image until it is installed.
+    pub firmware_update: Span,
+    /// How long the RAID controller takes to make a volume, to delete one, or to delete all.
+    pub volume_work: Span,
     /// How often a kubelet renews its lease.
     pub lease_every: Span,
     /// How long a lease may be unrenewed before the node is declared `Unknown`.
@@ -39,6 +45,9 @@ impl Pace {
         boot: Span::minutes(4),
         power_off: Span::seconds(5),
         shutdown: Span::seconds(60),
+        bmc_restart: Span::minutes(3),
+        firmware_update: Span::minutes(8),
+        volume_work: Span::minutes(2),
         lease_every: Span::seconds(10),
         node_grace: Span::seconds(10 * GRACE_IN_LEASES),
         report_every: Span::minutes(5),
@@ -56,6 +65,9 @@ impl Pace {
             boot: faster(self.boot),
             power_off: faster(self.power_off),
             shutdown: faster(self.shutdown),
+            bmc_restart: faster(self.bmc_restart),
+            firmware_update: faster(self.firmware_update),
+            volume_work: faster(self.volume_work),
             lease_every,
             node_grace: lease_every.times(GRACE_IN_LEASES),
             report_every: faster(self.report_every).max(REPORT_EVERY_FLOOR),
@@ -71,6 +83,9 @@ impl Pace {
             boot: Span::ZERO,
             power_off: Span::ZERO,
             shutdown: Span::ZERO,
+            bmc_restart: Span::ZERO,
+            firmware_update: Span::ZERO,
+            volume_work: Span::ZERO,
             lease_every: LEASE_EVERY_FLOOR,
             node_grace: LEASE_EVERY_FLOOR.times(GRACE_IN_LEASES),
             report_every: Pace::REAL.report_every,

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::bmc::{Counters, LogEntry};
 use crate::events::Announce;
+use crate::hardware::Hardware;
 use crate::kubelet::{NodeState, Verdict};
 use crate::layout::Layout;
 use crate::machine::Machine;
@@ -41,6 +42,7 @@ pub struct Record {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unsaved {
     pub machines: BTreeSet<usize>,
+    pub hardware: BTreeSet<usize>,
     pub entries: Vec<(usize, LogEntry)>,
     pub fallen_entries: Vec<(usize, u64)>,
     /// No version above this one is handed out before a higher one is saved.
@@ -94,12 +96,16 @@ struct SavedMachine {
     machine: Machine,
     node: NodeState,
     counters: Counters,
+    #[serde(default)]
+    bmc_up_at: Option<Instant>,
+    #[serde(default)]
+    bmc_restarts: u32,
 }
 
 impl World {
     /// Whether hardware is between two states, so that standing still for a while would be noticed.
     pub fn is_moving(&self) -> bool {
-        self.states.iter().any(|state| state.machine.next_at().is_some())
+        self.states.iter().any(|state| state.next_at().is_some())
     }
 
     /// Asks for the present instant to be saved with the next records.
@@ -113,8 +119,18 @@ impl World {
         let mut records = Vec::new();
         for index in unsaved.machines {
             let state = &self.states[index];
-            let saved = SavedMachine { machine: state.machine.clone(), node: state.node.clone(), counters: state.log.counters() };
+            let saved = SavedMachine {
+                machine: state.machine.clone(),
+                node: state.node.clone(),
+                counters: state.log.counters(),
+                bmc_up_at: state.bmc_up_at,
+                bmc_restarts: state.bmc_restarts,
+            };
             records.push(Record { key: machine_key(self, index), value: to_value(&saved) });
+        }
+        // Hardware that nobody ever changed is as it was delivered, and needs no record.
+        for index in unsaved.hardware {
+            records.push(Record { key: hardware_key(self, index), value: to_value(&self.states[index].hardware) });
         }
         for (index, entry) in unsaved.entries {
             records.push(Record { key: log_key(self, index, entry.number), value: to_value(&entry) });
@@ -157,7 +173,12 @@ impl World {
                     let saved: SavedMachine = from_value(&key, value)?;
                     let state = &mut world.states[index];
                     (state.machine, state.node, state.log.counters) = (saved.machine, saved.node, saved.counters);
+                    (state.bmc_up_at, state.bmc_restarts) = (saved.bmc_up_at, saved.bmc_restarts);
                     found.insert(index);
+                }
+                ["hardware", name] => {
+                    let index = world.layout.index_of(name).ok_or_else(|| RestoreError::Unexpected { key: key.clone() })?;
+                    world.states[index].hardware = from_value::<Hardware>(&key, value)?;
                 }
                 ["log", name, _] => {
                     let index = world.layout.index_of(name).ok_or_else(|| RestoreError::Unexpected { key: key.clone() })?;
@@ -184,6 +205,8 @@ impl World {
         self.objects.resume(progress.reserved_version);
         for state in &mut self.states {
             state.machine.shift(stood_still);
+            state.hardware.tasks.shift(stood_still);
+            state.bmc_up_at = state.bmc_up_at.map(|at| at + stood_still);
             if state.node.verdict == Verdict::Reachable {
                 state.node.seen_at = state.node.seen_at.map(|at| at + stood_still);
             }
@@ -208,6 +231,10 @@ impl World {
 
 fn machine_key(world: &World, index: usize) -> String {
     format!("machine/{}", world.spec(index).name)
+}
+
+fn hardware_key(world: &World, index: usize) -> String {
+    format!("hardware/{}", world.spec(index).name)
 }
 
 fn log_key(world: &World, index: usize, number: u64) -> String {

@@ -9,13 +9,14 @@ use serde_json::{Value, json};
 
 use crate::bmc::{BmcLog, Logged};
 use crate::events::Announce;
+use crate::hardware::Hardware;
 use crate::kubelet::NodeState;
 use crate::layout::{Layout, MachineSpec, Role};
 use crate::machine::{Happening, Machine, PowerState, ResetAnswer, ResetType, Surroundings};
 use crate::objects::{Durability, NAMESPACES, NODES, ObjectError, ObjectKey, ObjectTable, Part, Preconditions, Resource};
 use crate::pace::Pace;
 use crate::persist::Unsaved;
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 
 /// The namespaces that every cluster has.
 const NAMESPACE_NAMES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
@@ -26,6 +27,19 @@ pub(crate) struct MachineState {
     pub machine: Machine,
     pub node: NodeState,
     pub log: BmcLog,
+    pub hardware: Hardware,
+    /// While the BMC restarts: when it answers again.
+    pub bmc_up_at: Option<Instant>,
+    pub bmc_restarts: u32,
+    /// The state of power before the present one, and when it ended, for BMCs that notice late.
+    pub power_before: (PowerState, Instant),
+}
+
+impl MachineState {
+    /// When the machine or its BMC next changes by itself.
+    pub fn next_at(&self) -> Option<Instant> {
+        self.machine.next_at().into_iter().chain(self.hardware.tasks.next_at()).chain(self.bmc_up_at).min()
+    }
 }
 
 /// A simulated site at one instant.
@@ -39,6 +53,7 @@ pub struct World {
     /// When each event was posted, oldest first, so that the API forgets them in time.
     pub(crate) posted_events: VecDeque<(Instant, ObjectKey)>,
     pub(crate) unsaved: Unsaved,
+    logged: Vec<usize>,
     /// Whether a majority of the control-plane machines serves.
     pub(crate) available: bool,
     /// What is due when, and for which machine: at one instant the machines take their turns in layout order.
@@ -83,6 +98,10 @@ impl World {
                 },
                 node: NodeState::default(),
                 log: BmcLog::default(),
+                hardware: Hardware::factory(spec),
+                bmc_up_at: None,
+                bmc_restarts: 0,
+                power_before: (PowerState::Off, Instant(i64::MIN)),
             })
             .collect();
         let scheduled = vec![None; states.len()];
@@ -94,6 +113,7 @@ impl World {
             states,
             posted_events: VecDeque::new(),
             unsaved: Unsaved::default(),
+            logged: Vec::new(),
             available: false,
             agenda: BTreeSet::new(),
             scheduled,
@@ -114,6 +134,12 @@ impl World {
 
     pub fn power_state(&self, machine: usize) -> PowerState {
         self.states[machine].machine.power_state()
+    }
+
+    /// The state of power as a BMC tells it that notices a change only `lag` later.
+    pub fn power_state_noticed(&self, machine: usize, lag: Span) -> PowerState {
+        let (before, ended_at) = self.states[machine].power_before;
+        if ended_at + lag > self.now { before } else { self.power_state(machine) }
     }
 
     /// Whether the machine's operating system runs.
@@ -140,6 +166,8 @@ impl World {
         while let Some((at, index)) = self.agenda.first().copied().filter(|(at, _)| *at <= now) {
             self.now = self.now.max(at);
             self.machine_steps(index, at);
+            self.hardware_steps(index, at);
+            self.bmc_steps(index, at);
             if self.available {
                 self.kubelet_steps(index, at);
                 self.lifecycle_steps(index, at);
@@ -155,8 +183,10 @@ impl World {
         let now = self.now;
         let World { layout, pace, states, .. } = self;
         let around = Surroundings { pace, site_seed: layout.site_seed(), name: &layout.machines()[machine].name };
+        let before = states[machine].machine.clone();
         let (answer, happenings) = states[machine].machine.reset(reset, now, around);
         self.write_log(machine, now, Logged::ResetRequested { reset: reset.to_string(), status: answer.status() });
+        self.note_transition(machine, &before, now);
         self.react(machine, &happenings, now);
         self.reschedule(machine);
         // What takes no time has happened when the BMC answers.
@@ -225,15 +255,34 @@ impl World {
             self.unsaved.entries.push((index, entry.clone()));
         }
         self.unsaved.machines.insert(index);
+        self.logged.push(index);
+    }
+
+    /// The machines whose BMCs have written into their logs since the last call.
+    pub fn take_logged(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.logged)
     }
 
     fn machine_steps(&mut self, index: usize, at: Instant) {
         while self.states[index].machine.next_at().is_some_and(|next| next <= at) {
             let World { layout, pace, states, .. } = self;
             let around = Surroundings { pace, site_seed: layout.site_seed(), name: &layout.machines()[index].name };
+            let before = states[index].machine.clone();
             let happenings = states[index].machine.step(at, around);
             self.unsaved.machines.insert(index);
+            self.note_transition(index, &before, at);
             self.react(index, &happenings, at);
+        }
+    }
+
+    /// What the BMC makes of what its machine just did.
+    fn note_transition(&mut self, index: usize, before: &Machine, at: Instant) {
+        let state = &mut self.states[index];
+        if before.power_state() != state.machine.power_state() {
+            state.power_before = (before.power_state(), at);
+        }
+        if before.starts != state.machine.starts {
+            self.firmware_starts(index, at);
         }
     }
 
@@ -263,7 +312,7 @@ impl World {
     pub(crate) fn reschedule(&mut self, index: usize) {
         let state = &self.states[index];
         let node = if self.available { state.node.next_at(&self.pace) } else { None };
-        let next = state.machine.next_at().into_iter().chain(node).min();
+        let next = state.next_at().into_iter().chain(node).min();
         if self.scheduled[index] == next {
             return;
         }

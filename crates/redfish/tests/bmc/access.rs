@@ -45,6 +45,19 @@ async fn a_reset_refused_for_an_expired_session_is_sent_again_with_a_new_one() {
 }
 
 #[tokio::test]
+async fn a_session_that_is_refused_by_a_message_is_renewed_too() {
+    let fake = Fake::ordinary().on(SESSIONS, session(2));
+    let bmc = fake.bmc();
+    bmc.observe_power().await.unwrap();
+    let forgotten = json!({"error": {"@Message.ExtendedInfo": [{"MessageId": "Base.1.8.NoValidSession"}]}});
+    let fake = fake
+        .now("GET /redfish/v1/Systems/1", json(400, &forgotten))
+        .on("GET /redfish/v1/Systems/1", json(200, &json!({"PowerState": "Off"})));
+    assert_eq!(bmc.observe_power().await, Ok(Power::Off));
+    assert!(fake.take_log().ends_with("GET /redfish/v1/Systems/1 token2\n"));
+}
+
+#[tokio::test]
 async fn a_refused_new_session_is_denied_and_not_left_behind() {
     let fake = Fake::ordinary().now("GET /redfish/v1/Systems", text(401, ""));
     let fault = fake.bmc().observe_power().await.unwrap_err();
@@ -101,6 +114,10 @@ async fn a_bmc_that_is_starting_up_is_not_taken_for_one_without_sessions() {
 async fn a_guarded_root_does_not_keep_us_out() {
     let fake = Fake::ordinary().now("GET /redfish/v1/", text(401, ""));
     assert_eq!(fake.bmc().observe_power().await, Ok(Power::On));
+    let fake = fake.now(SESSIONS, text(401, ""));
+    fake.take_log();
+    assert_eq!(fake.bmc().observe_power().await, Ok(Power::On));
+    assert!(fake.take_log().ends_with("GET /redfish/v1/Systems/1 Basic cm9vdDpjYWx2aW4=\n"), "behind a guard there is no logging in");
 }
 
 #[tokio::test]

@@ -44,6 +44,20 @@ pub fn json(status: u16, body: &Value) -> Reply {
     text(status, &body.to_string())
 }
 
+/// A document with an ETag, and the methods that its resource allows, unless it does not tell.
+pub fn tagged(document: &Value, etag: &str, allow: &str) -> Reply {
+    let mut headers = vec![("etag", etag.to_owned())];
+    if !allow.is_empty() {
+        headers.push(("allow", allow.to_owned()));
+    }
+    Reply::Answer { status: 200, headers, body: document.to_string() }
+}
+
+/// A 202 that points to a job.
+pub fn accepted(location: &str) -> Reply {
+    Reply::Answer { status: 202, headers: vec![("location", location.to_owned())], body: String::new() }
+}
+
 pub fn text(status: u16, body: &str) -> Reply {
     Reply::Answer { status, headers: Vec::new(), body: body.to_owned() }
 }
@@ -79,6 +93,17 @@ impl Fake {
         self.on(request, reply)
     }
 
+    /// Adds documents to be read.
+    pub fn holding(self, documents: &[(&str, Value)]) -> Fake {
+        documents.iter().fold(self, |fake, (path, document)| fake.now(&format!("GET {path}"), json(200, document)))
+    }
+
+    /// What was asked to change since the last time.
+    pub fn take_requests(&self) -> String {
+        let log = self.take_log();
+        log.lines().filter(|line| !line.starts_with("GET") && !line.contains("Sessions")).map(|line| format!("{line}\n")).collect()
+    }
+
     pub fn transport(&self) -> Transport {
         let fake = self.clone();
         Transport::in_process(tower::service_fn(move |request| fake.clone().answer(request)))
@@ -103,8 +128,15 @@ impl Fake {
         let header = |name: &str| head.headers.get(name).map(|value| value.to_str().unwrap().to_owned());
         let pass = header("x-auth-token").or(header("authorization"));
         let body = body.collect().await.unwrap_or_else(|never: Infallible| match never {}).to_bytes();
-        let line: Vec<String> =
-            [Some(asked.clone()), pass, Some(String::from_utf8_lossy(&body).into_owned())].into_iter().flatten().collect();
+        let line: Vec<String> = [
+            Some(asked.clone()),
+            pass,
+            header("if-match").map(|etag| format!("if {etag}")),
+            Some(String::from_utf8_lossy(&body).into_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         self.log().push(line.join(" ").trim().to_owned());
         let mut reply = self.next_reply(&asked);
         loop {

@@ -8,23 +8,41 @@ use serde_json::Value;
 use world::hash_text;
 
 const JSON: &str = "application/json; charset=utf-8";
-const XML: &str = "application/xml";
+const XML: &str = "application/xml; charset=utf-8";
+const EVENTS: &str = "text/event-stream; charset=utf-8";
+
+#[derive(Debug)]
+enum Content {
+    Text(String),
+    /// Events until one side ends it.
+    Stream(Body),
+}
 
 #[derive(Debug)]
 pub(super) struct Answer {
     pub status: StatusCode,
     headers: Vec<(&'static str, String)>,
     content_type: &'static str,
-    body: String,
+    content: Content,
+    /// Of a document: changes with everything in it but the time of day.
+    etag: Option<String>,
 }
 
 impl Answer {
-    fn new(status: StatusCode, content_type: &'static str, body: String) -> Answer {
-        Answer { status, headers: Vec::new(), content_type, body }
+    fn new(status: StatusCode, content_type: &'static str, content: Content) -> Answer {
+        Answer { status, headers: Vec::new(), content_type, content, etag: None }
     }
 
     pub fn of(status: StatusCode, document: &Value) -> Answer {
-        Answer::new(status, JSON, document.to_string())
+        let text = document.to_string();
+        let etag = if document.get("DateTime").is_some() {
+            let mut timeless = document.clone();
+            timeless.as_object_mut().map(|fields| fields.remove("DateTime"));
+            hash_text(&timeless.to_string())
+        } else {
+            hash_text(&text)
+        };
+        Answer { etag: Some(format!("\"{etag:016x}\"")), ..Answer::new(status, JSON, Content::Text(text)) }
     }
 
     pub fn ok(document: &Value) -> Answer {
@@ -32,11 +50,16 @@ impl Answer {
     }
 
     pub fn xml(text: String) -> Answer {
-        Answer::new(StatusCode::OK, XML, text)
+        let etag = Some(format!("\"{:016x}\"", hash_text(&text)));
+        Answer { etag, ..Answer::new(StatusCode::OK, XML, Content::Text(text)) }
+    }
+
+    pub fn events(stream: Body) -> Answer {
+        Answer::new(StatusCode::OK, EVENTS, Content::Stream(stream))
     }
 
     pub fn no_content() -> Answer {
-        Answer::new(StatusCode::NO_CONTENT, JSON, String::new())
+        Answer::new(StatusCode::NO_CONTENT, JSON, Content::Text(String::new()))
     }
 
     pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Answer {
@@ -44,13 +67,17 @@ impl Answer {
         self
     }
 
+    pub fn etag(&self) -> Option<&str> {
+        self.etag.as_deref()
+    }
+
     pub fn into_response(self, is_head: bool, if_none_match: Option<&HeaderValue>) -> Response {
-        let Answer { mut status, headers: own, content_type, mut body } = self;
+        let Answer { mut status, headers: own, content_type, content, etag } = self;
         let mut headers = HeaderMap::new();
         for (name, value) in own {
             // Values are ours and valid; one that is not would be left out.
             if let Ok(value) = HeaderValue::try_from(value) {
-                headers.insert(name, value);
+                headers.append(name, value);
             }
         }
         headers.insert("odata-version", HeaderValue::from_static("4.0"));
@@ -58,18 +85,19 @@ impl Answer {
         if status != StatusCode::NO_CONTENT {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         }
-        let etag = HeaderValue::try_from(format!("W/\"{:016x}\"", hash_text(&body))).ok();
-        if let (StatusCode::OK, Some(etag)) = (status, etag) {
-            if if_none_match == Some(&etag) {
+        let mut body = match content {
+            Content::Text(text) => Body::from(text),
+            Content::Stream(stream) => stream,
+        };
+        let etag = etag.and_then(|etag| HeaderValue::try_from(etag).ok()).filter(|_| status.is_success());
+        if let Some(etag) = etag {
+            if status == StatusCode::OK && if_none_match == Some(&etag) {
                 status = StatusCode::NOT_MODIFIED;
-                body.clear();
+                body = Body::empty();
             }
             headers.insert(ETAG, etag);
         }
-        if is_head {
-            body.clear();
-        }
-        let mut response = Response::new(Body::from(body));
+        let mut response = Response::new(if is_head { Body::empty() } else { body });
         *response.status_mut() = status;
         *response.headers_mut() = headers;
         response

@@ -1,26 +1,21 @@
 //! The box that the system and its BMC sit in.
 
 use serde_json::json;
-use world::PowerState;
 
-use super::Bmc;
 use super::answer::Answer;
+use super::call::Call;
+use super::document::{self, link};
 
-pub(super) fn collection(bmc: &Bmc) -> Answer {
-    Answer::ok(&json!({
-        "@odata.id": "/redfish/v1/Chassis",
-        "@odata.type": "#ChassisCollection.ChassisCollection",
-        "Name": "Chassis Collection",
-        "Members@odata.count": 1,
-        "Members": [{"@odata.id": bmc.profile().chassis_path()}],
-    }))
+pub(super) fn collection(call: &Call<'_>) -> Result<Answer, Answer> {
+    let member = call.bmc.profile().chassis_path();
+    Ok(document::collection("/redfish/v1/Chassis", "Chassis", "Chassis Collection", [member]))
 }
 
-pub(super) fn show(bmc: &Bmc) -> Answer {
-    let (spec, profile) = (bmc.spec(), bmc.profile());
-    let power: PowerState = bmc.site.look(|world| world.power_state(bmc.index));
-    Answer::ok(&json!({
-        "@odata.id": profile.chassis_path(),
+pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
+    let (spec, profile) = (call.bmc.spec(), call.bmc.profile());
+    let path = profile.chassis_path();
+    Ok(Answer::ok(&json!({
+        "@odata.id": path,
         "@odata.type": "#Chassis.v1_23_0.Chassis",
         "Id": profile.chassis_id,
         "Name": "Computer System Chassis",
@@ -28,12 +23,15 @@ pub(super) fn show(bmc: &Bmc) -> Answer {
         "Manufacturer": profile.manufacturer,
         "Model": spec.model,
         "SerialNumber": spec.serial_number,
-        "PowerState": power.as_str(),
-        "Status": {"State": "Enabled", "Health": "OK"},
+        "PowerState": call.bmc.power().as_str(),
+        "Status": document::enabled(),
         "Location": {"Placement": {"Rack": spec.rack_name(), "RackOffset": spec.slot, "RackOffsetUnits": "EIA_310"}},
+        "Sensors": link(format!("{path}/Sensors")),
+        "PowerSubsystem": link(format!("{path}/PowerSubsystem")),
+        "ThermalSubsystem": link(format!("{path}/ThermalSubsystem")),
         "Links": {
-            "ComputerSystems": [{"@odata.id": profile.system_path()}],
-            "ManagedBy": [{"@odata.id": profile.manager_path()}],
+            "ComputerSystems": [link(profile.system_path())],
+            "ManagedBy": [link(profile.manager_path())],
         },
-    }))
+    })))
 }

@@ -100,3 +100,106 @@ pub(super) fn shutting_down() -> Answer {
     let text = "The operation failed because the service is shutting down and can no longer take incoming requests.";
     error(StatusCode::SERVICE_UNAVAILABLE, "ServiceShuttingDown", text, &[], "When the service becomes available, resubmit the request.")
 }
+
+/// The BMC is on its way back.
+pub(super) fn restarting() -> Answer {
+    let text = "The service is temporarily unavailable. Retry in 30 seconds.";
+    error(StatusCode::SERVICE_UNAVAILABLE, "ServiceTemporarilyUnavailable", text, &["30"], "Wait for the indicated retry duration.")
+        .with_header("retry-after", "30")
+}
+
+pub(super) fn forbidden() -> Answer {
+    let text = "There are insufficient privileges for the account or credentials associated with the current session.";
+    let resolution = "Either abandon the operation or change the associated access rights and resubmit the request.";
+    error(StatusCode::FORBIDDEN, "InsufficientPrivilege", text, &[], resolution)
+}
+
+pub(super) fn not_writable(property: &str) -> Answer {
+    let text = format!("The property {property} is a read-only property and cannot be assigned a value.");
+    let resolution = "Remove the property from the request body and resubmit the request.";
+    error(StatusCode::BAD_REQUEST, "PropertyNotWritable", &text, &[property], resolution)
+}
+
+pub(super) fn unknown_property(property: &str) -> Answer {
+    let text = format!("The property {property} is not in the list of valid properties for the resource.");
+    let resolution = "Remove the unknown property from the request body and resubmit the request.";
+    error(StatusCode::BAD_REQUEST, "PropertyUnknown", &text, &[property], resolution)
+}
+
+pub(super) fn no_operation() -> Answer {
+    let text = "The request body submitted contain no data to act upon and no changes to the resource took place.";
+    error(StatusCode::BAD_REQUEST, "NoOperation", text, &[], "Add properties in the JSON object and resubmit the request.")
+}
+
+pub(super) fn wrong_type(value: &str, property: &str) -> Answer {
+    let text = format!("The value '{value}' for the property {property} is not a type that the property can accept.");
+    let resolution = "Correct the value for the property in the request body and resubmit the request.";
+    error(StatusCode::BAD_REQUEST, "PropertyValueTypeError", &text, &[value, property], resolution)
+}
+
+pub(super) fn property_not_in_list(value: &str, property: &str) -> Answer {
+    let text = format!("The value '{value}' for the property {property} is not in the list of acceptable values.");
+    let resolution = "Choose a value from the enumeration list that the implementation can support and resubmit the request.";
+    error(StatusCode::BAD_REQUEST, "PropertyValueNotInList", &text, &[value, property], resolution)
+}
+
+pub(super) fn property_out_of_range(value: &str, property: &str) -> Answer {
+    let text = format!("The value '{value}' for the property {property} is not in the supported range of acceptable values.");
+    let resolution = "Correct the value for the property in the request body and resubmit the request.";
+    error(StatusCode::BAD_REQUEST, "PropertyValueOutOfRange", &text, &[value, property], resolution)
+}
+
+pub(super) fn property_format(value: &str, property: &str, rule: &str) -> Answer {
+    let text = format!("The value '{value}' for the property {property} is not a format that the property can accept: {rule}.");
+    let resolution = "Correct the value for the property in the request body and resubmit the request.";
+    error(StatusCode::BAD_REQUEST, "PropertyValueFormatError", &text, &[value, property], resolution)
+}
+
+pub(super) fn already_exists(kind: &str, property: &str, value: &str) -> Answer {
+    let text = format!("The requested resource of type {kind} with the property {property} with the value '{value}' already exists.");
+    let resolution = "Do not repeat the create operation as the resource has already been created.";
+    error(StatusCode::BAD_REQUEST, "ResourceAlreadyExists", &text, &[kind, property, value], resolution)
+}
+
+pub(super) fn too_many(text: &str) -> Answer {
+    let resolution = "Reduce the number of existing resources before creating the resource or increase the limit if supported.";
+    error(StatusCode::BAD_REQUEST, "CreateLimitReachedForResource", text, &[], resolution)
+}
+
+pub(super) fn too_many_sessions() -> Answer {
+    let text = "The session establishment failed due to the number of simultaneous sessions exceeding the limit of the implementation.";
+    let resolution = "Reduce the number of other sessions before trying to establish the session.";
+    error(StatusCode::SERVICE_UNAVAILABLE, "SessionLimitExceeded", text, &[], resolution)
+}
+
+pub(super) fn update_in_progress() -> Answer {
+    let text = "An update is in progress.";
+    error(StatusCode::SERVICE_UNAVAILABLE, "UpdateInProgress", text, &[], "Wait for the current update operation to complete.")
+        .with_header("retry-after", "30")
+}
+
+/// A refusal for which the registry has no better words.
+pub(super) fn general(text: &str) -> Answer {
+    error(StatusCode::BAD_REQUEST, "GeneralError", text, &[], "Correct the request as the message says and resubmit it.")
+}
+
+pub(super) fn not_implemented() -> Answer {
+    let text = "The operation is not implemented by the service.";
+    error(StatusCode::NOT_IMPLEMENTED, "OperationNotAllowed", text, &[], "None.")
+}
+
+pub(super) fn query_not_supported() -> Answer {
+    let text = "Querying is not supported by the implementation.";
+    error(StatusCode::NOT_IMPLEMENTED, "QueryNotSupported", text, &[], "Remove the query parameters and resubmit the request.")
+}
+
+pub(super) fn precondition_failed() -> Answer {
+    let text = "The ETag supplied did not match the ETag required to change this resource.";
+    error(StatusCode::PRECONDITION_FAILED, "PreconditionFailed", text, &[], "Try the operation again using the appropriate ETag.")
+}
+
+pub(super) fn precondition_required() -> Answer {
+    let text = "A precondition header or annotation is required to change this resource.";
+    let resolution = "Try the operation again using an If-Match header and the appropriate ETag.";
+    error(StatusCode::PRECONDITION_REQUIRED, "PreconditionRequired", text, &[], resolution)
+}

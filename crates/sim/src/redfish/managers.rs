@@ -1,41 +1,45 @@
 //! The BMC itself.
 
 use serde_json::json;
+use world::Component;
 
-use super::Bmc;
 use super::answer::Answer;
+use super::call::Call;
+use super::document::{self, link};
+use super::{firmware, resets};
 
-pub(super) fn collection(bmc: &Bmc) -> Answer {
-    Answer::ok(&json!({
-        "@odata.id": "/redfish/v1/Managers",
-        "@odata.type": "#ManagerCollection.ManagerCollection",
-        "Name": "Manager Collection",
-        "Members@odata.count": 1,
-        "Members": [{"@odata.id": bmc.profile().manager_path()}],
-    }))
+pub(super) fn collection(call: &Call<'_>) -> Result<Answer, Answer> {
+    let member = call.bmc.profile().manager_path();
+    Ok(document::collection("/redfish/v1/Managers", "Manager", "Manager Collection", [member]))
 }
 
-pub(super) fn show(bmc: &Bmc) -> Answer {
-    let profile = bmc.profile();
-    Answer::ok(&json!({
-        "@odata.id": profile.manager_path(),
+pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
+    let (bmc, profile) = (call.bmc, call.bmc.profile());
+    let path = profile.manager_path();
+    Ok(Answer::ok(&json!({
+        "@odata.id": path,
         "@odata.type": "#Manager.v1_17_0.Manager",
         "Id": profile.manager_id,
         "Name": profile.manager_name,
         "ManagerType": "BMC",
         "Manufacturer": profile.manufacturer,
         "Model": profile.manager_model,
-        "FirmwareVersion": profile.firmware_version,
+        "FirmwareVersion": firmware::version(bmc, Component::Bmc),
         "UUID": bmc.spec().uuid,
-        "DateTime": bmc.site.now().to_seconds_text(),
+        "ServiceEntryPointUUID": bmc.spec().uuid,
+        "DateTime": bmc.date(bmc.site.now()),
         "DateTimeLocalOffset": "+00:00",
         "PowerState": "On",
-        "Status": {"State": "Enabled", "Health": "OK"},
-        "LogServices": {"@odata.id": format!("{}/LogServices", profile.manager_path())},
+        "Status": document::enabled(),
+        "LogServices": link(format!("{path}/LogServices")),
+        "EthernetInterfaces": link(format!("{path}/EthernetInterfaces")),
+        "NetworkProtocol": link(format!("{path}/NetworkProtocol")),
+        "VirtualMedia": link(format!("{path}/VirtualMedia")),
         "Links": {
-            "ManagerForServers": [{"@odata.id": profile.system_path()}],
-            "ManagerForChassis": [{"@odata.id": profile.chassis_path()}],
-            "ManagerInChassis": {"@odata.id": profile.chassis_path()},
+            "ManagerForServers": [link(profile.system_path())],
+            "ManagerForChassis": [link(profile.chassis_path())],
+            "ManagerInChassis": link(profile.chassis_path()),
         },
-    }))
+        "Actions": {"#Manager.Reset": resets::manager_action(profile)},
+    })))
 }

@@ -1,29 +1,58 @@
 //! The Redfish service of one BMC: which resources there are, who may do what to them, and the headers of every answer.
 //!
-//! Each BMC is its own service with its own root, logins and sessions. The documents are in the files beside this one.
+//! Each BMC is its own service with its own root, logins and sessions. The documents are in the files beside this one,
+//! one file a resource; `routes.rs` is their table, and `vendors.rs` says how the vendors differ.
 
+mod accounts;
 mod answer;
 mod auth;
+mod bios;
+mod call;
 mod chassis;
+mod controllers;
+mod document;
+mod drives;
 mod errors;
+mod events;
+mod firmware;
 mod logs;
 mod managers;
-mod place;
+mod media;
+mod memory;
+mod network;
+mod nics;
+mod power;
+mod processors;
 mod profile;
+mod quirk;
+mod resets;
+mod roles;
 mod root;
+mod route;
+mod routes;
+mod sensors;
 mod sessions;
+mod storage;
 mod systems;
+mod tasks;
+mod thermal;
+mod updates;
+mod vendors;
+mod volumes;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use http::Method;
-use world::MachineSpec;
+use http::{HeaderMap, Method, header};
+use world::{Instant, Inventory, MachineSpec, PowerState};
 
 use crate::site::Site;
 use answer::Answer;
-use place::Place;
-use profile::Profile;
+use call::{Call, Caller};
+use profile::{IfMatch, Profile};
+use route::{Located, locate};
 
+pub use quirk::Quirk;
+pub(crate) use quirk::Quirks;
 pub(crate) use sessions::Sessions;
 
 /// No request to a BMC has a large body; a larger one is refused.
@@ -44,6 +73,24 @@ impl Bmc {
     fn profile(&self) -> &'static Profile {
         Profile::of(self.spec().vendor)
     }
+
+    fn inventory(&self) -> Inventory {
+        self.site.look(|world| world.inventory(self.index))
+    }
+
+    fn power(&self) -> PowerState {
+        self.site.look(|world| world.power_state(self.index))
+    }
+
+    fn has(&self, quirk: Quirk) -> bool {
+        self.site.inner.quirks[self.index].has(quirk)
+    }
+
+    /// An instant as this BMC writes it.
+    fn date(&self, at: Instant) -> String {
+        let text = at.to_seconds_text();
+        if self.has(Quirk::MalformedDates) { text.replace('T', " ").replace('Z', "") } else { text }
+    }
 }
 
 pub(crate) fn router(site: Site, index: usize) -> Router {
@@ -52,80 +99,84 @@ pub(crate) fn router(site: Site, index: usize) -> Router {
 
 async fn serve(State(bmc): State<Bmc>, request: Request) -> axum::response::Response {
     let is_head = request.method() == Method::HEAD;
-    let if_none_match = request.headers().get(http::header::IF_NONE_MATCH).cloned();
-    let place = Place::locate(request.uri().path(), bmc.profile());
-    let mut answer = match respond(&bmc, place.as_ref(), request).await {
+    let if_none_match = request.headers().get(header::IF_NONE_MATCH).cloned();
+    let located = locate(request.uri().path(), bmc.profile());
+    let mut answer = match respond(&bmc, located.as_ref(), request).await {
         Ok(answer) | Err(answer) => answer,
     };
-    if let Some(place) = place {
-        answer = answer.with_header("allow", place.allow());
+    if let Some(located) = located {
+        answer = answer.with_header("allow", located.route.allow());
     }
     answer.into_response(is_head, if_none_match.as_ref())
 }
 
-async fn respond(bmc: &Bmc, place: Option<&Place>, request: Request) -> Result<Answer, Answer> {
+async fn respond(bmc: &Bmc, located: Option<&Located>, request: Request) -> Result<Answer, Answer> {
     if bmc.site.inner.stopping.is_cancelled() {
         return Err(errors::shutting_down());
     }
-    let version = request.headers().get("odata-version");
-    if version.is_some_and(|version| version != "4.0") {
+    bmc.wake()?;
+    let (parts, body) = request.into_parts();
+    if parts.headers.get("odata-version").is_some_and(|version| version != "4.0") {
         return Err(errors::wrong_odata_version());
     }
-    let path = request.uri().path().to_owned();
-    let is_open = place.is_some_and(|place| place.is_open(request.method()));
-    if !is_open {
-        auth::authenticate(bmc, request.headers())?;
+    let path = parts.uri.path().strip_suffix('/').unwrap_or(parts.uri.path());
+    if path == "/redfish" && [Method::GET, Method::HEAD].contains(&parts.method) {
+        return Ok(root::versions());
     }
-    let place = place.ok_or_else(|| errors::missing(&path))?;
-    if !place.methods().contains(request.method()) {
-        return Err(errors::method_not_allowed(request.method()));
+    let is_open = located.is_some_and(|located| located.route.is_open(&parts.method));
+    let caller = if is_open { Caller::anybody() } else { auth::authenticate(bmc, &parts.headers)? };
+    let located = located.ok_or_else(|| errors::missing(path))?;
+    let (privilege, handler) = located.route.handler(&parts.method).ok_or_else(|| errors::method_not_allowed(&parts.method))?;
+    if !caller.may(privilege) && !is_open {
+        return Err(errors::forbidden());
     }
-    let method = request.method().clone();
-    let body = axum::body::to_bytes(request.into_body(), BODY_LIMIT).await.map_err(|_| errors::malformed())?;
-    let answer = dispatch(bmc, place, &method, &body);
+    check_query(parts.uri.query().unwrap_or_default())?;
+    let body = axum::body::to_bytes(body, BODY_LIMIT).await.map_err(|_| errors::malformed())?;
+    let call = Call { bmc, caller: &caller, path, id: &located.id, headers: &parts.headers, body: &body };
+    check_match(&call, located, &parts.method)?;
+    let answer = handler(&call);
     // Nobody is told what could still be lost, not even a refusal, which the BMC's log has noted.
     bmc.site.settle().await.map_err(|_| errors::internal())?;
     answer
 }
 
-fn dispatch(bmc: &Bmc, place: &Place, method: &Method, body: &[u8]) -> Result<Answer, Answer> {
-    if *method == Method::POST {
-        return match place {
-            Place::Sessions => sessions::log_in(bmc, body),
-            Place::Reset => systems::reset(bmc, body),
-            _ => Err(errors::method_not_allowed(method)),
-        };
-    }
-    if *method == Method::DELETE {
-        return match place {
-            Place::Session(id) => sessions::log_out(bmc, id),
-            _ => Err(errors::method_not_allowed(method)),
-        };
-    }
-    match place {
-        Place::Versions => Ok(root::versions()),
-        Place::Root => Ok(root::service_root(bmc)),
-        Place::Odata => Ok(root::odata()),
-        Place::Metadata => Ok(root::metadata()),
-        Place::SessionService => Ok(sessions::service()),
-        Place::Sessions => Ok(sessions::collection(bmc)),
-        Place::Session(id) => sessions::show(bmc, id),
-        Place::Systems => Ok(systems::collection(bmc)),
-        Place::System => Ok(systems::show(bmc)),
-        Place::Managers => Ok(managers::collection(bmc)),
-        Place::Manager => Ok(managers::show(bmc)),
-        Place::LogServices => Ok(logs::services(bmc)),
-        Place::LogService => Ok(logs::service(bmc)),
-        Place::Entries => Ok(logs::entries(bmc)),
-        Place::Entry(number) => logs::entry(bmc, *number),
-        Place::ChassisCollection => Ok(chassis::collection(bmc)),
-        Place::Chassis => Ok(chassis::show(bmc)),
-        Place::Reset => Err(errors::method_not_allowed(method)),
+impl Bmc {
+    /// Whether the BMC is there to answer; what it forgets by itself is forgotten first.
+    fn wake(&self) -> Result<(), Answer> {
+        let (is_up, restarts, timeout, now) = self.site.look(|world| {
+            let timeout = world.hardware(self.index).session_timeout;
+            (world.is_bmc_up(self.index), world.bmc_restarts(self.index), timeout, world.now())
+        });
+        self.site.sessions(self.index).tidy(now, timeout, restarts);
+        if is_up { Ok(()) } else { Err(errors::restarting()) }
     }
 }
 
-/// A reading of JSON that says what is wrong in Redfish's words.
-fn parse_body(body: &[u8]) -> Result<serde_json::Value, Answer> {
-    let value: serde_json::Value = serde_json::from_slice(body).map_err(|_| errors::malformed())?;
-    if value.is_object() { Ok(value) } else { Err(errors::malformed()) }
+/// Query options are not supported, and the standard wants to be told about those of its own.
+fn check_query(query: &str) -> Result<(), Answer> {
+    match query.split('&').find(|option| option.starts_with('$') || option.starts_with("%24")) {
+        Some(_) => Err(errors::query_not_supported()),
+        None => Ok(()),
+    }
+}
+
+/// Whether the resource still is what the caller means to change.
+fn check_match(call: &Call<'_>, located: &Located, method: &Method) -> Result<(), Answer> {
+    if ![Method::PATCH, Method::DELETE].contains(method) {
+        return Ok(());
+    }
+    let Some(wanted) = if_match(call.headers) else {
+        let is_demanded = *method == Method::PATCH && call.bmc.profile().if_match == IfMatch::Demanded;
+        return if is_demanded { Err(errors::precondition_required()) } else { Ok(()) };
+    };
+    let present = match located.route.get {
+        Some(get) => get(call)?,
+        None => return Ok(()),
+    };
+    let is_met = wanted.split(',').map(str::trim).any(|tag| tag == "*" || Some(tag) == present.etag());
+    if is_met { Ok(()) } else { Err(errors::precondition_failed()) }
+}
+
+fn if_match(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::IF_MATCH).map(|value| value.to_str().unwrap_or_default())
 }

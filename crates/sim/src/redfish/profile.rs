@@ -1,6 +1,70 @@
-//! How the vendors' BMCs differ, as data.
+//! How the vendors' BMCs differ: what there is to differ in. The vendors themselves are in `vendors.rs`, and
+//! `docs/simulated-bmcs.md` shows them side by side.
 
-use world::Vendor;
+use world::{AfterRestart, Component, MediaSlot, Span, Vendor};
+
+use super::vendors;
+
+/// Under which resources virtual media can be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MediaPlace {
+    SystemAndManager,
+    /// The System does not even tell where it is.
+    ManagerOnly,
+    /// It lives under the Manager, and the System links there.
+    ManagerLinkedFromSystem,
+}
+
+/// How an image is inserted and ejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MediaInsertion {
+    Action,
+    /// There are no actions: one writes the image's address into the resource.
+    Patch,
+}
+
+/// Where a client learns which reset types a system takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ResetTypes {
+    AllowableValues,
+    ActionInfo,
+    Untold,
+}
+
+/// What happens when the boot override is set to Cd while nothing is inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CdWithoutMedia {
+    Accepted,
+    InternalError,
+}
+
+/// What becomes of an override that was asked for once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Once {
+    Kept,
+    BecomesContinuous,
+}
+
+/// Whether a change must say which version of the resource it means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IfMatch {
+    Optional,
+    Demanded,
+}
+
+/// What a BMC does when one more session is asked for than it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WhenFull {
+    EndOldest,
+    Refuse,
+}
+
+/// Whether the members of the firmware inventory exist before anybody has read the collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FirmwareMembers {
+    Always,
+    OnceListed,
+}
 
 #[derive(Debug)]
 pub(super) struct Profile {
@@ -8,22 +72,52 @@ pub(super) struct Profile {
     pub system_id: &'static str,
     pub manager_id: &'static str,
     pub chassis_id: &'static str,
+    pub storage_id: &'static str,
     pub log_id: &'static str,
     pub log_name: &'static str,
     pub manager_model: &'static str,
     pub manager_name: &'static str,
-    pub firmware_version: &'static str,
-    pub bios_version: &'static str,
     pub product: &'static str,
+    pub raid_model: &'static str,
+    /// What precedes the number in the ids of parts.
+    pub processor_prefix: &'static str,
+    pub dimm_prefix: &'static str,
+    pub nic_prefix: &'static str,
+    pub drive_prefix: &'static str,
+    pub volume_prefix: &'static str,
+    pub task_prefix: &'static str,
+    pub media_slots: [(&'static str, MediaSlot); 2],
+    /// What the parts run when the machine is delivered.
+    pub bmc_version: &'static str,
+    pub bios_version: &'static str,
+    pub raid_version: &'static str,
+    pub nic_version: &'static str,
+    /// Whether the service root names the vendor.
+    pub has_vendor: bool,
+    pub media_place: MediaPlace,
+    pub media_insertion: MediaInsertion,
+    pub reset_types: ResetTypes,
+    pub cd_without_media: CdWithoutMedia,
+    pub once: Once,
+    pub if_match: IfMatch,
+    pub when_full: WhenFull,
+    pub firmware_members: FirmwareMembers,
+    /// Whether the BIOS advertises an action that answers 501.
+    pub has_dead_action: bool,
+    /// How long after a change of power the System still tells the state before it.
+    pub power_lag: Span,
+    pub update_task: AfterRestart,
+    /// Whether there is a stream of server-sent events.
+    pub offers_events: bool,
 }
 
 impl Profile {
     pub fn of(vendor: Vendor) -> &'static Profile {
         match vendor {
-            Vendor::Dell => &DELL,
-            Vendor::Hpe => &HPE,
-            Vendor::Lenovo => &LENOVO,
-            Vendor::Supermicro => &SUPERMICRO,
+            Vendor::Dell => &vendors::DELL,
+            Vendor::Hpe => &vendors::HPE,
+            Vendor::Lenovo => &vendors::LENOVO,
+            Vendor::Supermicro => &vendors::SUPERMICRO,
         }
     }
 
@@ -42,61 +136,25 @@ impl Profile {
     pub fn log_path(&self) -> String {
         format!("{}/LogServices/{}", self.manager_path(), self.log_id)
     }
+
+    pub fn storage_path(&self) -> String {
+        format!("{}/Storage/{}", self.system_path(), self.storage_id)
+    }
+
+    pub fn volume_path(&self, number: u32) -> String {
+        format!("{}/Volumes/{}{number}", self.storage_path(), self.volume_prefix)
+    }
+
+    pub fn drive_path(&self, bay: u32) -> String {
+        format!("{}/Drives/{}{bay}", self.storage_path(), self.drive_prefix)
+    }
+
+    pub fn delivered_version(&self, component: Component) -> &'static str {
+        match component {
+            Component::Bmc => self.bmc_version,
+            Component::Bios => self.bios_version,
+            Component::Raid => self.raid_version,
+            Component::Nic => self.nic_version,
+        }
+    }
 }
-
-static DELL: Profile = Profile {
-    manufacturer: "Dell Inc.",
-    system_id: "System.Embedded.1",
-    manager_id: "iDRAC.Embedded.1",
-    chassis_id: "System.Embedded.1",
-    log_id: "Lclog",
-    log_name: "Lifecycle Controller Log",
-    manager_model: "16G Monolithic",
-    manager_name: "iDRAC",
-    firmware_version: "7.10.50.00",
-    bios_version: "1.15.2",
-    product: "Integrated Dell Remote Access Controller",
-};
-
-static HPE: Profile = Profile {
-    manufacturer: "HPE",
-    system_id: "1",
-    manager_id: "1",
-    chassis_id: "1",
-    log_id: "IEL",
-    log_name: "iLO Event Log",
-    manager_model: "iLO 6",
-    manager_name: "Manager",
-    firmware_version: "iLO 6 v1.59",
-    bios_version: "U54 v2.16",
-    product: "ProLiant",
-};
-
-static LENOVO: Profile = Profile {
-    manufacturer: "Lenovo",
-    system_id: "1",
-    manager_id: "1",
-    chassis_id: "1",
-    log_id: "AuditLog",
-    log_name: "Audit Log",
-    manager_model: "Lenovo XClarity Controller 2",
-    manager_name: "XClarity Controller",
-    firmware_version: "USX344O 4.12",
-    bios_version: "ESE128J-3.20",
-    product: "XClarity Controller",
-};
-
-/// Ids as boards with AMI's firmware have them, so that a site shows three ways to name a system.
-static SUPERMICRO: Profile = Profile {
-    manufacturer: "Supermicro",
-    system_id: "Self",
-    manager_id: "Self",
-    chassis_id: "Self",
-    log_id: "Log1",
-    log_name: "Maintenance Event Log",
-    manager_model: "ASPEED AST2600",
-    manager_name: "BMC",
-    firmware_version: "01.03.16",
-    bios_version: "2.1a",
-    product: "Supermicro BMC",
-};

@@ -1,30 +1,35 @@
-//! The computer system: its power, and resets.
+//! The computer system: what it is, its power, and what it boots from.
 
-use serde_json::{Value, json};
-use world::{PowerState, ResetAnswer, ResetType, Role};
+use serde_json::{Map, Value, json};
+use world::{BootEnabled, BootOverride, BootTarget, Component, Inventory, MediaSlot, PowerState};
 
 use super::answer::Answer;
-use super::{Bmc, errors, parse_body};
+use super::call::{Call, one_of, text};
+use super::document::{self, link};
+use super::profile::{CdWithoutMedia, MediaPlace, Once, Profile};
+use super::{errors, resets};
 
-const RESET_ACTION: &str = "ComputerSystem.Reset";
+/// The longest address that an HTTP boot takes.
+const BOOT_URI_LENGTH_MAX: usize = 1_024;
 
-pub(super) fn collection(bmc: &Bmc) -> Answer {
-    Answer::ok(&json!({
-        "@odata.id": "/redfish/v1/Systems",
-        "@odata.type": "#ComputerSystemCollection.ComputerSystemCollection",
-        "Name": "Computer System Collection",
-        "Members@odata.count": 1,
-        "Members": [{"@odata.id": bmc.profile().system_path()}],
-    }))
+pub(super) fn collection(call: &Call<'_>) -> Result<Answer, Answer> {
+    let member = call.bmc.profile().system_path();
+    Ok(document::collection("/redfish/v1/Systems", "ComputerSystem", "Computer System Collection", [member]))
 }
 
-pub(super) fn show(bmc: &Bmc) -> Answer {
+pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
+    let bmc = call.bmc;
     let (spec, profile) = (bmc.spec(), bmc.profile());
-    let (power, is_up) = bmc.site.look(|world| (world.power_state(bmc.index), world.is_host_up(bmc.index)));
-    let resets: Vec<&str> = ResetType::ALL.iter().map(|reset| reset.as_str()).collect();
-    let (cores, memory) = if spec.role == Role::Compute { (96, 512) } else { (64, 256) };
-    Answer::ok(&json!({
-        "@odata.id": profile.system_path(),
+    let (power, is_up, boot, last_boot, bios_version) = bmc.site.look(|world| {
+        let hardware = world.hardware(bmc.index);
+        let bios_version = hardware.firmware.installed(Component::Bios).unwrap_or(profile.bios_version).to_owned();
+        let power = world.power_state_noticed(bmc.index, profile.power_lag);
+        (power, world.is_host_up(bmc.index), hardware.boot.clone(), hardware.last_boot.clone(), bios_version)
+    });
+    let path = profile.system_path();
+    let below = |part: &str| link(format!("{path}/{part}"));
+    let mut system = json!({
+        "@odata.id": path,
         "@odata.type": "#ComputerSystem.v1_20_0.ComputerSystem",
         "Id": profile.system_id,
         "Name": "System",
@@ -34,28 +39,36 @@ pub(super) fn show(bmc: &Bmc) -> Answer {
         "SerialNumber": spec.serial_number,
         "UUID": spec.uuid,
         "HostName": if is_up { spec.name.as_str() } else { "" },
-        "BiosVersion": profile.bios_version,
+        "BiosVersion": bios_version,
         "PowerState": power.as_str(),
         "Status": status(power),
-        "Boot": {
-            "BootSourceOverrideEnabled": "Disabled",
-            "BootSourceOverrideTarget": "None",
-            "BootSourceOverrideTarget@Redfish.AllowableValues": ["None", "Pxe", "Cd", "Hdd", "BiosSetup", "UefiHttp"],
-            "BootSourceOverrideMode": "UEFI",
-        },
-        "ProcessorSummary": {"Count": 2, "CoreCount": cores, "Status": {"State": "Enabled", "Health": "OK"}},
-        "MemorySummary": {"TotalSystemMemoryGiB": memory, "Status": {"State": "Enabled", "Health": "OK"}},
-        "Links": {
-            "Chassis": [{"@odata.id": profile.chassis_path()}],
-            "ManagedBy": [{"@odata.id": profile.manager_path()}],
-        },
-        "Actions": {
-            "#ComputerSystem.Reset": {
-                "target": format!("{}/Actions/{RESET_ACTION}", profile.system_path()),
-                "ResetType@Redfish.AllowableValues": resets,
-            },
-        },
-    }))
+        "Boot": boot_document(&boot),
+        "BootProgress": {"LastState": progress(power, is_up)},
+        "ProcessorSummary": {"Count": 2, "CoreCount": Inventory::cores_of(spec.role), "Status": document::enabled()},
+        "MemorySummary": {"TotalSystemMemoryGiB": Inventory::memory_gib_of(spec.role), "Status": document::enabled()},
+        "Bios": below("Bios"),
+        "Processors": below("Processors"),
+        "Memory": below("Memory"),
+        "EthernetInterfaces": below("EthernetInterfaces"),
+        "Storage": below("Storage"),
+        "Links": {"Chassis": [link(profile.chassis_path())], "ManagedBy": [link(profile.manager_path())]},
+        "Actions": {"#ComputerSystem.Reset": resets::system_action(profile)},
+    });
+    if let Some(last_boot) = last_boot {
+        system["LastResetTime"] = json!(last_boot.at.to_seconds_text());
+    }
+    if let Some(media) = media_link(profile) {
+        system["VirtualMedia"] = link(media);
+    }
+    Ok(Answer::ok(&system))
+}
+
+fn media_link(profile: &Profile) -> Option<String> {
+    match profile.media_place {
+        MediaPlace::SystemAndManager => Some(format!("{}/VirtualMedia", profile.system_path())),
+        MediaPlace::ManagerLinkedFromSystem => Some(format!("{}/VirtualMedia", profile.manager_path())),
+        MediaPlace::ManagerOnly => None,
+    }
 }
 
 fn status(power: PowerState) -> Value {
@@ -67,22 +80,65 @@ fn status(power: PowerState) -> Value {
     json!({"State": state, "Health": "OK", "HealthRollup": "OK"})
 }
 
-/// A 204 says that the BMC took the request, not that the power changed: that takes time, or may not happen at all.
-pub(super) fn reset(bmc: &Bmc, body: &[u8]) -> Result<Answer, Answer> {
-    let body = parse_body(body)?;
-    let Some(asked) = body["ResetType"].as_str() else {
-        return Err(errors::missing_parameter(RESET_ACTION, "ResetType"));
-    };
-    let Ok(reset) = asked.parse::<ResetType>() else {
-        let refusal = errors::value_not_in_list(asked, "ResetType", RESET_ACTION);
-        bmc.site.change(|world, now| world.note_bad_reset(bmc.index, asked, refusal.status.as_u16(), now));
-        return Err(refusal);
-    };
-    let answer = bmc.site.change(|world, now| world.reset(bmc.index, reset, now));
-    tracing::debug!(machine = bmc.spec().name, %reset, ?answer, "reset");
-    match answer {
-        ResetAnswer::Accepted | ResetAnswer::Ignored => Ok(Answer::no_content()),
-        ResetAnswer::InTransition => Err(errors::in_transition()),
-        ResetAnswer::NotOn => Err(errors::not_on(RESET_ACTION)),
+fn progress(power: PowerState, is_up: bool) -> &'static str {
+    match (power, is_up) {
+        (PowerState::On, true) => "OSRunning",
+        (PowerState::On, false) => "SystemHardwareInitializationComplete",
+        _ => "None",
     }
+}
+
+fn boot_document(boot: &BootOverride) -> Value {
+    let mut document = json!({
+        "BootSourceOverrideEnabled": boot.enabled.as_str(),
+        "BootSourceOverrideEnabled@Redfish.AllowableValues": BootEnabled::ALL.map(BootEnabled::as_str),
+        "BootSourceOverrideTarget": boot.target.as_str(),
+        "BootSourceOverrideTarget@Redfish.AllowableValues": BootTarget::ALL.map(BootTarget::as_str),
+        "BootSourceOverrideMode": boot.mode.as_str(),
+        "BootSourceOverrideMode@Redfish.AllowableValues": ["UEFI", "Legacy"],
+    });
+    if let Some(uri) = &boot.http_boot_uri {
+        document["HttpBootUri"] = json!(uri);
+    }
+    document
+}
+
+/// Only the boot override can be changed.
+pub(super) fn change(call: &Call<'_>) -> Result<Answer, Answer> {
+    let changes = call.changes(&["Boot"])?;
+    let Some(Value::Object(asked)) = changes.get("Boot") else {
+        return Err(errors::wrong_type("null", "Boot"));
+    };
+    let (bmc, profile) = (call.bmc, call.bmc.profile());
+    let (boot, is_cd_inserted) = bmc.site.look(|world| {
+        let hardware = world.hardware(bmc.index);
+        (hardware.boot.clone(), hardware.media.inserted(MediaSlot::Cd).is_some())
+    });
+    let boot = overridden(boot, asked, profile)?;
+    let is_empty_cd = boot.target == BootTarget::Cd && boot.enabled != BootEnabled::Disabled && !is_cd_inserted;
+    if is_empty_cd && profile.cd_without_media == CdWithoutMedia::InternalError {
+        return Err(errors::internal());
+    }
+    bmc.site.change(|world, now| world.set_boot_override(bmc.index, boot, now));
+    show(call)
+}
+
+fn overridden(mut boot: BootOverride, asked: &Map<String, Value>, profile: &Profile) -> Result<BootOverride, Answer> {
+    const WRITABLE: [&str; 4] = ["BootSourceOverrideEnabled", "BootSourceOverrideTarget", "BootSourceOverrideMode", "HttpBootUri"];
+    if let Some(name) = asked.keys().find(|name| !WRITABLE.contains(&name.as_str())) {
+        return Err(errors::not_writable(name));
+    }
+    boot.enabled = one_of(asked, WRITABLE[0])?.unwrap_or(boot.enabled);
+    boot.target = one_of(asked, WRITABLE[1])?.unwrap_or(boot.target);
+    boot.mode = one_of(asked, WRITABLE[2])?.unwrap_or(boot.mode);
+    if asked.contains_key(WRITABLE[3]) {
+        boot.http_boot_uri = text(asked, WRITABLE[3])?.filter(|uri| !uri.is_empty()).map(str::to_owned);
+    }
+    if boot.http_boot_uri.as_ref().is_some_and(|uri| uri.len() > BOOT_URI_LENGTH_MAX || !uri.starts_with("http")) {
+        return Err(errors::property_not_in_list(asked[WRITABLE[3]].as_str().unwrap_or_default(), WRITABLE[3]));
+    }
+    if boot.enabled == BootEnabled::Once && profile.once == Once::BecomesContinuous {
+        boot.enabled = BootEnabled::Continuous;
+    }
+    Ok(boot)
 }

@@ -38,7 +38,7 @@ async fn every_link_of_every_vendor_leads_somewhere() {
             assert!(reply.headers.contains_key("etag"), "{machine} {path}");
             collect_links(&reply.body, &mut waiting);
         }
-        assert_eq!(seen.len(), 13, "{machine} {seen:?}");
+        assert!(seen.len() > 90, "{machine} {seen:?}");
     }
 }
 
@@ -150,7 +150,7 @@ async fn mistakes_are_explained_in_redfish_words() {
         assert_eq!(reply.body["error"]["@Message.ExtendedInfo"][0]["MessageId"], id);
         assert_eq!(reply.body["error"]["code"], id);
     }
-    assert_eq!(harness.bmc(machine, "DELETE", &system, "").await.headers["allow"], "GET, HEAD");
+    assert_eq!(harness.bmc(machine, "DELETE", &system, "").await.headers["allow"], "GET, HEAD, PATCH");
     let old = send(harness.site.redfish(machine).unwrap(), "GET", "/redfish/v1/", &[("odata-version", "3.0")], "").await;
     assert_eq!(old.status, StatusCode::PRECONDITION_FAILED);
 }

@@ -1,0 +1,122 @@
+//! Accounts, and restarting the BMC.
+
+use expect_test::expect;
+use fake::{Fake, SYSTEM, json, tagged, text};
+use model::FaultClass;
+use redfish::{Bmc, NewAccount, Role};
+use serde_json::{Value, json};
+use zeroize::Zeroizing;
+
+use crate::fake;
+
+fn linked(path: &str) -> Value {
+    json!({"@odata.id": path})
+}
+
+fn new_account() -> NewAccount {
+    NewAccount { user: "rackwright".into(), password: Zeroizing::new("s3cret".into()), role: Role::Administrator }
+}
+
+/// A BMC with three accounts or slots of which one is taken.
+fn with_accounts(maker: &str, allow: &str, slots: &[(&str, &str)]) -> Fake {
+    let members: Vec<Value> = slots.iter().map(|(id, _)| linked(&format!("/a/{id}"))).collect();
+    let fake = Fake::ordinary()
+        .holding(&[
+            (SYSTEM, json!({"Manufacturer": maker})),
+            ("/redfish/v1/", json!({"AccountService": linked("/as")})),
+            ("/as", json!({"Accounts": linked("/a")})),
+        ])
+        .on("GET /a", tagged(&json!({"Members": members}), "\"c\"", allow));
+    slots.iter().fold(fake, |fake, (id, user)| {
+        let account = json!({"UserName": user, "RoleId": "Administrator", "Enabled": !user.is_empty(), "Locked": false});
+        fake.on(&format!("GET /a/{id}"), tagged(&account, &format!("\"{id}\""), "GET, PATCH"))
+            .on(&format!("PATCH /a/{id}"), text(200, "{}"))
+            .on(&format!("DELETE /a/{id}"), text(204, ""))
+            .on("POST /a", text(201, "{}"))
+    })
+}
+
+async fn make_and_delete(bmc: &Bmc) {
+    bmc.request_account_create(&new_account()).await.unwrap();
+    bmc.request_account_delete("/a/2").await.unwrap();
+}
+
+#[tokio::test]
+async fn accounts_are_listed_without_empty_slots() {
+    let listing = with_accounts("Dell Inc.", "GET", &[("1", ""), ("2", "root"), ("3", "")]).bmc().observe_accounts().await.unwrap();
+    assert_eq!(listing.members.len(), 1);
+    let root = &listing.members[0];
+    assert_eq!(
+        (root.path.as_str(), root.user.as_str(), root.role.as_deref(), root.enabled),
+        ("/a/2", "root", Some("Administrator"), Some(true))
+    );
+}
+
+#[tokio::test]
+async fn where_accounts_are_made_they_are_posted_and_deleted() {
+    for allow in ["GET, POST", ""] {
+        let fake = with_accounts("HPE", allow, &[("2", "root")]);
+        make_and_delete(&fake.bmc()).await;
+        expect![[r#"
+            POST /a token1 {"Enabled":true,"Password":"s3cret","RoleId":"Administrator","UserName":"rackwright"}
+            DELETE /a/2 token1
+        "#]]
+        .assert_eq(&fake.take_requests());
+    }
+}
+
+#[tokio::test]
+async fn where_accounts_are_slots_an_empty_one_is_written_to_but_never_a_reserved_one() {
+    for allow in ["GET, HEAD", ""] {
+        let fake = with_accounts("Dell Inc.", allow, &[("1", ""), ("2", "root"), ("3", "")]);
+        make_and_delete(&fake.bmc()).await;
+        expect![[r#"
+            PATCH /a/3 token1 if "3" {"Enabled":true,"Password":"s3cret","RoleId":"Administrator","UserName":"rackwright"}
+            PATCH /a/2 token1 if "2" {"Enabled":false,"UserName":""}
+        "#]]
+        .assert_eq(&fake.take_requests());
+    }
+}
+
+#[tokio::test]
+async fn no_empty_slot_means_no_room() {
+    let fake = with_accounts("Dell Inc.", "GET", &[("1", ""), ("2", "root")]);
+    let fault = fake.bmc().request_account_create(&new_account()).await.unwrap_err();
+    expect!["unsupported: /a has no empty slot for another account"].assert_eq(&fault.to_string());
+    assert_eq!(fake.take_requests(), "");
+}
+
+#[tokio::test]
+async fn a_password_is_changed_with_the_etag_and_no_complaint_about_it_is_repeated() {
+    let password = Zeroizing::new("s3cret".to_owned());
+    let fake = with_accounts("HPE", "GET, POST", &[("2", "root")]);
+    fake.bmc().request_password("/a/2", &password).await.unwrap();
+    expect![[r#"
+        PATCH /a/2 token1 if "2" {"Password":"s3cret"}
+    "#]]
+    .assert_eq(&fake.take_requests());
+    let fake = fake.now("PATCH /a/2", json(400, &json!({"error": {"message": "The password s3cret is too short."}})));
+    let fault = fake.bmc().request_password("/a/2", &password).await.unwrap_err();
+    expect!["unsupported: PATCH /a/2 answered 400"].assert_eq(&fault.to_string());
+    assert!(!format!("{:?}", new_account()).contains("s3cret"));
+}
+
+#[tokio::test]
+async fn a_bmc_is_restarted_by_its_manager() {
+    let reset = json!({"#Manager.Reset": {"target": "/mgr/reset", "@Redfish.ActionInfo": "/mgr/info"}});
+    let fake = Fake::ordinary()
+        .holding(&[
+            (SYSTEM, json!({"Links": {"ManagedBy": [linked("/enclosure"), linked("/mgr")]}})),
+            ("/enclosure", json!({"ManagerType": "EnclosureManager"})),
+            ("/mgr", json!({"Actions": reset})),
+            ("/mgr/info", json!({"Parameters": [{"Name": "ResetType", "AllowableValues": ["ForceRestart"]}]})),
+        ])
+        .on("POST /mgr/reset", text(204, ""));
+    fake.bmc().request_bmc_reset().await.unwrap();
+    expect![[r#"
+        POST /mgr/reset token1 {"ResetType":"ForceRestart"}
+    "#]]
+    .assert_eq(&fake.take_requests());
+    let fault = Fake::ordinary().bmc().request_bmc_reset().await.unwrap_err();
+    assert_eq!(fault.class, FaultClass::Unsupported);
+}

@@ -1,0 +1,116 @@
+//! Inventory, firmware, jobs and storage.
+
+use model::FaultClass;
+use redfish::{Bmc, Controller, Firmware, JobRef, JobSeen, JobState, Listing, Part, StorageReset};
+
+use crate::peer::{Ability, Lacks, Peer, offered};
+
+/// The members of a part that was read without loss; nothing if it is not offered.
+fn told<'a, T: std::fmt::Debug>(part: &'a Part<Listing<T>>, ability: Ability, lacks: &mut Lacks) -> &'a [T] {
+    match part {
+        Part::NotOffered => {
+            lacks.insert(ability);
+            &[]
+        }
+        Part::Read(listing) if listing.unread == 0 && !listing.members.is_empty() => &listing.members,
+        other => panic!("{ability:?}: {other:?}"),
+    }
+}
+
+pub async fn check_inventory(bmc: &Bmc, lacks: &mut Lacks) {
+    let inventory = bmc.observe_inventory().await.unwrap();
+    assert!(inventory.health.is_some());
+    for processor in told(&inventory.processors, Ability::Processors, lacks) {
+        assert!(processor.model.is_some() && processor.cores.is_some_and(|cores| cores > 0), "{processor:?}");
+    }
+    for dimm in told(&inventory.memory, Ability::Memory, lacks) {
+        assert!(dimm.capacity_mib.is_some_and(|capacity| capacity > 0), "{dimm:?}");
+    }
+    for nic in told(&inventory.nics, Ability::Nics, lacks) {
+        assert!(nic.mac.as_ref().is_some_and(|mac| mac.len() == 17), "{nic:?}");
+    }
+    let controllers = told(&inventory.storage, Ability::Drives, lacks);
+    for drive in controllers.iter().flat_map(|controller| &controller.drives.members) {
+        assert!(drive.serial.is_some() && drive.capacity_bytes.is_some_and(|bytes| bytes > 0) && drive.kind.is_some(), "{drive:?}");
+    }
+    let volumes: Vec<_> = controllers.iter().flat_map(|controller| told(&controller.volumes, Ability::Volumes, lacks)).collect();
+    for volume in &volumes {
+        assert!(volume.raid.is_some() && volume.capacity_bytes.is_some_and(|bytes| bytes > 0), "{volume:?}");
+    }
+}
+
+/// Updates one piece of firmware, follows the job, and sees the version change.
+pub async fn check_firmware(peer: &Peer, bmc: &Bmc, lacks: &mut Lacks) {
+    let listed = offered(bmc.observe_firmware().await, Ability::FirmwareInventory, lacks);
+    if let Some(listing) = &listed {
+        assert!(listing.unread == 0 && listing.members.iter().all(|one| one.version.is_some()), "{listing:?}");
+    }
+    let bios = listed.and_then(|listing| listing.members.into_iter().find(|one| one.updateable == Some(true) && is_bios(one)));
+    let targets: Vec<String> = bios.iter().map(|bios| bios.path.clone()).collect();
+    let image = "http://10.0.0.9/bios-9.9.9.bin".parse().unwrap();
+    let Some(job) = offered(bmc.request_firmware(&image, &targets).await, Ability::FirmwareUpdate, lacks) else { return };
+    follow(peer, bmc, job).await;
+    peer.until("the new firmware", async || match bmc.observe_firmware().await {
+        Ok(listing) => listing.members.iter().any(|one| is_bios(one) && one.version.as_deref() == Some("9.9.9")),
+        Err(fault) => panic!("{fault}"),
+    })
+    .await;
+}
+
+fn is_bios(firmware: &Firmware) -> bool {
+    firmware.id.eq_ignore_ascii_case("BIOS") || firmware.name.as_ref().is_some_and(|name| name.contains("BIOS"))
+}
+
+pub async fn check_jobs(bmc: &Bmc, lacks: &mut Lacks) {
+    if let Some(jobs) = offered(bmc.observe_jobs().await, Ability::Jobs, lacks) {
+        assert!(jobs.unread == 0 && jobs.members.iter().all(|job| job.state.is_some()), "{jobs:?}");
+    }
+    assert_eq!(bmc.observe_job(&JobRef::new("/redfish/v1/TaskService/Tasks/no-such-task")).await, Ok(JobSeen::Gone));
+}
+
+/// Resets the first controller that has volumes, step by step, until it is bare.
+pub async fn check_storage_reset(peer: &Peer, bmc: &Bmc, lacks: &mut Lacks) {
+    let Some(controller) = first_with_volumes(bmc).await else {
+        lacks.insert(Ability::StorageReset);
+        return;
+    };
+    loop {
+        let job = match bmc.request_storage_reset(&controller.path).await {
+            Ok(StorageReset::Bare) => break,
+            Ok(StorageReset::Whole { job } | StorageReset::Volume { job, .. }) => job,
+            // A method that the volume does not take is a way to say that it cannot be deleted.
+            Err(fault) if fault.class == FaultClass::Unsupported => {
+                lacks.insert(Ability::StorageReset);
+                return;
+            }
+            Err(fault) => panic!("{fault}"),
+        };
+        follow(peer, bmc, job).await;
+        if first_with_volumes(bmc).await.is_none() {
+            break;
+        }
+    }
+    assert!(first_with_volumes(bmc).await.is_none(), "no volume is left");
+}
+
+async fn first_with_volumes(bmc: &Bmc) -> Option<Controller> {
+    let inventory = bmc.observe_inventory().await.unwrap();
+    let Part::Read(storage) = inventory.storage else { return None };
+    storage.members.into_iter().find(|controller| controller.volumes.read().is_some_and(|volumes| !volumes.members.is_empty()))
+}
+
+/// Looks at a job until it ends well, or is gone: whoever asked for it then looks at what it should have changed.
+async fn follow(peer: &Peer, bmc: &Bmc, job: Option<JobRef>) {
+    let Some(job) = job else { return };
+    peer.until("the end of the job", async || match bmc.observe_job(&job).await {
+        Ok(JobSeen::Gone) => true,
+        Ok(JobSeen::Seen(seen)) => {
+            assert!(!matches!(seen.state, Some(JobState::Failed | JobState::Cancelled)), "{seen:?}");
+            seen.state == Some(JobState::Succeeded)
+        }
+        // A BMC that updates itself goes away before it comes back.
+        Err(fault) if matches!(fault.class, FaultClass::Unreachable | FaultClass::Busy) => false,
+        Err(fault) => panic!("{fault}"),
+    })
+    .await;
+}

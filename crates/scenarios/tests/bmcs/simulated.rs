@@ -1,0 +1,98 @@
+//! Every simulated make of BMC, in this process and on virtual time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use base64::Engine;
+use http::Request;
+use http_body_util::BodyExt;
+use model::{Clock, Timestamp};
+use redfish::Transport;
+use serde_json::Value;
+use sim::{Site, SiteSpec, Vendor};
+use store::{MemoryStore, SharedStore, TokioClock};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use crate::peer::{Ability, Peer};
+use crate::suite;
+
+/// A site with a machine of each make.
+struct Simulation {
+    site: Site,
+    running: JoinHandle<()>,
+    stop: CancellationToken,
+}
+
+impl Simulation {
+    async fn start() -> Simulation {
+        let beginning = Timestamp::parse("2026-11-15T14:00:00Z").unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(TokioClock::starting_at(beginning));
+        let store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
+        let site = Site::open(SiteSpec::new("site1", 4, 4, 1), store, clock).await.unwrap();
+        let (running, stop) = (site.clone(), CancellationToken::new());
+        let until = stop.clone();
+        let running = tokio::spawn(async move { running.run(until).await.unwrap() });
+        Simulation { site, running, stop }
+    }
+
+    fn peer(&self, vendor: Vendor, lacks: &'static [Ability]) -> Peer {
+        let layout = self.site.layout();
+        let spec = layout.machines().iter().find(|machine| machine.vendor == vendor).expect("a machine of each make");
+        let router = self.site.redfish(&spec.name).unwrap();
+        let service = router.map_request(|request: Request<_>| request.map(Body::new));
+        Peer {
+            transport: Transport::in_process(service),
+            base: "http://bmc".into(),
+            user: spec.bmc_user.clone(),
+            password: spec.bmc_password.clone(),
+            image: "http://10.0.0.9/agent.iso".parse().unwrap(),
+            patience: Duration::from_secs(3600),
+            lacks,
+        }
+    }
+
+    /// What the BMC of `vendor` has at `path`, asked without the driver.
+    async fn read(&self, vendor: Vendor, path: &str) -> Value {
+        let spec = self.site.layout().machines().iter().find(|machine| machine.vendor == vendor).unwrap().clone();
+        let login = base64::engine::general_purpose::STANDARD.encode(format!("{}:{}", spec.bmc_user, spec.bmc_password));
+        let request = Request::get(path).header("authorization", format!("Basic {login}")).body(Body::empty()).unwrap();
+        let response = self.site.redfish(&spec.name).unwrap().oneshot(request).await.unwrap();
+        serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap()
+    }
+
+    async fn stop(self) {
+        self.stop.cancel();
+        self.running.await.unwrap();
+    }
+}
+
+async fn check(vendor: Vendor, lacks: &'static [Ability]) {
+    let simulation = Simulation::start().await;
+    suite::check(&simulation.peer(vendor, lacks)).await;
+    let sessions = simulation.read(vendor, "/redfish/v1/SessionService/Sessions").await;
+    assert_eq!(sessions["Members@odata.count"], 0, "closing leaves no session behind: {sessions}");
+    simulation.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dell_passes() {
+    check(Vendor::Dell, &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_hpe_passes_but_for_events() {
+    check(Vendor::Hpe, &[Ability::Events]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lenovo_passes() {
+    check(Vendor::Lenovo, &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_supermicro_passes_but_for_events_and_booting_once() {
+    check(Vendor::Supermicro, &[Ability::BootOnce, Ability::Events]).await;
+}
