@@ -104,8 +104,8 @@ mod tests {
             let refused = prepare_secret(&mut secret.clone()).unwrap_err().to_string();
             assert!(!refused.contains("hunter2"), "{refused}");
         }
-        let large = json!({"data": {"a": "A".repeat(SIZE_LIMIT + 4)}});
-        assert!(prepare_secret(&mut large.clone()).unwrap_err().to_string().contains("Too long"));
+        let mut large = json!({"data": {"a": "A".repeat(SIZE_LIMIT + 4)}});
+        assert!(prepare_secret(&mut large).unwrap_err().to_string().contains("Too long"));
         assert!(prepare_config_map(&mut json!({"data": {"a": "plain"}, "binaryData": {"b": "no!"}})).is_err());
         assert!(prepare_config_map(&mut json!({"data": {"a": "plain!"}})).is_ok());
     }

@@ -1,5 +1,6 @@
 //! Pods, namespaces, budgets and evictions over time.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -260,4 +261,61 @@ fn pods_and_budgets_go_on_after_a_restart_of_the_simulator() {
     assert_eq!(["a", "b", "new"].map(|name| state(&restored, name)), ["gone", "Running ready", "Running ready"]);
     assert_eq!(allowed(&restored, "db"), 2);
     assert_eq!(pod(&restored, "b").unwrap()["status"]["containerStatuses"][0]["restartCount"], 0);
+}
+
+/// Something that a client or a hand does to a site.
+fn act(world: &mut World, kind: usize, machine: usize, now: Instant) {
+    let name = format!("p{machine}");
+    let node = world.layout().machines()[machine].name.clone();
+    // What is refused is refused in both worlds.
+    match kind {
+        0 | 1 => {
+            let spec = json!({"nodeName": node, "containers": [{"name": "main", "image": "db:1"}]});
+            let pod = json!({"metadata": {"name": name, "labels": {"app": "db"}}, "spec": spec});
+            let _ = world.create_object(&PODS, "default", pod, now);
+        }
+        2 => drop(world.evict_pod(&key(&name), &DeleteOptions::default(), now)),
+        3 => drop(world.delete_object(&PODS, &key(&name), &DeleteOptions { grace_seconds: Some(5), ..DeleteOptions::default() }, now)),
+        4 => {
+            let only_if = Preconditions { uid: Some("another".to_owned()), resource_version: None };
+            let _ = world.evict_pod(&key(&name), &DeleteOptions { only_if, grace_seconds: None }, now);
+        }
+        reset => drop(world.reset(machine, ResetType::ALL[reset - 5], now)),
+    }
+}
+
+/// The pods and the budget, but for what counts writes.
+fn pods_and_budget(world: &World) -> String {
+    let pods =
+        world.objects().list(&PODS, None).map(|(key, pod)| format!("{key:?} {} {}", pod["metadata"]["deletionTimestamp"], pod["status"]));
+    let budgets = world.objects().list(&DISRUPTION_BUDGETS, None).map(|(_, budget)| budget["status"].to_string());
+    pods.chain(budgets).collect::<Vec<_>>().join("\n")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn pods_are_where_they_would_be_however_often_somebody_looks(
+        acts in proptest::collection::vec((0usize..11, 0usize..6, 0i64..120), 1..24),
+        cuts in proptest::collection::vec(1i64..20_000, 1..40),
+    ) {
+        let (mut stepped, mut direct) = (site(), site());
+        for world in [&mut stepped, &mut direct] {
+            create_budget(world, "db", 2, START);
+        }
+        let mut now = START;
+        let mut cuts = cuts.into_iter().cycle();
+        for (kind, machine, after) in acts.into_iter().chain([(3, 0, 700)]) {
+            let target = now + Span::seconds(after);
+            while now < target {
+                now = target.min(now + Span(cuts.next().unwrap_or(1)));
+                stepped.advance(now);
+            }
+            act(&mut stepped, kind, machine, now);
+            act(&mut direct, kind, machine, now);
+            prop_assert_eq!(pods_and_budget(&stepped), pods_and_budget(&direct));
+        }
+        prop_assert_eq!(format!("{:?}", stepped.states), format!("{:?}", direct.states));
+    }
 }
