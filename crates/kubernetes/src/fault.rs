@@ -86,6 +86,18 @@ pub(crate) fn failed(asked: &str, purpose: Purpose, error: &kube::Error) -> Faul
     Fault::new(class, delivery, detail)
 }
 
+/// The fault of a call whose request held a secret: what the server or the client says about it may quote it, so that
+/// neither the fault nor the log repeats it.
+pub(crate) fn withheld(asked: &str, purpose: Purpose, error: &kube::Error) -> Fault {
+    let (class, delivery) = classify_error(error, purpose);
+    let detail = match error {
+        kube::Error::Api(status) => format!("{asked} answered {}", status.code),
+        kube::Error::SerdeError(_) | kube::Error::FromUtf8(_) => format!("{asked}: the answer cannot be read"),
+        _ => format!("{asked}: {}", cause(error)),
+    };
+    Fault::new(class, delivery, detail)
+}
+
 /// The fault of a call that got no answer in time.
 pub(crate) fn silent(asked: &str, purpose: Purpose, waited: Span) -> Fault {
     Fault::new(FaultClass::Unreachable, unless_observing(purpose), format!("{asked}: no answer in {waited}"))

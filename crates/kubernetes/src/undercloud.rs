@@ -16,8 +16,8 @@ use tokio::time::timeout;
 use tower::{BoxError, Service};
 
 use crate::fault::{self, Purpose};
-use crate::node;
 use crate::watch::{self, NodeEvent};
+use crate::{name, node};
 
 /// How long the API server may take to accept a connection.
 pub const CONNECT_TIMEOUT: Span = Span::seconds(5);
@@ -28,11 +28,12 @@ pub const CONNECT_TIMEOUT: Span = Span::seconds(5);
 pub const CALL_TIMEOUT: Span = Span::seconds(10);
 
 /// Who we are in the API server's record of who owns which field.
-const FIELD_MANAGER: &str = "rackwright";
+pub(crate) const FIELD_MANAGER: &str = "rackwright";
 
 /// The Kubernetes cluster of a site. Clones are cheap and share connections.
 #[derive(Clone)]
 pub struct Undercloud {
+    pub(crate) client: Client,
     nodes: Api<Node>,
 }
 
@@ -74,7 +75,7 @@ impl Undercloud {
     }
 
     fn new(client: Client) -> Self {
-        Undercloud { nodes: Api::all(client) }
+        Undercloud { nodes: Api::all(client.clone()), client }
     }
 
     /// Whether the API server answers us.
@@ -105,13 +106,7 @@ impl Undercloud {
     }
 
     async fn request_patch(&self, node: &str, patch: &Value) -> Result<(), Fault> {
-        if !node::is_node_name(node) {
-            return Err(Fault::new(
-                FaultClass::Missing,
-                Delivery::No,
-                format!("`{}` cannot be the name of a node", fault::shortened(node)),
-            ));
-        }
+        name::check("a node", node)?;
         let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
         let patch = Patch::Merge(patch);
         within(&format!("PATCH node {node}"), Purpose::Request, self.nodes.patch(node, &params, &patch)).await.map(drop)
@@ -124,7 +119,7 @@ impl fmt::Debug for Undercloud {
     }
 }
 
-async fn within<T>(asked: &str, purpose: Purpose, call: impl Future<Output = kube::Result<T>>) -> Result<T, Fault> {
+pub(crate) async fn within<T>(asked: &str, purpose: Purpose, call: impl Future<Output = kube::Result<T>>) -> Result<T, Fault> {
     match timeout(CALL_TIMEOUT.to_std(), call).await {
         Ok(outcome) => outcome.map_err(|error| fault::failed(asked, purpose, &error)),
         Err(_) => Err(fault::silent(asked, purpose, CALL_TIMEOUT)),

@@ -10,6 +10,7 @@ mod machine;
 mod name;
 mod observation;
 mod operation;
+mod pod;
 mod refusal;
 mod request;
 mod secret;
@@ -28,6 +29,7 @@ pub use observation::{Contact, NodeSeen, Power, PowerRequest, Readiness, Seen};
 pub use operation::{
     Action, Cancel, DeviceAsk, Ended, Entry, Evacuate, Fact, Failure, OPERATION_FORMAT, Operation, OperationResult, Shutdown, StepKind,
 };
+pub use pod::{EvictionAnswer, Grace, PodOwner, PodPhase, PodRef, PodSeen, Termination};
 pub use refusal::{Refusal, Rule};
 pub use request::{Ask, Outage, REQUEST_LIFE, Request, VERDICT_LIFE, Verdict};
 pub use secret::SecretRef;

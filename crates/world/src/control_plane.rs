@@ -37,6 +37,7 @@ impl World {
         for index in 0..self.states.len() {
             self.reschedule(index);
         }
+        self.reschedule_budgets();
     }
 
     /// The controllers start with no memory of when they last heard a node, so silent nodes get a full grace period again.
@@ -65,6 +66,7 @@ impl World {
         self.states[index].node.verdict = Verdict::Unknown;
         self.change_node(index, Durability::Kept, |node| node::with_unknown_conditions(node, at));
         self.settle_taints(index, at);
+        self.pods_lose_contact(index, at);
         let message = format!("Node {name} status is now: NodeNotReady");
         self.post_event(index, Component::NodeController, "NodeNotReady", &message, at);
     }

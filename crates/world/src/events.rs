@@ -1,4 +1,4 @@
-//! Kubernetes events about nodes: who posts them, and how long they are kept.
+//! Kubernetes events about nodes and pods: who posts them, and how long they are kept.
 
 use serde_json::{Value, json};
 
@@ -51,10 +51,7 @@ impl World {
     }
 
     pub(crate) fn post_event(&mut self, index: usize, from: Component, reason: &str, message: &str, at: Instant) {
-        self.forget_old_events(at);
         let node = self.spec(index).name.clone();
-        let mut random = Random::new(self.layout.site_seed(), &format!("event/{}", self.objects.version()));
-        let name = format!("{node}.{:016x}", random.next_u64());
         // Kubelets refer to their node by name even where a uid belongs; kubectl describe looks for both.
         let (source, uid) = match from {
             Component::Kubelet => (json!({"component": "kubelet", "host": node}), json!(node)),
@@ -63,23 +60,32 @@ impl World {
                 (json!({"component": "node-controller"}), uid.unwrap_or(Value::Null))
             }
         };
-        let event = json!({
-            "metadata": {"name": name},
-            "involvedObject": {"kind": "Node", "name": node, "uid": uid},
-            "reason": reason,
-            "message": message,
-            "source": source,
-            "firstTimestamp": at.to_seconds_text(),
-            "lastTimestamp": at.to_seconds_text(),
-            "count": 1,
-            "type": if reason == "Rebooted" { "Warning" } else { "Normal" },
-            "eventTime": null,
-            "reportingComponent": source["component"],
-            "reportingInstance": if from == Component::Kubelet { node.as_str() } else { "" },
-        });
+        let mut event = event(&json!({"kind": "Node", "name": node, "uid": uid}), &source, reason, message, at);
+        event["type"] = json!(if reason == "Rebooted" { "Warning" } else { "Normal" });
+        self.post(EVENT_NAMESPACE, &node, event, at);
+    }
+
+    /// What the kubelet of a machine has to say about one of its pods.
+    pub(crate) fn post_pod_event(&mut self, index: usize, pod: &Value, reason: &str, message: &str, at: Instant) {
+        let metadata = &pod["metadata"];
+        let (Some(namespace), Some(name)) = (metadata["namespace"].as_str(), metadata["name"].as_str()) else { return };
+        // A namespace on its way out takes nothing new, or it would never be empty.
+        if self.check_namespace(namespace).is_err() {
+            return;
+        }
+        let about = json!({"kind": "Pod", "apiVersion": "v1", "namespace": namespace, "name": name, "uid": metadata["uid"]});
+        let source = json!({"component": "kubelet", "host": self.spec(index).name});
+        self.post(namespace, name, event(&about, &source, reason, message, at), at);
+    }
+
+    fn post(&mut self, namespace: &str, about: &str, mut event: Value, at: Instant) {
+        self.forget_old_events(at);
+        let mut random = Random::new(self.layout.site_seed(), &format!("event/{}", self.objects.version()));
+        let name = format!("{about}.{:016x}", random.next_u64());
+        event["metadata"] = json!({"name": name});
         // A clash of 64-bit names would cost one event, and events may be lost.
-        if self.objects.create(&EVENTS, EVENT_NAMESPACE, event, at).is_ok() {
-            self.posted_events.push_back((at, ObjectKey { namespace: EVENT_NAMESPACE.to_owned(), name }));
+        if self.objects.create(&EVENTS, namespace, event, at).is_ok() {
+            self.posted_events.push_back((at, ObjectKey::namespaced(namespace, &name)));
         }
     }
 
@@ -90,4 +96,20 @@ impl World {
             let _ = self.objects.delete(&EVENTS, &key, &Preconditions::default());
         }
     }
+}
+
+fn event(about: &Value, source: &Value, reason: &str, message: &str, at: Instant) -> Value {
+    json!({
+        "involvedObject": about,
+        "reason": reason,
+        "message": message,
+        "source": source,
+        "firstTimestamp": at.to_seconds_text(),
+        "lastTimestamp": at.to_seconds_text(),
+        "count": 1,
+        "type": "Normal",
+        "eventTime": null,
+        "reportingComponent": source["component"],
+        "reportingInstance": source.get("host").cloned().unwrap_or_else(|| json!("")),
+    })
 }

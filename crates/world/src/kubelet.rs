@@ -7,6 +7,7 @@ use crate::events::Announce;
 use crate::node;
 use crate::objects::{Durability, LEASES, NODES, ObjectError, ObjectKey, Part};
 use crate::pace::Pace;
+use crate::pod_work::Absence;
 use crate::random::Random;
 use crate::site::World;
 use crate::time::{Instant, Span};
@@ -70,8 +71,10 @@ impl World {
         }
         self.renew_lease(index, at);
         self.states[index].node.report_at = Some(at + self.pace.report_every);
-        self.states[index].node.verdict = Verdict::Reachable;
+        let before = std::mem::replace(&mut self.states[index].node.verdict, Verdict::Reachable);
         self.settle_taints(index, at);
+        let absence = if before == Verdict::Unknown { Absence::Noticed } else { Absence::None };
+        self.kubelet_finds_pods(index, absence, at);
         self.unsaved.machines.insert(index);
     }
 
@@ -79,6 +82,7 @@ impl World {
         let node = &mut self.states[index].node;
         node.renew_at = None;
         node.report_at = None;
+        self.kubelet_drops_pods(index);
         self.unsaved.machines.insert(index);
     }
 

@@ -6,21 +6,30 @@
 
 mod bmc;
 mod bmc_restart;
+mod budget;
 mod control_plane;
 mod events;
+mod eviction;
 mod hardware;
 mod kubelet;
+mod label_selector;
 mod layout;
 mod machine;
+mod namespace;
 mod node;
 mod objects;
 mod pace;
 mod persist;
+mod pod;
+mod pod_work;
 mod random;
+mod secret;
 mod site;
 mod time;
+mod writes;
 
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
+pub use eviction::EvictionRefusal;
 pub use hardware::{
     ACCOUNT_SLOTS, Account, AccountChange, AccountRefusal, AccountRole, Accounts, AfterRestart, BIOS_ATTRIBUTES, Bios, BiosAttribute,
     BiosRange, BiosRefusal, BiosValue, BootEnabled, BootMode, BootOverride, BootSource, BootTarget, Component, Contents, Dimm, Drive,
@@ -31,14 +40,15 @@ pub use hardware::{
 pub use layout::{Layout, LayoutError, MachineSpec, Role, Vendor};
 pub use machine::{PowerState, ResetAnswer, ResetType};
 pub use objects::{
-    Change, ChangeKind, Durability, EVENTS, Expired, Generation, LEASES, NAMESPACES, NODES, ObjectError, ObjectKey, ObjectTable, PODS,
-    Part, Preconditions, RESOURCES, Resource, Scope, StatusPart,
+    CONFIG_MAPS, Change, ChangeKind, DISRUPTION_BUDGETS, Durability, EVENTS, Expired, Generation, LEASES, NAMESPACES, NODES, ObjectError,
+    ObjectKey, ObjectTable, Offer, PODS, Part, Preconditions, RESOURCES, Resource, SECRETS, SERVICES, Scope, StatusPart,
 };
 pub use pace::Pace;
 pub use persist::{Record, RestoreError};
 pub use random::{Random, hash_text};
 pub use site::World;
 pub use time::{Instant, Span};
+pub use writes::{DeleteOptions, Deleted};
 
 /// The version every kubelet and the API server of the site report.
 pub const KUBERNETES_VERSION: &str = "v1.33.7";

@@ -36,6 +36,10 @@ pub struct Pace {
     pub node_grace: Span,
     /// How often a kubelet posts the status of a node that has not changed.
     pub report_every: Span,
+    /// From when a kubelet sees a pod until its containers run, with the image at hand.
+    pub pod_start: Span,
+    /// How long one second of a pod's grace takes. Pods here use all of it; a faster site's pods end sooner than they say.
+    pub grace_second: Span,
 }
 
 impl Pace {
@@ -51,6 +55,8 @@ impl Pace {
         lease_every: Span::seconds(10),
         node_grace: Span::seconds(10 * GRACE_IN_LEASES),
         report_every: Span::minutes(5),
+        pod_start: Span::seconds(2),
+        grace_second: Span::seconds(1),
     };
 
     /// This pace in a world that runs `speed` times faster. A speed that is not a positive number changes nothing.
@@ -71,10 +77,12 @@ impl Pace {
             lease_every,
             node_grace: lease_every.times(GRACE_IN_LEASES),
             report_every: faster(self.report_every).max(REPORT_EVERY_FLOOR),
+            pod_start: faster(self.pod_start),
+            grace_second: faster(self.grace_second),
         }
     }
 
-    /// Power and boot take no time, for measuring everything but the simulated hardware.
+    /// Power, boot and pods take no time, for measuring everything but the simulated hardware.
     ///
     /// Leases keep their floor: an interval of nothing would renew for ever within one instant.
     pub fn instant() -> Pace {
@@ -89,6 +97,8 @@ impl Pace {
             lease_every: LEASE_EVERY_FLOOR,
             node_grace: LEASE_EVERY_FLOOR.times(GRACE_IN_LEASES),
             report_every: Pace::REAL.report_every,
+            pod_start: Span::ZERO,
+            grace_second: Span::ZERO,
         }
     }
 }

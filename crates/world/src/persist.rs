@@ -220,12 +220,14 @@ impl World {
         posted.sort();
         self.posted_events = posted.into();
         self.available = self.has_quorum();
+        self.index_pods();
         for index in 0..self.states.len() {
             if self.available && self.states[index].machine.is_up() {
                 self.kubelet_reports(index, now, Announce::Nothing);
             }
             self.reschedule(index);
         }
+        self.reschedule_budgets();
     }
 }
 

@@ -2,10 +2,9 @@
 //!
 //! Time is an argument. `advance` lets everything due happen in time order, and gives the same result in one step or in many.
 
-use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::bmc::{BmcLog, Logged};
 use crate::events::Announce;
@@ -13,13 +12,11 @@ use crate::hardware::Hardware;
 use crate::kubelet::NodeState;
 use crate::layout::{Layout, MachineSpec, Role};
 use crate::machine::{Happening, Machine, PowerState, ResetAnswer, ResetType, Surroundings};
-use crate::objects::{Durability, NAMESPACES, NODES, ObjectError, ObjectKey, ObjectTable, Part, Preconditions, Resource};
+use crate::objects::{DISRUPTION_BUDGETS, NAMESPACES, ObjectKey, ObjectTable};
 use crate::pace::Pace;
 use crate::persist::Unsaved;
 use crate::time::{Instant, Span};
-
-/// The namespaces that every cluster has.
-const NAMESPACE_NAMES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+use crate::{budget, namespace};
 
 /// Everything about one machine that changes.
 #[derive(Clone, Debug)]
@@ -33,6 +30,15 @@ pub(crate) struct MachineState {
     pub bmc_restarts: u32,
     /// The state of power before the present one, and when it ended, for BMCs that notice late.
     pub power_before: (PowerState, Instant),
+    /// The pods that are bound to this machine, and when its kubelet next acts on each.
+    pub pods: BTreeMap<ObjectKey, Option<Instant>>,
+}
+
+/// Whose turn it is: machines in layout order, and then the controller that counts for budgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    Machine(usize),
+    Budgets,
 }
 
 impl MachineState {
@@ -56,23 +62,19 @@ pub struct World {
     logged: Vec<usize>,
     /// Whether a majority of the control-plane machines serves.
     pub(crate) available: bool,
-    /// What is due when, and for which machine: at one instant the machines take their turns in layout order.
-    agenda: BTreeSet<(Instant, usize)>,
+    /// What is due when, and whose turn it then is.
+    agenda: BTreeSet<(Instant, Turn)>,
     scheduled: Vec<Option<Instant>>,
+    budgets_scheduled: Option<Instant>,
 }
 
 impl World {
     /// A site that has been running since before anybody looked: all but the spare are up and joined.
     pub fn new(layout: Layout, pace: Pace, now: Instant) -> World {
         let mut world = World::assemble(layout, pace, now);
-        for name in NAMESPACE_NAMES {
-            let namespace = json!({
-                "metadata": {"name": name, "labels": {"kubernetes.io/metadata.name": name}},
-                "spec": {"finalizers": ["kubernetes"]},
-                "status": {"phase": "Active"},
-            });
+        for name in namespace::IMMORTAL {
             // The table is empty, so the name is free.
-            let _ = world.objects.create(&NAMESPACES, "", namespace, now);
+            let _ = world.create_object(&NAMESPACES, "", json!({"metadata": {"name": name}}), now);
         }
         world.available = world.has_quorum();
         for index in 0..world.states.len() {
@@ -102,6 +104,7 @@ impl World {
                 bmc_up_at: None,
                 bmc_restarts: 0,
                 power_before: (PowerState::Off, Instant(i64::MIN)),
+                pods: BTreeMap::new(),
             })
             .collect();
         let scheduled = vec![None; states.len()];
@@ -117,6 +120,7 @@ impl World {
             available: false,
             agenda: BTreeSet::new(),
             scheduled,
+            budgets_scheduled: None,
         }
     }
 
@@ -163,13 +167,21 @@ impl World {
 
     /// Lets everything happen that is due at `now` or before.
     pub fn advance(&mut self, now: Instant) {
-        while let Some((at, index)) = self.agenda.first().copied().filter(|(at, _)| *at <= now) {
+        while let Some((at, turn)) = self.agenda.first().copied().filter(|(at, _)| *at <= now) {
             self.now = self.now.max(at);
+            let index = match turn {
+                Turn::Machine(index) => index,
+                Turn::Budgets => {
+                    self.budget_steps(at);
+                    continue;
+                }
+            };
             self.machine_steps(index, at);
             self.hardware_steps(index, at);
             self.bmc_steps(index, at);
             if self.available {
                 self.kubelet_steps(index, at);
+                self.pod_steps(index, at);
                 self.lifecycle_steps(index, at);
             }
             self.reschedule(index);
@@ -198,48 +210,6 @@ impl World {
     pub fn note_bad_reset(&mut self, machine: usize, reset: &str, status: u16, now: Instant) {
         self.advance(now);
         self.write_log(machine, self.now, Logged::ResetRequested { reset: reset.to_owned(), status });
-    }
-
-    /// A creation through the API.
-    pub fn create_object(&mut self, resource: &Resource, namespace: &str, object: Value, now: Instant) -> Result<Arc<Value>, ObjectError> {
-        self.advance(now);
-        let now = self.now;
-        let created = self.objects.create(resource, namespace, object, now)?;
-        if resource == &NODES {
-            self.node_written(&created, None, now);
-        }
-        Ok(created)
-    }
-
-    /// A change through the API by a function of the object as it is.
-    pub fn modify_object<E: From<ObjectError>>(
-        &mut self,
-        resource: &Resource,
-        key: &ObjectKey,
-        part: Part,
-        now: Instant,
-        change: impl FnOnce(&Value) -> Result<Value, E>,
-    ) -> Result<Arc<Value>, E> {
-        self.advance(now);
-        let now = self.now;
-        let before = self.objects.get(resource, key).cloned();
-        let after = self.objects.modify(resource, key, part, Durability::Kept, change)?;
-        if resource == &NODES {
-            self.node_written(&after, before.as_deref(), now);
-        }
-        Ok(after)
-    }
-
-    /// A deletion through the API.
-    pub fn delete_object(
-        &mut self,
-        resource: &Resource,
-        key: &ObjectKey,
-        only_if: &Preconditions,
-        now: Instant,
-    ) -> Result<Arc<Value>, ObjectError> {
-        self.advance(now);
-        self.objects.delete(resource, key, only_if)
     }
 
     pub(crate) fn spec(&self, index: usize) -> &MachineSpec {
@@ -312,17 +282,30 @@ impl World {
     pub(crate) fn reschedule(&mut self, index: usize) {
         let state = &self.states[index];
         let node = if self.available { state.node.next_at(&self.pace) } else { None };
-        let next = state.next_at().into_iter().chain(node).min();
+        let pods = state.pods.values().flatten().copied().min().filter(|_| self.available);
+        let next = state.next_at().into_iter().chain(node).chain(pods).min();
         if self.scheduled[index] == next {
             return;
         }
         if let Some(old) = self.scheduled[index] {
-            self.agenda.remove(&(old, index));
+            self.agenda.remove(&(old, Turn::Machine(index)));
         }
         if let Some(new) = next {
-            self.agenda.insert((new, index));
+            self.agenda.insert((new, Turn::Machine(index)));
         }
         self.scheduled[index] = next;
+    }
+
+    /// Notes when the first spent disruption is given back. While the API is away nothing is counted.
+    pub(crate) fn reschedule_budgets(&mut self) {
+        let budgets = self.objects.list(&DISRUPTION_BUDGETS, None);
+        let next = budgets.filter_map(|(_, budget)| budget::next_return_at(budget)).min().filter(|_| self.available);
+        if let Some(old) = std::mem::replace(&mut self.budgets_scheduled, next) {
+            self.agenda.remove(&(old, Turn::Budgets));
+        }
+        if let Some(new) = next {
+            self.agenda.insert((new, Turn::Budgets));
+        }
     }
 }
 

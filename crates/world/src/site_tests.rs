@@ -2,8 +2,12 @@
 
 use proptest::prelude::*;
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use super::*;
-use crate::objects::{EVENTS, LEASES};
+use crate::objects::{EVENTS, LEASES, NODES, ObjectError, Part};
 use crate::persist::Record;
 use crate::time::Span;
 
@@ -187,7 +191,7 @@ fn without_a_majority_of_its_control_plane_the_api_is_away_and_nobody_is_judged(
 fn a_deleted_node_stays_away_until_its_kubelet_starts_again() {
     let mut world = site();
     let key = ObjectKey::cluster("rack1compute01");
-    world.delete_object(&NODES, &key, &Preconditions::default(), at(1)).unwrap();
+    world.delete_object(&NODES, &key, &crate::DeleteOptions::default(), at(1)).unwrap();
     world.advance(at(1_000));
     assert!(world.objects().get(&NODES, &key).is_none());
     let machine = index(&world, "rack1compute01");

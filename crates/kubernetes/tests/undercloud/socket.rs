@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use kubernetes::Undercloud;
-use model::Delivery;
+use kubernetes::{CALL_TIMEOUT, Undercloud};
+use model::{Delivery, Grace, PodRef};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
@@ -71,4 +71,9 @@ async fn a_server_that_accepts_and_never_answers_is_given_up_on() {
     let undercloud = Undercloud::from_kubeconfig(&kubeconfig(&server)).await.unwrap();
     let fault = undercloud.observe_contact().await.unwrap_err();
     assert_eq!(fault.class, model::FaultClass::Unreachable);
+    let pod = PodRef { namespace: "team".to_owned(), name: "db-0".to_owned(), uid: "u-1".to_owned() };
+    let began = tokio::time::Instant::now();
+    let fault = undercloud.request_eviction(&pod, Grace::Own).await.unwrap_err();
+    assert_eq!((fault.class, fault.delivery), (model::FaultClass::Unreachable, Delivery::Maybe));
+    assert_eq!(began.elapsed(), CALL_TIMEOUT.to_std());
 }

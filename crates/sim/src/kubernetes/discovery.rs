@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::response::Response;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use world::{KUBERNETES_VERSION, RESOURCES, Resource, Scope, StatusPart};
+use world::{KUBERNETES_VERSION, Offer, PODS, RESOURCES, Resource, Scope, StatusPart};
 
 use super::{Call, json_response};
 
@@ -63,21 +63,38 @@ fn resources(group: &str, group_version: &str) -> Value {
 
 fn describe(resource: &Resource) -> Vec<Value> {
     let namespaced = resource.scope == Scope::Namespaced;
+    let verbs = match resource.offer {
+        Offer::Full => &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"][..],
+        Offer::AlwaysEmpty => &["get", "list", "watch"],
+    };
     let mut entries = vec![json!({
         "name": resource.plural,
         "singularName": resource.singular,
         "namespaced": namespaced,
         "kind": resource.kind,
-        "verbs": ["create", "delete", "get", "list", "patch", "update", "watch"],
+        "verbs": verbs,
         "shortNames": resource.short_names,
+        "categories": resource.categories,
     })];
-    if resource.status_part == StatusPart::Separate {
+    if resource.status_part == StatusPart::Separate && resource.offer == Offer::Full {
         entries.push(json!({
             "name": format!("{}/status", resource.plural),
             "singularName": "",
             "namespaced": namespaced,
             "kind": resource.kind,
             "verbs": ["get", "patch", "update"],
+        }));
+    }
+    // kubectl drain looks for this entry before it evicts rather than deletes.
+    if resource == &PODS {
+        entries.push(json!({
+            "name": "pods/eviction",
+            "singularName": "",
+            "namespaced": true,
+            "group": "policy",
+            "version": "v1",
+            "kind": "Eviction",
+            "verbs": ["create"],
         }));
     }
     entries

@@ -1,9 +1,13 @@
 //! The Kubernetes API of the site's undercloud: paths, who may use it, and which file answers.
 
 mod auth;
+mod delete;
 mod discovery;
+mod eviction;
 mod list;
+mod openapi;
 mod patch;
+mod protobuf;
 mod rows;
 mod selector;
 mod status;
@@ -78,7 +82,7 @@ async fn respond(site: &Site, request: Request) -> Result<Response, Failure> {
         return Ok(answer);
     }
     auth::authenticate(site, &call.headers)?;
-    if let Some(answer) = discovery::answer(&call) {
+    if let Some(answer) = discovery::answer(&call).or_else(|| openapi::answer(&call)) {
         return Ok(answer);
     }
     let target = Target::locate(&call.path).ok_or_else(Failure::no_such_path)?;
@@ -103,7 +107,9 @@ async fn dispatch(site: &Site, call: &Call, target: &Target) -> Result<Response,
         (&Method::POST, Name::All) => write::create(site, call, target).await,
         (&Method::PUT, Name::One { key, part }) => write::replace(site, call, target, key, *part).await,
         (&Method::PATCH, Name::One { key, part }) => write::patch(site, call, target, key, *part).await,
-        (&Method::DELETE, Name::One { key, .. }) => write::delete(site, call, target, key).await,
+        (&Method::DELETE, Name::One { key, .. }) => delete::delete(site, call, target, key).await,
+        (&Method::DELETE, Name::All) => delete::delete_all(site, call, target).await,
+        (&Method::POST, Name::Eviction { key }) => eviction::evict(site, call, key).await,
         _ => Err(Failure::method_not_allowed()),
     }
 }

@@ -1,4 +1,4 @@
-//! Patches: JSON patch, merge patch, and as much of strategic merge patch as clients use on nodes, leases and events.
+//! Patches: JSON patch, merge patch, and strategic merge patch for the kinds that are served.
 
 use serde_json::{Map, Value};
 
@@ -12,10 +12,25 @@ pub(super) enum Kind {
 }
 
 /// Lists that a strategic merge joins by a field of their items; all others are replaced, taints among them.
-const MERGE_KEYS: [(&str, &str); 3] = [("conditions", "type"), ("addresses", "type"), ("ownerReferences", "uid")];
+const MERGE_KEYS: [(&str, &str); 11] = [
+    ("conditions", "type"),
+    ("addresses", "type"),
+    ("ownerReferences", "uid"),
+    ("containers", "name"),
+    ("initContainers", "name"),
+    ("volumes", "name"),
+    ("env", "name"),
+    ("imagePullSecrets", "name"),
+    ("ports", "containerPort"),
+    ("volumeMounts", "mountPath"),
+    ("hostAliases", "ip"),
+];
 
 /// Lists of plain values that a strategic merge unites.
 const UNITED: [&str; 1] = ["finalizers"];
+
+/// The directive that takes values out of a united list.
+const DELETE_FROM_LIST: &str = "$deleteFromPrimitiveList/";
 
 impl Kind {
     /// Server-side apply is not offered, and says so as a server from before it would.
@@ -59,6 +74,7 @@ fn merge(target: &mut Value, patch: &Value) {
     let Value::Object(target) = target else { return };
     for (field, change) in patch {
         match change {
+            _ if field.starts_with(DELETE_FROM_LIST) => delete_from_list(target, &field[DELETE_FROM_LIST.len()..], change),
             // `$patch`, `$retainKeys` and `$setElementOrder/…` order or direct; they are never data.
             _ if field.starts_with('$') => {}
             Value::Null => drop(target.remove(field)),
@@ -66,6 +82,12 @@ fn merge(target: &mut Value, patch: &Value) {
             Value::Object(_) => merge(target.entry(field.clone()).or_insert(Value::Null), change),
             plain => drop(target.insert(field.clone(), plain.clone())),
         }
+    }
+}
+
+fn delete_from_list(target: &mut Map<String, Value>, field: &str, values: &Value) {
+    if let (Some(Value::Array(list)), Some(values)) = (target.get_mut(field), values.as_array()) {
+        list.retain(|present| !values.contains(present));
     }
 }
 
@@ -134,6 +156,23 @@ mod tests {
         });
         let expected = json!({"metadata": {"labels": {"b": "2"}}, "status": {"conditions": [{"type": "Ready"}]}});
         assert_eq!(apply(Kind::StrategicMerge, &node, &patch), expected);
+    }
+
+    #[test]
+    fn a_strategic_merge_joins_containers_by_name_and_takes_finalizers_away() {
+        let pod = json!({
+            "metadata": {"finalizers": ["a", "b"]},
+            "spec": {"containers": [{"name": "main", "image": "db:1", "env": [{"name": "A", "value": "1"}]}]},
+        });
+        let patch = json!({
+            "metadata": {"$deleteFromPrimitiveList/finalizers": ["a"]},
+            "spec": {"$setElementOrder/containers": [{"name": "main"}], "containers": [{"name": "main", "image": "db:2"}]},
+        });
+        let expected = json!({
+            "metadata": {"finalizers": ["b"]},
+            "spec": {"containers": [{"name": "main", "image": "db:2", "env": [{"name": "A", "value": "1"}]}]},
+        });
+        assert_eq!(apply(Kind::StrategicMerge, &pod, &patch), expected);
     }
 
     #[test]

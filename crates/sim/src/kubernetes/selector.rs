@@ -1,7 +1,7 @@
 //! Label and field selectors: which objects a list or a watch means.
 
 use serde_json::Value;
-use world::{EVENTS, NAMESPACES, NODES, ObjectKey, PODS, Resource};
+use world::{ObjectKey, Resource};
 
 use super::Call;
 use super::status::Failure;
@@ -114,32 +114,8 @@ fn parse_field(resource: &Resource, part: &str) -> Result<(String, Rule), Failur
     if is_supported { Ok((field, rule)) } else { Err(Failure::bad_request(format!("field label not supported: {field}"))) }
 }
 
-/// The fields that a real API server can select each kind by.
 fn supported_fields(resource: &Resource) -> impl Iterator<Item = &'static str> {
-    let own: &[&str] = if resource == &EVENTS {
-        &[
-            "involvedObject.apiVersion",
-            "involvedObject.fieldPath",
-            "involvedObject.kind",
-            "involvedObject.name",
-            "involvedObject.namespace",
-            "involvedObject.resourceVersion",
-            "involvedObject.uid",
-            "reason",
-            "reportingComponent",
-            "source",
-            "type",
-        ]
-    } else if resource == &NODES {
-        &["spec.unschedulable"]
-    } else if resource == &PODS {
-        &["spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.phase", "status.podIP"]
-    } else if resource == &NAMESPACES {
-        &["status.phase"]
-    } else {
-        &[]
-    };
-    ["metadata.name", "metadata.namespace"].into_iter().chain(own.iter().copied())
+    ["metadata.name", "metadata.namespace"].into_iter().chain(resource.selectable.iter().copied())
 }
 
 /// A field as selectors compare it: what is missing is empty, and a missing flag is false.
@@ -156,6 +132,7 @@ fn field_text(object: &Value, field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use world::{EVENTS, NODES};
 
     use super::*;
 

@@ -2,8 +2,9 @@
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use http::header::RETRY_AFTER;
 use serde_json::{Value, json};
-use world::{Expired, ObjectError, Resource};
+use world::{Expired, NAMESPACES, ObjectError, Resource};
 
 use super::json_response;
 
@@ -13,11 +14,13 @@ pub(super) struct Failure {
     reason: &'static str,
     message: String,
     details: Value,
+    retry_after_seconds: Option<u32>,
 }
 
 impl Failure {
-    fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Failure {
-        Failure { code, reason, message: message.into(), details: Value::Null }
+    /// A failure; `reason` is empty where the API server gives none.
+    pub fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Failure {
+        Failure { code, reason, message: message.into(), details: Value::Null, retry_after_seconds: None }
     }
 
     pub fn bad_request(message: impl Into<String>) -> Failure {
@@ -34,6 +37,12 @@ impl Failure {
 
     pub fn method_not_allowed() -> Failure {
         Failure::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+    }
+
+    /// The kind is known, and there never is one of it.
+    pub fn not_offered(resource: &Resource) -> Failure {
+        let message = format!("this cluster offers no {}: they can be listed but not created", resource.plural);
+        Failure::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
     }
 
     pub fn unsupported_media_type(what: &str) -> Failure {
@@ -68,19 +77,64 @@ impl Failure {
 
     /// What the object table refused, about which object.
     pub fn of(error: ObjectError, resource: &Resource, name: &str) -> Failure {
-        let plural = if resource.group.is_empty() { resource.plural.to_owned() } else { format!("{}.{}", resource.plural, resource.group) };
-        let failure = match error {
+        let plural = resource.qualified_plural();
+        let failure = match error.clone() {
             ObjectError::NotFound => Failure::new(StatusCode::NOT_FOUND, "NotFound", format!("{plural} \"{name}\" not found")),
             ObjectError::AlreadyExists => {
                 Failure::new(StatusCode::CONFLICT, "AlreadyExists", format!("{plural} \"{name}\" already exists"))
             }
-            ObjectError::Conflict | ObjectError::UidMismatch => {
+            ObjectError::Conflict | ObjectError::UidMismatch { .. } => {
                 let message = format!("Operation cannot be fulfilled on {plural} \"{name}\": {error}");
                 Failure::new(StatusCode::CONFLICT, "Conflict", message)
             }
-            ObjectError::Invalid(why) => return Failure::bad_request(why),
+            ObjectError::Invalid(why) => return Failure::invalid(resource, name, &why),
+            ObjectError::NoNamespace { namespace } => return Failure::not_found(&NAMESPACES, &namespace),
+            ObjectError::Forbidden(_) | ObjectError::NamespaceTerminating { .. } => {
+                Failure::new(StatusCode::FORBIDDEN, "Forbidden", format!("{plural} \"{name}\" is forbidden: {error}"))
+            }
         };
-        failure.about(resource, name)
+        let failure = failure.about(resource, name);
+        match error {
+            ObjectError::NamespaceTerminating { namespace } => {
+                let message = format!("namespace {namespace} is being terminated");
+                failure.because(&json!({"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}))
+            }
+            _ => failure,
+        }
+    }
+
+    /// Adds the one cause that clients look for.
+    pub fn because(mut self, cause: &Value) -> Failure {
+        if self.details.is_null() {
+            self.details = json!({});
+        }
+        self.details["causes"] = json!([cause]);
+        self
+    }
+
+    /// Says when to try again, in the body and in the header.
+    pub fn retry_after(mut self, seconds: u32) -> Failure {
+        if self.details.is_null() {
+            self.details = json!({});
+        }
+        self.details["retryAfterSeconds"] = json!(seconds);
+        self.retry_after_seconds = Some(seconds);
+        self
+    }
+
+    /// A refusal by `field: why`. kubectl prints the cause and not the message.
+    fn invalid(resource: &Resource, name: &str, why: &str) -> Failure {
+        let (field, complaint) = why.split_once(": ").unwrap_or(("", why));
+        let reason = match complaint {
+            _ if complaint.starts_with("Required value") => "FieldValueRequired",
+            _ if complaint.starts_with("Forbidden") => "FieldValueForbidden",
+            _ => "FieldValueInvalid",
+        };
+        let kind = if resource.group.is_empty() { resource.kind.to_owned() } else { format!("{}.{}", resource.kind, resource.group) };
+        let message = format!("{kind} \"{name}\" is invalid: {why}");
+        let mut failure = Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message).about(resource, name);
+        failure.details["kind"] = json!(resource.kind);
+        failure.because(&json!({"reason": reason, "message": complaint, "field": field}))
     }
 
     fn about(mut self, resource: &Resource, name: &str) -> Failure {
@@ -99,9 +153,11 @@ impl Failure {
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
             "code": self.code.as_u16(),
         });
+        if !self.reason.is_empty() {
+            status["reason"] = json!(self.reason);
+        }
         if !self.details.is_null() {
             status["details"] = self.details.clone();
         }
@@ -111,8 +167,17 @@ impl Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        json_response(self.code, &self.to_value())
+        let mut response = json_response(self.code, &self.to_value());
+        if let Some(seconds) = self.retry_after_seconds {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        response
     }
+}
+
+/// The body of a success that has nothing else to say.
+pub(super) fn success(code: StatusCode) -> Value {
+    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code.as_u16()})
 }
 
 /// The body of a successful deletion.

@@ -1,6 +1,6 @@
 //! Which objects a path means.
 
-use world::{ObjectKey, Part, RESOURCES, Resource, Scope, StatusPart};
+use world::{ObjectKey, PODS, Part, RESOURCES, Resource, Scope, StatusPart};
 
 #[derive(Debug)]
 pub(super) struct Target {
@@ -13,7 +13,14 @@ pub(super) struct Target {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Name {
     All,
-    One { key: ObjectKey, part: Part },
+    One {
+        key: ObjectKey,
+        part: Part,
+    },
+    /// Where evictions of a pod are posted to.
+    Eviction {
+        key: ObjectKey,
+    },
 }
 
 impl Target {
@@ -48,6 +55,7 @@ impl Target {
             [] => Name::All,
             [name] => one(name, Part::Main),
             [name, "status"] if resource.status_part == StatusPart::Separate => one(name, Part::Status),
+            [name, "eviction"] if resource == &PODS => Name::Eviction { key: ObjectKey::namespaced(namespace.unwrap_or(""), name) },
             _ => return None,
         };
         Some(Target { resource, namespace: namespace.map(str::to_owned), name })
@@ -67,6 +75,7 @@ mod tests {
         let name = match target.name {
             Name::All => "*".to_owned(),
             Name::One { key, part } => format!("{}/{} {part:?}", key.namespace, key.name),
+            Name::Eviction { key } => format!("{}/{} eviction", key.namespace, key.name),
         };
         Some(format!("{} in {}: {name}", target.resource.plural, target.namespace.as_deref().unwrap_or("-")))
     }
@@ -82,6 +91,9 @@ mod tests {
             ("/api/v1/namespaces/default", "namespaces in -: /default Main"),
             ("/api/v1/namespaces/default/status", "namespaces in -: /default Status"),
             ("/api/v1/namespaces/default/events/e", "events in default: default/e Main"),
+            ("/api/v1/namespaces/default/pods/p/eviction", "pods in default: default/p eviction"),
+            ("/api/v1/namespaces/default/secrets/s", "secrets in default: default/s Main"),
+            ("/apis/policy/v1/poddisruptionbudgets", "poddisruptionbudgets in -: *"),
             ("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/a", "leases in kube-node-lease: kube-node-lease/a Main"),
         ];
         for (path, expected) in cases {
@@ -91,9 +103,17 @@ mod tests {
 
     #[test]
     fn other_paths_name_nothing() {
-        for path in
-            ["/", "/api/v1", "/api/v2/nodes", "/api/v1/nodes/a/b", "/api/v1/leases", "/api/v1/events/e", "/apis/apps/v1/deployments"]
-        {
+        for path in [
+            "/",
+            "/api/v1",
+            "/api/v2/nodes",
+            "/api/v1/nodes/a/b",
+            "/api/v1/leases",
+            "/api/v1/events/e",
+            "/api/v1/namespaces/default/nodes/a",
+            "/api/v1/namespaces/default/secrets/s/eviction",
+            "/apis/apps/v1/deployments",
+        ] {
             assert_eq!(describe(path), None, "{path}");
         }
     }

@@ -59,7 +59,20 @@ async fn discovery_lists_what_is_served() {
     assert_eq!(harness.get("/apis").await.body["groups"][0]["name"], "coordination.k8s.io");
     let core = harness.get("/api/v1").await.body;
     let names: Vec<&str> = core["resources"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["namespaces", "namespaces/status", "nodes", "nodes/status", "pods", "pods/status", "events"]);
+    let expected = [
+        "namespaces",
+        "namespaces/status",
+        "nodes",
+        "nodes/status",
+        "pods",
+        "pods/status",
+        "pods/eviction",
+        "services",
+        "configmaps",
+        "secrets",
+        "events",
+    ];
+    assert_eq!(names, expected);
     assert_eq!(harness.get("/apis/coordination.k8s.io/v1").await.body["resources"][0]["name"], "leases");
     assert_eq!(harness.get("/apis/apps/v1/deployments").await.status, StatusCode::NOT_FOUND);
 }

@@ -1,6 +1,7 @@
 //! The simulated site from outside: over its two protocols, in process on virtual time, over sockets, and with kubectl.
 
 mod durability;
+mod evictions;
 mod harness;
 mod kubectl;
 mod kubernetes;

@@ -9,8 +9,20 @@ pub enum ObjectError {
     /// The writer had an older version in hand.
     Conflict,
     /// The writer means an object of that name which is gone.
-    UidMismatch,
+    UidMismatch {
+        asked: String,
+        found: String,
+    },
     Invalid(String),
+    Forbidden(String),
+    /// There is no namespace to put the object into.
+    NoNamespace {
+        namespace: String,
+    },
+    /// The namespace is being deleted and takes nothing new.
+    NamespaceTerminating {
+        namespace: String,
+    },
 }
 
 impl fmt::Display for ObjectError {
@@ -21,8 +33,16 @@ impl fmt::Display for ObjectError {
             ObjectError::Conflict => {
                 f.write_str("the object has been modified; please apply your changes to the latest version and try again")
             }
-            ObjectError::UidMismatch => f.write_str("the UID in the precondition does not match the UID in record"),
-            ObjectError::Invalid(why) => f.write_str(why),
+            ObjectError::UidMismatch { asked, found } => write!(
+                f,
+                "the UID in the precondition ({asked}) does not match the UID in record ({found}). \
+                 The object might have been deleted and then recreated"
+            ),
+            ObjectError::Invalid(why) | ObjectError::Forbidden(why) => f.write_str(why),
+            ObjectError::NoNamespace { namespace } => write!(f, "namespaces \"{namespace}\" not found"),
+            ObjectError::NamespaceTerminating { namespace } => {
+                write!(f, "unable to create new content in namespace {namespace} because it is being terminated")
+            }
         }
     }
 }

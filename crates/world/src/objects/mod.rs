@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows what a node is: the controllers' reactions to a write are in `control_plane.rs`.
 
+mod admit;
 mod error;
 mod resource;
 
@@ -11,7 +12,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 pub use error::{Expired, ObjectError};
-pub use resource::{EVENTS, Generation, LEASES, NAMESPACES, NODES, PODS, RESOURCES, Resource, Scope, StatusPart};
+pub use resource::{
+    CONFIG_MAPS, DISRUPTION_BUDGETS, EVENTS, Generation, LEASES, NAMESPACES, NODES, Offer, PODS, RESOURCES, Resource, SECRETS, SERVICES,
+    Scope, StatusPart,
+};
 
 use crate::random::Random;
 use crate::time::Instant;
@@ -82,6 +86,13 @@ pub struct Preconditions {
     pub resource_version: Option<String>,
 }
 
+/// When an object is to be gone, and how long it was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deletion {
+    pub at: Instant,
+    pub grace_seconds: i64,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Table {
     objects: BTreeMap<ObjectKey, Arc<Value>>,
@@ -125,8 +136,10 @@ impl ObjectTable {
 
     /// Objects in key order, of one namespace or of all.
     pub fn list<'a>(&'a self, resource: &Resource, namespace: Option<&'a str>) -> impl Iterator<Item = (&'a ObjectKey, &'a Arc<Value>)> {
-        let objects = self.tables.get(&name_of(resource)).map(|table| table.objects.iter());
-        objects.into_iter().flatten().filter(move |(key, _)| namespace.is_none_or(|namespace| key.namespace == namespace))
+        // Keys begin with the namespace, so that one namespace is one stretch of the table.
+        let first = ObjectKey::namespaced(namespace.unwrap_or_default(), "");
+        let objects = self.tables.get(&name_of(resource)).map(|table| table.objects.range(first..));
+        objects.into_iter().flatten().take_while(move |(key, _)| namespace.is_none_or(|namespace| key.namespace == namespace))
     }
 
     /// Changes to one kind of object after a version, oldest first.
@@ -145,13 +158,14 @@ impl ObjectTable {
         let version = self.version + 1;
         let mut random = Random::new(self.seed, &format!("object/{version}"));
         let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
-            return Err(ObjectError::Invalid("metadata is missing".to_owned()));
+            return Err(ObjectError::Invalid("metadata: Required value".to_owned()));
         };
         let name = match (text(metadata.get("name")), text(metadata.get("generateName"))) {
             (Some(name), _) => name.to_owned(),
             (None, Some(prefix)) => format!("{prefix}{}", random.text(b"bcdfghjklmnpqrstvwxz2456789", 5)),
-            (None, None) => return Err(ObjectError::Invalid("metadata.name or metadata.generateName is required".to_owned())),
+            (None, None) => return Err(ObjectError::Invalid("metadata.name: Required value: name or generateName is required".to_owned())),
         };
+        admit::check_name(&name)?;
         let key = ObjectKey { namespace: namespace.to_owned(), name };
         if self.get(resource, &key).is_some() {
             return Err(ObjectError::AlreadyExists);
@@ -162,6 +176,9 @@ impl ObjectTable {
         }
         metadata.insert("uid".to_owned(), json!(random.uuid()));
         metadata.insert("creationTimestamp".to_owned(), json!(now.to_seconds_text()));
+        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink"] {
+            metadata.remove(field);
+        }
         if resource.generation == Generation::Counted {
             metadata.insert("generation".to_owned(), json!(1));
         }
@@ -181,7 +198,7 @@ impl ObjectTable {
     ) -> Result<Arc<Value>, E> {
         let old = self.get(resource, key).cloned().ok_or(ObjectError::NotFound)?;
         let wanted = change(&old)?;
-        let new = admit(resource, part, &old, wanted)?;
+        let new = admit::admit(resource, part, &old, wanted)?;
         if new == *old {
             return Ok(old);
         }
@@ -193,15 +210,27 @@ impl ObjectTable {
         self.modify(resource, key, part, Durability::Kept, |_| Ok(object))
     }
 
-    pub fn delete(&mut self, resource: &Resource, key: &ObjectKey, only_if: &Preconditions) -> Result<Arc<Value>, ObjectError> {
+    /// Notes that an object is to go at an instant, without removing it. Its controllers or its kubelet will.
+    pub fn mark_deletion(&mut self, resource: &Resource, key: &ObjectKey, deletion: &Deletion) -> Result<Arc<Value>, ObjectError> {
         let old = self.get(resource, key).cloned().ok_or(ObjectError::NotFound)?;
-        let metadata = &old["metadata"];
-        if only_if.uid.as_deref().is_some_and(|uid| metadata["uid"] != uid) {
-            return Err(ObjectError::UidMismatch);
+        let mut new = Value::clone(&old);
+        new["metadata"]["deletionTimestamp"] = json!(deletion.at.to_seconds_text());
+        new["metadata"]["deletionGracePeriodSeconds"] = json!(deletion.grace_seconds);
+        if resource.generation == Generation::Counted {
+            new["metadata"]["generation"] = json!(old["metadata"]["generation"].as_u64().unwrap_or(0) + 1);
         }
-        if only_if.resource_version.as_deref().is_some_and(|version| metadata["resourceVersion"] != version) {
-            return Err(ObjectError::Conflict);
-        }
+        Ok(self.put(resource, key.clone(), new, Some(old), Durability::Kept))
+    }
+
+    /// Whether the object is the one that the writer means.
+    pub fn check(&self, resource: &Resource, key: &ObjectKey, only_if: &Preconditions) -> Result<Arc<Value>, ObjectError> {
+        let object = self.get(resource, key).ok_or(ObjectError::NotFound)?;
+        admit::check_preconditions(&object["metadata"], only_if)?;
+        Ok(object.clone())
+    }
+
+    pub fn delete(&mut self, resource: &Resource, key: &ObjectKey, only_if: &Preconditions) -> Result<Arc<Value>, ObjectError> {
+        let old = self.check(resource, key, only_if)?;
         self.version += 1;
         let mut last = Value::clone(&old);
         last["metadata"]["resourceVersion"] = json!(self.version.to_string());
@@ -274,50 +303,6 @@ fn name_of(resource: &Resource) -> TableName {
 
 fn text(value: Option<&Value>) -> Option<&str> {
     value.and_then(Value::as_str).filter(|text| !text.is_empty())
-}
-
-/// What becomes of a write: checks the resource version, and keeps what the writer may not change.
-fn admit(resource: &Resource, part: Part, old: &Value, mut new: Value) -> Result<Value, ObjectError> {
-    let before = &old["metadata"];
-    let Some(metadata) = new.get_mut("metadata").and_then(Value::as_object_mut) else {
-        return Err(ObjectError::Invalid("metadata is missing".to_owned()));
-    };
-    if text(metadata.get("resourceVersion")).is_some_and(|version| before["resourceVersion"] != version) {
-        return Err(ObjectError::Conflict);
-    }
-    if text(metadata.get("uid")).is_some_and(|uid| before["uid"] != uid) {
-        return Err(ObjectError::UidMismatch);
-    }
-    if text(metadata.get("name")).is_some_and(|name| before["name"] != name) {
-        return Err(ObjectError::Invalid("metadata.name cannot be changed".to_owned()));
-    }
-    for field in ["name", "namespace", "uid", "creationTimestamp", "generation", "resourceVersion"] {
-        match before.get(field) {
-            Some(kept) => metadata.insert(field.to_owned(), kept.clone()),
-            None => metadata.remove(field),
-        };
-    }
-    if resource.status_part == StatusPart::Separate {
-        match part {
-            Part::Whole => {}
-            Part::Main => keep(&mut new, old, "status"),
-            Part::Status => keep(&mut new, old, "spec"),
-        }
-    }
-    keep(&mut new, old, "apiVersion");
-    keep(&mut new, old, "kind");
-    if resource.generation == Generation::Counted && new.get("spec") != old.get("spec") {
-        new["metadata"]["generation"] = json!(before["generation"].as_u64().unwrap_or(0) + 1);
-    }
-    Ok(new)
-}
-
-fn keep(new: &mut Value, old: &Value, field: &str) {
-    let Some(new) = new.as_object_mut() else { return };
-    match old.get(field) {
-        Some(kept) => new.insert(field.to_owned(), kept.clone()),
-        None => new.remove(field),
-    };
 }
 
 #[cfg(test)]

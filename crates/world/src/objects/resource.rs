@@ -1,4 +1,4 @@
-//! The kinds of Kubernetes objects that the site's API serves.
+//! The kinds of Kubernetes objects that the site's API serves: one row each, and nothing else needs to know them all.
 
 /// One kind as discovery describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,9 +10,14 @@ pub struct Resource {
     pub plural: &'static str,
     pub singular: &'static str,
     pub short_names: &'static [&'static str],
+    /// Which of kubectl's collective names mean this kind, among others.
+    pub categories: &'static [&'static str],
     pub scope: Scope,
     pub status_part: StatusPart,
     pub generation: Generation,
+    pub offer: Offer,
+    /// The fields, beyond name and namespace, that a real API server can select this kind by.
+    pub selectable: &'static [&'static str],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,71 +40,135 @@ pub enum Generation {
     None,
 }
 
+/// What clients may do with a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    Full,
+    /// The kind is known and there are none of it: it can be listed, and nothing can be created.
+    AlwaysEmpty,
+}
+
 impl Resource {
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
     }
+
+    /// `pods`, `poddisruptionbudgets.policy`: the kind as failures name it.
+    pub fn qualified_plural(&self) -> String {
+        if self.group.is_empty() { self.plural.to_owned() } else { format!("{}.{}", self.plural, self.group) }
+    }
 }
 
-pub static NAMESPACES: Resource = Resource {
+/// What most kinds of the core group have in common.
+const CORE: Resource = Resource {
     group: "",
     version: "v1",
+    kind: "",
+    plural: "",
+    singular: "",
+    short_names: &[],
+    categories: &[],
+    scope: Scope::Namespaced,
+    status_part: StatusPart::None,
+    generation: Generation::None,
+    offer: Offer::Full,
+    selectable: &[],
+};
+
+pub static NAMESPACES: Resource = Resource {
     kind: "Namespace",
     plural: "namespaces",
     singular: "namespace",
     short_names: &["ns"],
     scope: Scope::Cluster,
     status_part: StatusPart::Separate,
-    generation: Generation::None,
+    selectable: &["status.phase"],
+    ..CORE
 };
 
 pub static NODES: Resource = Resource {
-    group: "",
-    version: "v1",
     kind: "Node",
     plural: "nodes",
     singular: "node",
     short_names: &["no"],
     scope: Scope::Cluster,
     status_part: StatusPart::Separate,
-    generation: Generation::None,
+    selectable: &["spec.unschedulable"],
+    ..CORE
 };
 
 pub static PODS: Resource = Resource {
-    group: "",
-    version: "v1",
     kind: "Pod",
     plural: "pods",
     singular: "pod",
     short_names: &["po"],
-    scope: Scope::Namespaced,
+    categories: &["all"],
     status_part: StatusPart::Separate,
     generation: Generation::Counted,
+    selectable: &[
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "status.phase",
+        "status.podIP",
+        "status.nominatedNodeName",
+    ],
+    ..CORE
 };
 
 pub static EVENTS: Resource = Resource {
-    group: "",
-    version: "v1",
     kind: "Event",
     plural: "events",
     singular: "event",
     short_names: &["ev"],
-    scope: Scope::Namespaced,
-    status_part: StatusPart::None,
-    generation: Generation::None,
+    selectable: &[
+        "involvedObject.apiVersion",
+        "involvedObject.fieldPath",
+        "involvedObject.kind",
+        "involvedObject.name",
+        "involvedObject.namespace",
+        "involvedObject.resourceVersion",
+        "involvedObject.uid",
+        "reason",
+        "reportingComponent",
+        "source",
+        "type",
+    ],
+    ..CORE
 };
 
-pub static LEASES: Resource = Resource {
-    group: "coordination.k8s.io",
-    version: "v1",
-    kind: "Lease",
-    plural: "leases",
-    singular: "lease",
-    short_names: &[],
-    scope: Scope::Namespaced,
-    status_part: StatusPart::None,
-    generation: Generation::None,
+pub static CONFIG_MAPS: Resource =
+    Resource { kind: "ConfigMap", plural: "configmaps", singular: "configmap", short_names: &["cm"], ..CORE };
+
+pub static SECRETS: Resource = Resource { kind: "Secret", plural: "secrets", singular: "secret", selectable: &["type"], ..CORE };
+
+/// The undercloud of a site has no services: its pods are reached through their hosts.
+pub static SERVICES: Resource = Resource {
+    kind: "Service",
+    plural: "services",
+    singular: "service",
+    short_names: &["svc"],
+    categories: &["all"],
+    status_part: StatusPart::Separate,
+    offer: Offer::AlwaysEmpty,
+    selectable: &["spec.clusterIP", "spec.type"],
+    ..CORE
+};
+
+pub static LEASES: Resource = Resource { group: "coordination.k8s.io", kind: "Lease", plural: "leases", singular: "lease", ..CORE };
+
+pub static DISRUPTION_BUDGETS: Resource = Resource {
+    group: "policy",
+    kind: "PodDisruptionBudget",
+    plural: "poddisruptionbudgets",
+    singular: "poddisruptionbudget",
+    short_names: &["pdb"],
+    status_part: StatusPart::Separate,
+    generation: Generation::Counted,
+    ..CORE
 };
 
 /// Everything the site's API serves, in the order of discovery.
-pub static RESOURCES: [&Resource; 5] = [&NAMESPACES, &NODES, &PODS, &EVENTS, &LEASES];
+pub static RESOURCES: [&Resource; 9] =
+    [&NAMESPACES, &NODES, &PODS, &SERVICES, &CONFIG_MAPS, &SECRETS, &EVENTS, &LEASES, &DISRUPTION_BUDGETS];

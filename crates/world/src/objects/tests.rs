@@ -9,9 +9,12 @@ static WIDGETS: Resource = Resource {
     plural: "widgets",
     singular: "widget",
     short_names: &[],
+    categories: &[],
     scope: Scope::Namespaced,
     status_part: StatusPart::Separate,
     generation: Generation::Counted,
+    offer: Offer::Full,
+    selectable: &[],
 };
 
 fn table_with_one() -> (ObjectTable, ObjectKey) {
@@ -75,8 +78,9 @@ fn main_and_status_are_written_apart_and_only_the_spec_is_counted() {
 #[test]
 fn a_deletion_can_insist_on_the_object_it_means() {
     let (mut table, key) = table_with_one();
+    let found = table.get(&WIDGETS, &key).unwrap()["metadata"]["uid"].as_str().unwrap().to_owned();
     let another = Preconditions { uid: Some("another".to_owned()), resource_version: None };
-    assert_eq!(table.delete(&WIDGETS, &key, &another), Err(ObjectError::UidMismatch));
+    assert_eq!(table.delete(&WIDGETS, &key, &another), Err(ObjectError::UidMismatch { asked: "another".to_owned(), found }));
     let older = Preconditions { uid: None, resource_version: Some("0".to_owned()) };
     assert_eq!(table.delete(&WIDGETS, &key, &older), Err(ObjectError::Conflict));
     assert_eq!(table.delete(&WIDGETS, &key, &Preconditions::default()).unwrap()["metadata"]["resourceVersion"], "2");
@@ -122,4 +126,25 @@ fn a_name_can_be_left_to_the_server() {
     assert_eq!(made["metadata"]["name"].as_str().unwrap().len(), 7);
     let nameless = table.create(&WIDGETS, "default", json!({"metadata": {}}), Instant(0));
     assert!(matches!(nameless, Err(ObjectError::Invalid(_))));
+}
+
+#[test]
+fn a_name_that_could_lead_elsewhere_is_refused() {
+    let mut table = ObjectTable::new(1);
+    for name in ["a/b", "../a", "A", "a ", "-a", "a.", &"a".repeat(254)] {
+        let refused = table.create(&WIDGETS, "default", json!({"metadata": {"name": name}}), Instant(0));
+        assert!(matches!(refused, Err(ObjectError::Invalid(_))), "{name}");
+    }
+    assert!(table.create(&WIDGETS, "default", json!({"metadata": {"name": "a.b-c1"}}), Instant(0)).is_ok());
+}
+
+#[test]
+fn a_client_cannot_say_when_an_object_is_deleted() {
+    let (mut table, key) = table_with_one();
+    let hurry = json!({"metadata": {"deletionTimestamp": "1970-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0}});
+    assert_eq!(table.update(&WIDGETS, &key, Part::Main, hurry).unwrap()["metadata"]["deletionTimestamp"], Value::Null);
+    let marked = table.mark_deletion(&WIDGETS, &key, &Deletion { at: Instant(30_000), grace_seconds: 30 }).unwrap();
+    assert_eq!(marked["metadata"]["deletionTimestamp"], "1970-01-01T00:00:30Z");
+    let kept = table.update(&WIDGETS, &key, Part::Main, json!({"metadata": {"labels": {"a": "b"}}})).unwrap();
+    assert_eq!(kept["metadata"]["deletionTimestamp"], "1970-01-01T00:00:30Z");
 }

@@ -1,0 +1,87 @@
+//! Namespaces: making them, and deleting them with all that is in them.
+//!
+//! A namespace that is being deleted stays, terminating, until its last object has gone.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::objects::{Deletion, Durability, NAMESPACES, ObjectError, ObjectKey, Part, Preconditions, RESOURCES, Resource, Scope};
+use crate::pod::is_terminating;
+use crate::site::World;
+use crate::time::Instant;
+use crate::writes::{DeleteOptions, Deleted};
+
+/// The namespaces that every cluster has, and that nobody may delete: kubelets and controllers live in them.
+pub(crate) const IMMORTAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/// The longest name of a namespace: it must be a DNS label.
+const NAME_LIMIT: usize = 63;
+
+/// A namespace with what the API server fills in.
+pub(crate) fn prepare_new(namespace: &mut Value) -> Result<(), ObjectError> {
+    let name = namespace["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    if name.len() > NAME_LIMIT || name.contains('.') {
+        let why = format!("metadata.name: Invalid value: \"{name}\": must be no more than {NAME_LIMIT} characters and contain no '.'");
+        return Err(ObjectError::Invalid(why));
+    }
+    if !name.is_empty() {
+        namespace["metadata"]["labels"]["kubernetes.io/metadata.name"] = json!(name);
+    }
+    namespace["spec"]["finalizers"] = json!(["kubernetes"]);
+    namespace["status"] = json!({"phase": "Active"});
+    Ok(())
+}
+
+fn namespaced() -> impl Iterator<Item = &'static Resource> {
+    RESOURCES.into_iter().filter(|resource| resource.scope == Scope::Namespaced)
+}
+
+impl World {
+    /// Refuses to put anything into a namespace that is not there or is on its way out.
+    pub(crate) fn check_namespace(&self, namespace: &str) -> Result<(), ObjectError> {
+        match self.objects.get(&NAMESPACES, &ObjectKey::cluster(namespace)) {
+            None => Err(ObjectError::NoNamespace { namespace: namespace.to_owned() }),
+            Some(found) if is_terminating(found) => Err(ObjectError::NamespaceTerminating { namespace: namespace.to_owned() }),
+            Some(_) => Ok(()),
+        }
+    }
+
+    pub(crate) fn delete_namespace(&mut self, key: &ObjectKey, found: &Arc<Value>, at: Instant) -> Result<Deleted, ObjectError> {
+        let name = key.name.as_str();
+        if IMMORTAL.contains(&name) {
+            return Err(ObjectError::Forbidden("this namespace may not be deleted".to_owned()));
+        }
+        if is_terminating(found) {
+            return Ok(Deleted::Leaving(found.clone()));
+        }
+        self.objects.mark_deletion(&NAMESPACES, key, &Deletion { at, grace_seconds: 0 })?;
+        let terminating = self.objects.modify(&NAMESPACES, key, Part::Whole, Durability::Kept, |namespace| {
+            let mut namespace = namespace.clone();
+            namespace["status"]["phase"] = json!("Terminating");
+            Ok::<_, ObjectError>(namespace)
+        })?;
+        for resource in namespaced() {
+            let content: Vec<ObjectKey> = self.objects.list(resource, Some(name)).map(|(key, _)| key.clone()).collect();
+            for key in content {
+                // It was there a moment ago, and no precondition is set.
+                let _ = self.delete_object(resource, &key, &DeleteOptions::default(), at);
+            }
+        }
+        self.settle_namespace(name);
+        Ok(match self.objects.get(&NAMESPACES, key) {
+            Some(left) => Deleted::Leaving(left.clone()),
+            None => Deleted::Gone(terminating),
+        })
+    }
+
+    /// Removes a namespace that is being deleted once nothing is left in it.
+    pub(crate) fn settle_namespace(&mut self, name: &str) {
+        let key = ObjectKey::cluster(name);
+        let is_leaving = self.objects.get(&NAMESPACES, &key).is_some_and(|namespace| is_terminating(namespace));
+        if is_leaving && namespaced().all(|resource| self.objects.list(resource, Some(name)).next().is_none()) {
+            // It is there, and no precondition is set.
+            let _ = self.objects.delete(&NAMESPACES, &key, &Preconditions::default());
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What kubelets and controllers do about pods: start them on a running host, end them after their grace, and count them.
+//!
+//! There is no scheduler: a pod that names no node stays pending. A host that is down leaves its pods as they are.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::objects::{DISRUPTION_BUDGETS, Durability, ObjectError, ObjectKey, PODS, Part};
+use crate::pod::{self, Work};
+use crate::site::World;
+use crate::time::{Instant, Span};
+use crate::writes::has_finalizers;
+use crate::{budget, objects::Deletion};
+
+/// Whether the controllers had given the node up before its kubelet reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absence {
+    Noticed,
+    None,
+}
+
+impl World {
+    /// Keeps the list of the pods of each host, and when its kubelet next acts on each.
+    pub(crate) fn pod_written(&mut self, key: &ObjectKey, before: Option<&Value>, after: Option<&Value>, at: Instant) {
+        if let Some(index) = after.or(before).and_then(pod::node_name).and_then(|node| self.layout.index_of(node)) {
+            match after {
+                None => drop(self.states[index].pods.remove(key)),
+                Some(after) => {
+                    let is_same_work = before.is_some_and(|before| self.work_of(index, before) == self.work_of(index, after));
+                    let is_hurried =
+                        before.is_some_and(|before| before["metadata"]["deletionTimestamp"] != after["metadata"]["deletionTimestamp"]);
+                    let known = self.states[index].pods.get(key).copied().flatten();
+                    // A label on a starting pod does not make it start anew.
+                    let due = if is_same_work && !is_hurried { known } else { self.pod_due(index, after, at) };
+                    self.states[index].pods.insert(key.clone(), due);
+                }
+            }
+            self.reschedule(index);
+        }
+        self.settle_budgets(&key.namespace, at);
+    }
+
+    fn work_of(&self, index: usize, pod: &Value) -> Option<Work> {
+        pod::work(pod, self.states[index].machine.boot_id()?)
+    }
+
+    fn pod_due(&self, index: usize, pod: &Value, at: Instant) -> Option<Instant> {
+        match self.work_of(index, pod)? {
+            Work::Start => Some(at + self.pace.pod_start),
+            Work::End => Some(at + Span(pod::remaining_grace(pod, at).0 * self.pace.grace_second.0 / 1_000)),
+        }
+    }
+
+    /// A kubelet that has just started, or found the API back, looks at its pods.
+    pub(crate) fn kubelet_finds_pods(&mut self, index: usize, absence: Absence, at: Instant) {
+        let keys: Vec<ObjectKey> = self.states[index].pods.keys().cloned().collect();
+        for key in keys {
+            let Some(pod) = self.objects.get(&PODS, &key).cloned() else { continue };
+            let due = self.pod_due(index, &pod, at);
+            self.states[index].pods.insert(key.clone(), due);
+            // What the node controller declared unready runs on if its host never went down.
+            if absence == Absence::Noticed && due.is_none() && pod::phase(&pod) == "Running" && !pod::is_terminating(&pod) {
+                self.change_pod(&key, at, |pod| pod::with_ready(pod, "True", at));
+            }
+        }
+    }
+
+    /// A host that went down acts on nothing.
+    pub(crate) fn kubelet_drops_pods(&mut self, index: usize) {
+        self.states[index].pods.values_mut().for_each(|due| *due = None);
+    }
+
+    pub(crate) fn pod_steps(&mut self, index: usize, at: Instant) {
+        let due = self.states[index].pods.iter().filter(|(_, due)| due.is_some_and(|due| due <= at));
+        let due: Vec<ObjectKey> = due.map(|(key, _)| key.clone()).collect();
+        for key in due {
+            self.states[index].pods.insert(key.clone(), None);
+            self.pod_step(index, &key, at);
+        }
+    }
+
+    fn pod_step(&mut self, index: usize, key: &ObjectKey, at: Instant) {
+        let Some(pod) = self.objects.get(&PODS, key).cloned() else { return };
+        let Some(boot_id) = self.states[index].machine.boot_id().map(str::to_owned) else { return };
+        match pod::work(&pod, &boot_id) {
+            None => {}
+            Some(Work::Start) => {
+                let spec = self.spec(index).clone();
+                self.change_pod(key, at, |pod| pod::with_started(pod, &spec, &boot_id, at));
+                self.post_pod_event(index, &pod, "Started", "Started containers", at);
+            }
+            Some(Work::End) => {
+                self.post_pod_event(index, &pod, "Killing", "Stopped containers", at);
+                self.end_pod(key, &pod, at);
+            }
+        }
+    }
+
+    /// The containers have ended: the object goes, or waits for its finalizers only.
+    fn end_pod(&mut self, key: &ObjectKey, pod: &Value, at: Instant) {
+        // The pod was there a moment ago, and nothing else runs in between.
+        if has_finalizers(pod) {
+            let _ = self.objects.mark_deletion(&PODS, key, &Deletion { at, grace_seconds: 0 });
+            self.change_pod(key, at, |pod| pod::with_ready(pod, "False", at));
+        } else {
+            let _ = self.remove(&PODS, key, at);
+        }
+    }
+
+    /// The node controller has lost a node, and with it sight of its pods.
+    pub(crate) fn pods_lose_contact(&mut self, index: usize, at: Instant) {
+        let keys: Vec<ObjectKey> = self.states[index].pods.keys().cloned().collect();
+        for key in keys {
+            let is_ready = self.objects.get(&PODS, &key).is_some_and(|pod| pod::is_ready(pod));
+            if is_ready {
+                self.change_pod(&key, at, |pod| pod::with_ready(pod, "False", at));
+            }
+        }
+    }
+
+    pub(crate) fn change_pod(&mut self, key: &ObjectKey, at: Instant, change: impl FnOnce(&Value) -> Value) {
+        let before = self.objects.get(&PODS, key).cloned();
+        let after: Result<Arc<Value>, ObjectError> = self.objects.modify(&PODS, key, Part::Whole, Durability::Kept, |pod| Ok(change(pod)));
+        if let Ok(after) = after {
+            self.pod_written(key, before.as_deref(), Some(&after), at);
+        }
+    }
+
+    /// Counts the pods of each budget of a namespace anew.
+    pub(crate) fn settle_budgets(&mut self, namespace: &str, at: Instant) {
+        let keys: Vec<ObjectKey> = self.objects.list(&DISRUPTION_BUDGETS, Some(namespace)).map(|(key, _)| key.clone()).collect();
+        if keys.is_empty() {
+            return;
+        }
+        let pods: Vec<Arc<Value>> = self.objects.list(&PODS, Some(namespace)).map(|(_, pod)| pod.clone()).collect();
+        for key in keys {
+            let count = |budget: &Value| Ok::<_, ObjectError>(budget::with_status(budget, pods.iter().map(Arc::as_ref), at));
+            // The budget was there a moment ago, and nothing else runs in between.
+            let _ = self.objects.modify(&DISRUPTION_BUDGETS, &key, Part::Whole, Durability::Kept, count);
+        }
+        self.reschedule_budgets();
+    }
+
+    /// Gives back what was spent on evictions that never happened.
+    pub(crate) fn budget_steps(&mut self, at: Instant) {
+        let namespaces = self.objects.list(&DISRUPTION_BUDGETS, None).map(|(key, _)| key.namespace.clone());
+        let namespaces: std::collections::BTreeSet<String> = namespaces.collect();
+        for namespace in namespaces {
+            self.settle_budgets(&namespace, at);
+        }
+        self.reschedule_budgets();
+    }
+
+    /// After a restart of the simulator: which pods are whose.
+    pub(crate) fn index_pods(&mut self) {
+        let bound: Vec<(ObjectKey, usize)> = self
+            .objects
+            .list(&PODS, None)
+            .filter_map(|(key, pod)| Some((key.clone(), self.layout.index_of(pod::node_name(pod)?)?)))
+            .collect();
+        for (key, index) in bound {
+            self.states[index].pods.insert(key, None);
+        }
+    }
+}
