@@ -145,16 +145,20 @@ pub(crate) fn remaining_grace(pod: &Value, at: Instant) -> Span {
 /// What the kubelet of this boot has to do about the pod.
 pub(crate) fn work(pod: &Value, boot_id: &str) -> Option<Work> {
     if is_terminating(pod) {
-        return Some(Work::End);
+        // A pod whose grace has run out has ended, and only waits for its finalizers.
+        return (pod["metadata"]["deletionGracePeriodSeconds"] != 0).then_some(Work::End);
     }
-    let ids = pod["status"]["containerStatuses"].as_array().map_or(&[][..], Vec::as_slice);
-    let is_of_this_boot = !ids.is_empty() && ids.iter().all(|status| status["containerID"] == container_id(pod, &status["name"], boot_id));
-    (!is_finished(pod) && (phase(pod) == "Pending" || !is_of_this_boot)).then_some(Work::Start)
+    let statuses = pod["status"]["containerStatuses"].as_array().map_or(&[][..], Vec::as_slice);
+    let runs = |container: &Value| statuses.iter().any(|status| status["containerID"] == container_id(pod, container, boot_id));
+    let is_as_wanted = pod["spec"]["containers"].as_array().is_some_and(|containers| containers.iter().all(runs));
+    (!is_finished(pod) && !is_as_wanted).then_some(Work::Start)
 }
 
-/// Containers do not outlive their host's boot, so their ids differ from boot to boot.
+/// A container is one run of one image: it outlives neither its host's boot nor a change of the image, and the next one
+/// has another id.
 fn container_id(pod: &Value, container: &Value, boot_id: &str) -> String {
-    let mut random = Random::new(0, &format!("container/{}/{container}/{boot_id}", pod["metadata"]["uid"]));
+    let purpose = format!("container/{}/{}/{}/{boot_id}", pod["metadata"]["uid"], container["name"], container["image"]);
+    let mut random = Random::new(0, &purpose);
     format!("containerd://{:016x}{:016x}{:016x}{:016x}", random.next_u64(), random.next_u64(), random.next_u64(), random.next_u64())
 }
 
@@ -181,7 +185,7 @@ pub(crate) fn with_started(pod: &Value, spec: &MachineSpec, boot_id: &str, at: I
                 "name": container["name"],
                 "image": container["image"],
                 "imageID": container["image"],
-                "containerID": container_id(pod, &container["name"], boot_id),
+                "containerID": container_id(pod, container, boot_id),
                 "ready": true,
                 "started": true,
                 "restartCount": restarts,
