@@ -24,27 +24,9 @@ pub(crate) enum Work {
 
 /// Fills in what the API server fills in, and refuses what no kubelet could run.
 pub(crate) fn prepare_new(pod: &mut Value) -> Result<(), ObjectError> {
-    let required = |field: &str| Err(ObjectError::Invalid(format!("{field}: Required value")));
-    let Some(containers) = pod["spec"]["containers"].as_array().filter(|containers| !containers.is_empty()) else {
-        return required("spec.containers");
-    };
-    for (index, container) in containers.iter().enumerate() {
-        for field in ["name", "image"] {
-            if container[field].as_str().is_none_or(str::is_empty) {
-                return required(&format!("spec.containers[{index}].{field}"));
-            }
-        }
-    }
-    match &pod["spec"]["terminationGracePeriodSeconds"] {
-        Value::Null => {}
-        seconds if seconds.as_i64().is_some_and(|seconds| seconds >= 0) => {}
-        other => {
-            let why = "must be a whole number that is not negative";
-            return Err(ObjectError::Invalid(format!("spec.terminationGracePeriodSeconds: Invalid value: {other}: {why}")));
-        }
-    }
+    check_containers(pod)?;
     let quality = quality_of_service(pod);
-    let Some(spec) = pod["spec"].as_object_mut() else { return required("spec") };
+    let Some(spec) = pod["spec"].as_object_mut() else { return Err(ObjectError::Invalid("spec: Required value".to_owned())) };
     let tolerate = |taint: &str| {
         let key = format!("node.kubernetes.io/{taint}");
         json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": DEFAULT_TOLERATION_SECONDS})
@@ -64,8 +46,32 @@ pub(crate) fn prepare_new(pod: &mut Value) -> Result<(), ObjectError> {
     Ok(())
 }
 
+fn check_containers(pod: &Value) -> Result<(), ObjectError> {
+    let required = |field: &str| Err(ObjectError::Invalid(format!("{field}: Required value")));
+    let Some(containers) = pod["spec"]["containers"].as_array().filter(|containers| !containers.is_empty()) else {
+        return required("spec.containers");
+    };
+    for (index, container) in containers.iter().enumerate() {
+        for field in ["name", "image"] {
+            if container[field].as_str().is_none_or(str::is_empty) {
+                return required(&format!("spec.containers[{index}].{field}"));
+            }
+        }
+    }
+    match &pod["spec"]["terminationGracePeriodSeconds"] {
+        Value::Null => {}
+        seconds if seconds.as_i64().is_some_and(|seconds| seconds >= 0) => {}
+        other => {
+            let why = "must be a whole number that is not negative";
+            return Err(ObjectError::Invalid(format!("spec.terminationGracePeriodSeconds: Invalid value: {other}: {why}")));
+        }
+    }
+    Ok(())
+}
+
 /// A pod is what it was made as: of its spec, only images, tolerations and the grace may change.
 pub(crate) fn check_change(old: &Value, new: &Value) -> Result<(), ObjectError> {
+    check_containers(new)?;
     if without_changeable(&old["spec"]) == without_changeable(&new["spec"]) {
         return Ok(());
     }
@@ -76,8 +82,8 @@ pub(crate) fn check_change(old: &Value, new: &Value) -> Result<(), ObjectError> 
 
 fn without_changeable(spec: &Value) -> Value {
     let mut spec = spec.clone();
-    for container in spec["containers"].as_array_mut().into_iter().flatten() {
-        container["image"] = Value::Null;
+    for container in spec["containers"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        container.remove("image");
     }
     spec["tolerations"] = Value::Null;
     spec["terminationGracePeriodSeconds"] = Value::Null;

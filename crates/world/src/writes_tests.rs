@@ -325,7 +325,7 @@ fn pods_and_budget(world: &World) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn pods_are_where_they_would_be_however_often_somebody_looks(
