@@ -2,16 +2,17 @@
 //!
 //! There is no scheduler: a pod that names no node stays pending. A host that is down leaves its pods as they are.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::objects::{DISRUPTION_BUDGETS, Durability, ObjectError, ObjectKey, PODS, Part};
+use crate::budget;
+use crate::objects::{DISRUPTION_BUDGETS, Deletion, Durability, ObjectError, ObjectKey, PODS, Part};
 use crate::pod::{self, Work};
 use crate::site::World;
 use crate::time::{Instant, Span};
 use crate::writes::has_finalizers;
-use crate::{budget, objects::Deletion};
 
 /// Whether the controllers had given the node up before its kubelet reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +146,7 @@ impl World {
     /// Gives back what was spent on evictions that never happened.
     pub(crate) fn budget_steps(&mut self, at: Instant) {
         let namespaces = self.objects.list(&DISRUPTION_BUDGETS, None).map(|(key, _)| key.namespace.clone());
-        let namespaces: std::collections::BTreeSet<String> = namespaces.collect();
+        let namespaces: BTreeSet<String> = namespaces.collect();
         for namespace in namespaces {
             self.settle_budgets(&namespace, at);
         }
