@@ -42,8 +42,13 @@ impl World {
         self.settle_budgets(&key.namespace, at);
     }
 
+    /// The boot of a machine whose kubelet can act on pods; nothing while it cannot.
+    fn kubelet_boot(&self, index: usize) -> Option<&str> {
+        self.states[index].machine.boot_id()
+    }
+
     fn work_of(&self, index: usize, pod: &Value) -> Option<Work> {
-        pod::work(pod, self.states[index].machine.boot_id()?)
+        pod::work(pod, self.kubelet_boot(index)?)
     }
 
     fn pod_due(&self, index: usize, pod: &Value, at: Instant) -> Option<Instant> {
@@ -83,7 +88,7 @@ impl World {
 
     fn pod_step(&mut self, index: usize, key: &ObjectKey, at: Instant) {
         let Some(pod) = self.objects.get(&PODS, key).cloned() else { return };
-        let Some(boot_id) = self.states[index].machine.boot_id().map(str::to_owned) else { return };
+        let Some(boot_id) = self.kubelet_boot(index).map(str::to_owned) else { return };
         match pod::work(&pod, &boot_id) {
             None => {}
             Some(Work::Start) => {
