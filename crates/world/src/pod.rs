@@ -24,27 +24,9 @@ pub(crate) enum Work {
 
 /// Fills in what the API server fills in, and refuses what no kubelet could run.
 pub(crate) fn prepare_new(pod: &mut Value) -> Result<(), ObjectError> {
-    let required = |field: &str| Err(ObjectError::Invalid(format!("{field}: Required value")));
-    let Some(containers) = pod["spec"]["containers"].as_array().filter(|containers| !containers.is_empty()) else {
-        return required("spec.containers");
-    };
-    for (index, container) in containers.iter().enumerate() {
-        for field in ["name", "image"] {
-            if container[field].as_str().is_none_or(str::is_empty) {
-                return required(&format!("spec.containers[{index}].{field}"));
-            }
-        }
-    }
-    match &pod["spec"]["terminationGracePeriodSeconds"] {
-        Value::Null => {}
-        seconds if seconds.as_i64().is_some_and(|seconds| seconds >= 0) => {}
-        other => {
-            let why = "must be a whole number that is not negative";
-            return Err(ObjectError::Invalid(format!("spec.terminationGracePeriodSeconds: Invalid value: {other}: {why}")));
-        }
-    }
+    check_containers(pod)?;
     let quality = quality_of_service(pod);
-    let Some(spec) = pod["spec"].as_object_mut() else { return required("spec") };
+    let Some(spec) = pod["spec"].as_object_mut() else { return Err(ObjectError::Invalid("spec: Required value".to_owned())) };
     let tolerate = |taint: &str| {
         let key = format!("node.kubernetes.io/{taint}");
         json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": DEFAULT_TOLERATION_SECONDS})
@@ -64,8 +46,32 @@ pub(crate) fn prepare_new(pod: &mut Value) -> Result<(), ObjectError> {
     Ok(())
 }
 
+fn check_containers(pod: &Value) -> Result<(), ObjectError> {
+    let required = |field: &str| Err(ObjectError::Invalid(format!("{field}: Required value")));
+    let Some(containers) = pod["spec"]["containers"].as_array().filter(|containers| !containers.is_empty()) else {
+        return required("spec.containers");
+    };
+    for (index, container) in containers.iter().enumerate() {
+        for field in ["name", "image"] {
+            if container[field].as_str().is_none_or(str::is_empty) {
+                return required(&format!("spec.containers[{index}].{field}"));
+            }
+        }
+    }
+    match &pod["spec"]["terminationGracePeriodSeconds"] {
+        Value::Null => {}
+        seconds if seconds.as_i64().is_some_and(|seconds| seconds >= 0) => {}
+        other => {
+            let why = "must be a whole number that is not negative";
+            return Err(ObjectError::Invalid(format!("spec.terminationGracePeriodSeconds: Invalid value: {other}: {why}")));
+        }
+    }
+    Ok(())
+}
+
 /// A pod is what it was made as: of its spec, only images, tolerations and the grace may change.
 pub(crate) fn check_change(old: &Value, new: &Value) -> Result<(), ObjectError> {
+    check_containers(new)?;
     if without_changeable(&old["spec"]) == without_changeable(&new["spec"]) {
         return Ok(());
     }
@@ -76,8 +82,8 @@ pub(crate) fn check_change(old: &Value, new: &Value) -> Result<(), ObjectError> 
 
 fn without_changeable(spec: &Value) -> Value {
     let mut spec = spec.clone();
-    for container in spec["containers"].as_array_mut().into_iter().flatten() {
-        container["image"] = Value::Null;
+    for container in spec["containers"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        container.remove("image");
     }
     spec["tolerations"] = Value::Null;
     spec["terminationGracePeriodSeconds"] = Value::Null;
@@ -145,16 +151,20 @@ pub(crate) fn remaining_grace(pod: &Value, at: Instant) -> Span {
 /// What the kubelet of this boot has to do about the pod.
 pub(crate) fn work(pod: &Value, boot_id: &str) -> Option<Work> {
     if is_terminating(pod) {
-        return Some(Work::End);
+        // A pod whose grace has run out has ended, and only waits for its finalizers.
+        return (pod["metadata"]["deletionGracePeriodSeconds"] != 0).then_some(Work::End);
     }
-    let ids = pod["status"]["containerStatuses"].as_array().map_or(&[][..], Vec::as_slice);
-    let is_of_this_boot = !ids.is_empty() && ids.iter().all(|status| status["containerID"] == container_id(pod, &status["name"], boot_id));
-    (!is_finished(pod) && (phase(pod) == "Pending" || !is_of_this_boot)).then_some(Work::Start)
+    let statuses = pod["status"]["containerStatuses"].as_array().map_or(&[][..], Vec::as_slice);
+    let runs = |container: &Value| statuses.iter().any(|status| status["containerID"] == container_id(pod, container, boot_id));
+    let is_as_wanted = pod["spec"]["containers"].as_array().is_some_and(|containers| containers.iter().all(runs));
+    (!is_finished(pod) && !is_as_wanted).then_some(Work::Start)
 }
 
-/// Containers do not outlive their host's boot, so their ids differ from boot to boot.
+/// A container is one run of one image: it outlives neither its host's boot nor a change of the image, and the next one
+/// has another id.
 fn container_id(pod: &Value, container: &Value, boot_id: &str) -> String {
-    let mut random = Random::new(0, &format!("container/{}/{container}/{boot_id}", pod["metadata"]["uid"]));
+    let purpose = format!("container/{}/{}/{}/{boot_id}", pod["metadata"]["uid"], container["name"], container["image"]);
+    let mut random = Random::new(0, &purpose);
     format!("containerd://{:016x}{:016x}{:016x}{:016x}", random.next_u64(), random.next_u64(), random.next_u64(), random.next_u64())
 }
 
@@ -181,7 +191,7 @@ pub(crate) fn with_started(pod: &Value, spec: &MachineSpec, boot_id: &str, at: I
                 "name": container["name"],
                 "image": container["image"],
                 "imageID": container["image"],
-                "containerID": container_id(pod, &container["name"], boot_id),
+                "containerID": container_id(pod, container, boot_id),
                 "ready": true,
                 "started": true,
                 "restartCount": restarts,

@@ -2,16 +2,17 @@
 //!
 //! There is no scheduler: a pod that names no node stays pending. A host that is down leaves its pods as they are.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::objects::{DISRUPTION_BUDGETS, Durability, ObjectError, ObjectKey, PODS, Part};
+use crate::budget;
+use crate::objects::{DISRUPTION_BUDGETS, Deletion, Durability, ObjectError, ObjectKey, PODS, Part};
 use crate::pod::{self, Work};
 use crate::site::World;
 use crate::time::{Instant, Span};
 use crate::writes::has_finalizers;
-use crate::{budget, objects::Deletion};
 
 /// Whether the controllers had given the node up before its kubelet reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +42,13 @@ impl World {
         self.settle_budgets(&key.namespace, at);
     }
 
+    /// The boot of a machine whose kubelet can act on pods; nothing while it cannot.
+    fn kubelet_boot(&self, index: usize) -> Option<&str> {
+        self.states[index].machine.boot_id()
+    }
+
     fn work_of(&self, index: usize, pod: &Value) -> Option<Work> {
-        pod::work(pod, self.states[index].machine.boot_id()?)
+        pod::work(pod, self.kubelet_boot(index)?)
     }
 
     fn pod_due(&self, index: usize, pod: &Value, at: Instant) -> Option<Instant> {
@@ -82,7 +88,7 @@ impl World {
 
     fn pod_step(&mut self, index: usize, key: &ObjectKey, at: Instant) {
         let Some(pod) = self.objects.get(&PODS, key).cloned() else { return };
-        let Some(boot_id) = self.states[index].machine.boot_id().map(str::to_owned) else { return };
+        let Some(boot_id) = self.kubelet_boot(index).map(str::to_owned) else { return };
         match pod::work(&pod, &boot_id) {
             None => {}
             Some(Work::Start) => {
@@ -145,7 +151,7 @@ impl World {
     /// Gives back what was spent on evictions that never happened.
     pub(crate) fn budget_steps(&mut self, at: Instant) {
         let namespaces = self.objects.list(&DISRUPTION_BUDGETS, None).map(|(key, _)| key.namespace.clone());
-        let namespaces: std::collections::BTreeSet<String> = namespaces.collect();
+        let namespaces: BTreeSet<String> = namespaces.collect();
         for namespace in namespaces {
             self.settle_budgets(&namespace, at);
         }

@@ -6,12 +6,15 @@ use serde_json::Value;
 
 use crate::objects::{
     CONFIG_MAPS, DISRUPTION_BUDGETS, Deletion, Durability, NAMESPACES, NODES, ObjectError, ObjectKey, Offer, PODS, Part, Preconditions,
-    Resource, SECRETS, Scope,
+    Resource, SECRETS, Scope, check_shape,
 };
 use crate::pod::is_terminating;
 use crate::site::World;
 use crate::time::{Instant, Span};
 use crate::{budget, namespace, pod, secret};
+
+/// The longest grace: a year. A longer one could not be told from for ever, and would leave the calendar.
+const LONGEST_GRACE_SECONDS: i64 = 365 * 24 * 60 * 60;
 
 /// How an object is to be deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,6 +86,7 @@ impl World {
         if resource.scope == Scope::Namespaced {
             self.check_namespace(namespace)?;
         }
+        check_shape(&object)?;
         prepare_new(resource, &mut object)?;
         let created = self.objects.create(resource, namespace, object, now)?;
         let key = ObjectKey::namespaced(namespace, created["metadata"]["name"].as_str().unwrap_or_default());
@@ -105,6 +109,7 @@ impl World {
         let before = self.objects.get(resource, key).cloned();
         let after = self.objects.modify(resource, key, part, Durability::Kept, |old| {
             let mut new = change(old)?;
+            check_shape(&new)?;
             prepare_change(resource, part, old, &mut new)?;
             Ok::<_, E>(new)
         })?;
@@ -132,7 +137,7 @@ impl World {
         }
         let own_grace = if resource == &PODS { pod::own_grace_seconds(&found) } else { 0 };
         // Whoever deletes may choose how long a pod has, but not make a pod wait that has nothing to end.
-        let grace_seconds = if own_grace == 0 { 0 } else { options.grace_seconds.unwrap_or(own_grace).max(0) };
+        let grace_seconds = if own_grace == 0 { 0 } else { options.grace_seconds.unwrap_or(own_grace).clamp(0, LONGEST_GRACE_SECONDS) };
         if grace_seconds == 0 && !has_finalizers(&found) {
             return self.remove(resource, key, now).map(Deleted::Gone);
         }

@@ -225,6 +225,26 @@ fn a_finalizer_keeps_an_object_until_it_is_taken_away() {
 }
 
 #[test]
+fn a_finalizer_keeps_a_pod_that_has_ended() {
+    let mut world = site();
+    let spec = json!({"nodeName": NODE, "containers": [{"name": "main", "image": "db:1"}], "terminationGracePeriodSeconds": 5});
+    let document = json!({"metadata": {"name": "a", "finalizers": ["example.com/wait"]}, "spec": spec});
+    world.create_object(&PODS, "default", document, at(0)).unwrap();
+    world.advance(at(5));
+    delete(&mut world, "a", None, at(10));
+    world.advance(at(60));
+    assert_eq!(state(&world, "a"), "Running leaving");
+    assert_eq!(pod(&world, "a").unwrap()["metadata"]["deletionGracePeriodSeconds"], 0);
+    let release = |pod: &Value| {
+        let mut pod = pod.clone();
+        pod["metadata"]["finalizers"] = json!([]);
+        Ok::<_, ObjectError>(pod)
+    };
+    world.modify_object(&PODS, &key("a"), Part::Main, at(61), release).unwrap();
+    assert_eq!(state(&world, "a"), "gone");
+}
+
+#[test]
 fn a_pod_stays_what_it_was_made_as() {
     let mut world = site();
     create_pod(&mut world, "a", NODE, at(0));
@@ -237,6 +257,18 @@ fn a_pod_stays_what_it_was_made_as() {
     };
     assert!(matches!(set("nodeName", json!("rack2compute01")), Err(ObjectError::Invalid(_))));
     assert!(set("containers", json!([{"name": "main", "image": "db:2"}])).is_ok());
+    world.advance(at(5));
+    let status = &pod(&world, "a").unwrap()["status"]["containerStatuses"][0];
+    assert_eq!((&status["image"], &status["restartCount"]), (&json!("db:2"), &json!(0)), "it had not started when its image changed");
+    let image = |pod: &Value| {
+        let mut pod = pod.clone();
+        pod["spec"]["containers"][0]["image"] = json!("db:3");
+        Ok::<_, ObjectError>(pod)
+    };
+    world.modify_object(&PODS, &key("a"), Part::Main, at(6), image).unwrap();
+    world.advance(at(9));
+    let status = &pod(&world, "a").unwrap()["status"]["containerStatuses"][0];
+    assert_eq!((&status["image"], &status["restartCount"]), (&json!("db:3"), &json!(1)));
     let nothing_to_run = world.create_object(&PODS, "default", json!({"metadata": {"name": "b"}, "spec": {}}), at(2));
     assert_eq!(nothing_to_run, Err(ObjectError::Invalid("spec.containers: Required value".to_owned())));
     let service = world.create_object(&crate::SERVICES, "default", json!({"metadata": {"name": "b"}}), at(2));
@@ -293,7 +325,7 @@ fn pods_and_budget(world: &World) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn pods_are_where_they_would_be_however_often_somebody_looks(

@@ -166,3 +166,44 @@ async fn a_collection_is_deleted_by_selector_and_namespaces_must_agree() {
     let service = post(&harness, "/api/v1/namespaces/default/services", &json!({"metadata": {"name": "d"}})).await;
     assert_eq!((service.status, &service.body["reason"]), (StatusCode::METHOD_NOT_ALLOWED, &json!("MethodNotAllowed")));
 }
+
+#[tokio::test(start_paused = true)]
+async fn odd_documents_are_refused_and_harm_nothing() {
+    let harness = Harness::start().await;
+    let uid = run_pod(&harness, "a").await;
+    let collections = [
+        "/api/v1/namespaces",
+        "/api/v1/nodes",
+        PODS,
+        BUDGETS,
+        "/api/v1/namespaces/default/secrets",
+        "/api/v1/namespaces/default/configmaps",
+    ];
+    let mut odd =
+        vec![json!([]), json!("x"), json!(1), Value::Null, json!({}), json!({"metadata": []}), json!({"metadata": {"name": ["x"]}})];
+    for part in ["spec", "status", "data", "stringData"] {
+        odd.push(json!({"metadata": {"name": "x"}, "data": {}, part: "y"}));
+    }
+    for (field, value) in [("labels", json!(3)), ("labels", json!({"a": 1})), ("annotations", json!("b")), ("finalizers", json!("c"))] {
+        odd.push(json!({"metadata": {"name": "x", field: value}}));
+    }
+    for path in collections {
+        for document in &odd {
+            let reply = post(&harness, path, document).await;
+            assert!(reply.status.is_client_error(), "POST {path} {document}: {}", reply.status);
+        }
+    }
+    let pod = format!("{PODS}/a");
+    for patch in [r#"{"spec":{"containers":["x"]}}"#, r#"{"spec":"x"}"#, r#"{"metadata":"x"}"#, r#"{"metadata":{"labels":[]}}"#, "[]", "3"]
+    {
+        assert!(harness.merge_patch(&pod, patch).await.status.is_client_error(), "PATCH {pod} {patch}");
+        // A node's spec is not read as closely; whatever is kept of it must not trip the kubelet.
+        harness.merge_patch("/api/v1/nodes/rack1compute01", patch).await;
+    }
+    assert_eq!(harness.merge_patch(&format!("{pod}/status"), r#"{"status":"x"}"#).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let for_ever = format!("{pod}?gracePeriodSeconds={}", i64::MAX);
+    assert_eq!(harness.kube("DELETE", &for_ever, "application/json", "").await.status, StatusCode::OK);
+    pass(600).await;
+    assert_eq!(harness.get(&pod).await.body["metadata"]["uid"], json!(uid));
+    assert_eq!(harness.ready("rack1compute01").await, "True");
+}

@@ -26,6 +26,35 @@ pub(super) fn check_name(name: &str) -> Result<(), ObjectError> {
     )))
 }
 
+/// Refuses a document whose parts are not what every reader takes them for. What is inside a spec is its kind's to check.
+pub(crate) fn check_shape(object: &Value) -> Result<(), ObjectError> {
+    let wrong = |field: &str, expected: &str| Err(ObjectError::Invalid(format!("{field}: Invalid value: not {expected}")));
+    if !object.is_object() {
+        return wrong("object", "an object");
+    }
+    if !object["metadata"].is_object() {
+        return Err(ObjectError::Invalid("metadata: Required value".to_owned()));
+    }
+    for field in ["spec", "status", "data", "stringData", "binaryData"] {
+        if !object[field].is_null() && !object[field].is_object() {
+            return wrong(field, "an object");
+        }
+    }
+    for field in ["labels", "annotations"] {
+        let map = &object["metadata"][field];
+        if !map.is_null() && !map.as_object().is_some_and(|map| map.values().all(Value::is_string)) {
+            return wrong(&format!("metadata.{field}"), "a map of strings");
+        }
+    }
+    for field in ["finalizers", "ownerReferences"] {
+        let list = &object["metadata"][field];
+        if !list.is_null() && !list.is_array() {
+            return wrong(&format!("metadata.{field}"), "a list");
+        }
+    }
+    Ok(())
+}
+
 /// Refuses when the object is not the one, or not in the version, that the writer means.
 pub(super) fn check_preconditions(metadata: &Value, only_if: &Preconditions) -> Result<(), ObjectError> {
     if let Some(asked) = only_if.uid.as_deref().filter(|uid| metadata["uid"] != *uid) {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+pub(crate) use admit::check_shape;
 pub use error::{Expired, ObjectError};
 pub use resource::{
     CONFIG_MAPS, DISRUPTION_BUDGETS, EVENTS, Generation, LEASES, NAMESPACES, NODES, Offer, PODS, RESOURCES, Resource, SECRETS, SERVICES,

@@ -88,3 +88,18 @@ async fn kubectl_applies_a_pod_and_changes_its_image() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kubectl_can_ask_what_would_happen() {
+    with_each_client(async |desk| {
+        desk.write("pod.yaml", POD);
+        assert_eq!(desk.ok("create --dry-run=server -f pod.yaml").await, "pod/db-0 created (server dry run)\n");
+        assert_eq!(desk.ok("get pods -o name").await, "");
+        create_pod(desk).await;
+        assert_eq!(desk.ok("delete --dry-run=server pod db-0").await, "pod \"db-0\" deleted (server dry run)\n");
+        desk.ok("cordon --dry-run=server rack1compute01").await;
+        assert_eq!(row(&desk.ok("get pods").await, "db-0")[2], "Running");
+        assert_eq!(row(&desk.ok("get node rack1compute01").await, "rack1compute01")[1], "Ready");
+    })
+    .await;
+}
