@@ -19,6 +19,9 @@ pub async fn check_power(peer: &Peer, bmc: &Bmc) {
         (PowerRequest::GracefulOff, Power::Off),
         (PowerRequest::On, Power::On),
     ] {
+        if request == PowerRequest::GracefulOff {
+            tokio::time::sleep(peer.boot_time).await;
+        }
         if bmc.observe_power().await.unwrap() != expected {
             bmc.request_power(request).await.unwrap();
         }

@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use model::{Clock, Timestamp};
 use redfish::Transport;
 use serde_json::Value;
-use sim::{Site, SiteSpec, Vendor};
+use sim::{MachineSpec, Role, Site, SiteSpec, Vendor};
 use store::{MemoryStore, SharedStore, TokioClock};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -38,25 +38,31 @@ impl Simulation {
         Simulation { site, running, stop }
     }
 
+    /// A compute machine of this make; a spare has no operating system that could shut down.
+    fn machine(&self, vendor: Vendor) -> MachineSpec {
+        let machines = self.site.layout().machines();
+        machines.iter().find(|machine| machine.vendor == vendor && machine.role == Role::Compute).expect("a machine of each make").clone()
+    }
+
     fn peer(&self, vendor: Vendor, lacks: &'static [Ability]) -> Peer {
-        let layout = self.site.layout();
-        let spec = layout.machines().iter().find(|machine| machine.vendor == vendor).expect("a machine of each make");
+        let spec = self.machine(vendor);
         let router = self.site.redfish(&spec.name).unwrap();
         let service = router.map_request(|request: Request<_>| request.map(Body::new));
         Peer {
             transport: Transport::in_process(service),
             base: "http://bmc".into(),
-            user: spec.bmc_user.clone(),
-            password: spec.bmc_password.clone(),
+            user: spec.bmc_user,
+            password: spec.bmc_password,
             image: "http://10.0.0.9/agent.iso".parse().unwrap(),
             patience: Duration::from_secs(3600),
+            boot_time: Duration::from_secs(900),
             lacks,
         }
     }
 
     /// What the BMC of `vendor` has at `path`, asked without the driver.
     async fn read(&self, vendor: Vendor, path: &str) -> Value {
-        let spec = self.site.layout().machines().iter().find(|machine| machine.vendor == vendor).unwrap().clone();
+        let spec = self.machine(vendor);
         let login = base64::engine::general_purpose::STANDARD.encode(format!("{}:{}", spec.bmc_user, spec.bmc_password));
         let request = Request::get(path).header("authorization", format!("Basic {login}")).body(Body::empty()).unwrap();
         let response = self.site.redfish(&spec.name).unwrap().oneshot(request).await.unwrap();
