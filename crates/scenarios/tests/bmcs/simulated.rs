@@ -8,16 +8,16 @@ use base64::Engine;
 use http::Request;
 use http_body_util::BodyExt;
 use model::{Clock, Timestamp};
-use redfish::Transport;
+use redfish::{Drive, Inventory, JobSeen, Part, Transport};
 use serde_json::Value;
-use sim::{MachineSpec, Role, Site, SiteSpec, Vendor};
+use sim::{MachineSpec, Quirk, Role, Site, SiteSpec, Vendor};
 use store::{MemoryStore, SharedStore, TokioClock};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::peer::{Ability, Peer};
-use crate::suite;
+use crate::{parts, suite};
 
 /// A site with a machine of each make.
 struct Simulation {
@@ -101,4 +101,32 @@ async fn a_lenovo_passes() {
 #[tokio::test(start_paused = true)]
 async fn a_supermicro_passes_but_for_events_and_booting_once() {
     check(Vendor::Supermicro, &[Ability::BootOnce, Ability::Events]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bmc_that_updates_itself_may_forget_the_job_but_not_the_firmware() {
+    for (vendor, is_forgotten) in [(Vendor::Dell, false), (Vendor::Hpe, true)] {
+        let simulation = Simulation::start().await;
+        let peer = simulation.peer(vendor, &[]);
+        let bmc = peer.bmc();
+        let ending = parts::update(&peer, &bmc, "BMC").await;
+        assert_eq!(ending == Some(JobSeen::Gone), is_forgotten, "{vendor:?}: {ending:?}");
+        simulation.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bmc_that_garbles_its_documents_loses_what_is_garbled_and_no_more() {
+    let simulation = Simulation::start().await;
+    let name = simulation.machine(Vendor::Dell).name;
+    let bmc = simulation.peer(Vendor::Dell, &[]).bmc();
+    let well = bmc.observe_inventory().await.unwrap();
+    simulation.site.set_quirks(&name, &[Quirk::DeadLinks, Quirk::MalformedNumbers, Quirk::MalformedDates]).unwrap();
+    let garbled = bmc.observe_inventory().await.unwrap();
+    assert_eq!((&garbled.processors, &garbled.memory), (&Part::NotOffered, &Part::NotOffered));
+    assert_eq!((&garbled.nics, &garbled.health), (&well.nics, &well.health));
+    let drives = |inventory: &Inventory| inventory.storage.read().unwrap().members[0].drives.members.clone();
+    let expected: Vec<Drive> = drives(&well).into_iter().map(|drive| Drive { capacity_bytes: None, ..drive }).collect();
+    assert_eq!(drives(&garbled), expected);
+    simulation.stop().await;
 }
