@@ -7,7 +7,7 @@ use axum::body::Body;
 use base64::Engine;
 use http::Request;
 use http_body_util::BodyExt;
-use model::{Clock, Timestamp};
+use model::{Clock, FaultClass, Timestamp};
 use redfish::{Drive, Inventory, JobSeen, Part, Transport};
 use serde_json::Value;
 use sim::{MachineSpec, Quirk, Role, Site, SiteSpec, Vendor};
@@ -18,6 +18,8 @@ use tower::ServiceExt;
 
 use crate::peer::{Ability, Peer};
 use crate::{parts, suite};
+
+const SESSIONS: &str = "/redfish/v1/SessionService/Sessions";
 
 /// A site with a machine of each make.
 struct Simulation {
@@ -78,7 +80,7 @@ impl Simulation {
 async fn check(vendor: Vendor, lacks: &'static [Ability]) {
     let simulation = Simulation::start().await;
     suite::check(&simulation.peer(vendor, lacks)).await;
-    let sessions = simulation.read(vendor, "/redfish/v1/SessionService/Sessions").await;
+    let sessions = simulation.read(vendor, SESSIONS).await;
     assert_eq!(sessions["Members@odata.count"], 0, "closing leaves no session behind: {sessions}");
     simulation.stop().await;
 }
@@ -128,5 +130,39 @@ async fn a_bmc_that_garbles_its_documents_loses_what_is_garbled_and_no_more() {
     let drives = |inventory: &Inventory| inventory.storage.read().unwrap().members[0].drives.members.clone();
     let expected: Vec<Drive> = drives(&well).into_iter().map(|drive| Drive { capacity_bytes: None, ..drive }).collect();
     assert_eq!(drives(&garbled), expected);
+    simulation.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_expired_is_renewed_and_not_doubled() {
+    let simulation = Simulation::start().await;
+    let bmc = simulation.peer(Vendor::Dell, &[]).bmc();
+    let service = simulation.read(Vendor::Dell, "/redfish/v1/SessionService").await;
+    let timeout = Duration::from_secs(service["SessionTimeout"].as_u64().unwrap());
+    for _ in 0..2 {
+        bmc.observe_power().await.unwrap();
+        assert_eq!(simulation.read(Vendor::Dell, SESSIONS).await["Members@odata.count"], 1);
+        tokio::time::sleep(timeout + Duration::from_secs(1)).await;
+        assert_eq!(simulation.read(Vendor::Dell, SESSIONS).await["Members@odata.count"], 0);
+    }
+    simulation.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bmc_that_is_full_of_sessions_is_busy_until_one_is_closed() {
+    let simulation = Simulation::start().await;
+    let peer = simulation.peer(Vendor::Supermicro, &[]);
+    let mut inside = Vec::new();
+    let fault = loop {
+        let bmc = peer.bmc();
+        match bmc.observe_power().await {
+            Ok(_) => inside.push(bmc),
+            Err(fault) => break fault,
+        }
+        assert!(inside.len() < 100, "it is never full");
+    };
+    assert_eq!(fault.class, FaultClass::Busy, "{fault}");
+    inside[0].close().await;
+    peer.bmc().observe_power().await.unwrap();
     simulation.stop().await;
 }
