@@ -48,7 +48,6 @@ pub use jobs::{Job, JobRef, JobSeen, JobState};
 pub use line::CALL_TIMEOUT;
 pub use listing::{Listing, MAX_MEMBERS, Part};
 pub use media::MediaSeen;
-pub use message::classify_message;
 pub use sse::MAX_EVENT_BYTES;
 pub use storage_reset::StorageReset;
 pub use transport::{ANSWER_TIMEOUT, CONNECT_TIMEOUT, MAX_ANSWER_BYTES, Transport, TransportError};

@@ -23,7 +23,7 @@ use crate::credentials::Credentials;
 use crate::document::{self, local_path};
 use crate::fault::Asked;
 use crate::message;
-use crate::root::{Door, ROOT, Root};
+use crate::root::{ROOT, Root, Sessions};
 use crate::transport::{Answer, Reading, Transport};
 
 /// How long one call of the driver may take in all, with finding the System and logging in.
@@ -170,15 +170,17 @@ impl Line {
 
     /// Logs in; nothing if this BMC offers no sessions.
     async fn open_session(&self, deadline: Deadline) -> Result<Option<Session>, Fault> {
-        let Root { sessions: path, door, .. } = self.root(deadline).await?;
+        let sessions = self.root(deadline).await?.sessions;
+        let (Sessions::Told(path) | Sessions::Assumed(path)) = &sessions;
         let login = self.login(deadline).await?;
         let fields = BTreeMap::from([("Password", Field::Text(login.password.as_str())), ("UserName", Field::Text(&login.user))]);
-        let ask = Ask { sent: Some(Sent::secret(&fields)), ..Ask::observing(Method::POST, &path) };
+        let ask = Ask { sent: Some(Sent::secret(&fields)), ..Ask::observing(Method::POST, path) };
         let answer = self.send(&ask, &Pass::None, deadline).await?;
         match answer.status {
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => Ok(None),
-            // Where even the root is guarded, all is: nobody can log in before being let in.
-            StatusCode::UNAUTHORIZED if door == Door::Guarded => Ok(None),
+            // A service without sessions may guard even the places where it has nothing. If it was the password that is
+            // wrong, basic authentication fails too.
+            StatusCode::UNAUTHORIZED if matches!(sessions, Sessions::Assumed(_)) => Ok(None),
             status if status.is_success() => read_session(&ask.asked, &answer).map(Some),
             _ => Err(ask.asked.refused(&answer, Words::Withhold)),
         }

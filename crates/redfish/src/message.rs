@@ -7,7 +7,7 @@ use model::FaultClass;
 /// The class of a refusal by its message; nothing if the message adds nothing to the status.
 ///
 /// `message_id` is `Base.1.18.NoValidSession`, `iLO.2.24.InvalidOperationForSystemState`, or the last part alone.
-pub fn classify_message(message_id: &str) -> Option<FaultClass> {
+pub(crate) fn classify_message(message_id: &str) -> Option<FaultClass> {
     let key = message_id.rsplit('.').next().unwrap_or(message_id);
     Some(match key {
         // It does not know us, or knows us too little.

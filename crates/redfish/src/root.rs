@@ -12,22 +12,22 @@ pub(crate) const ROOT: &str = "/redfish/v1/";
 pub(crate) struct Root {
     pub systems: String,
     pub managers: String,
-    pub sessions: String,
+    pub sessions: Sessions,
     pub tasks: Option<String>,
     pub updates: Option<String>,
     pub accounts: Option<String>,
     pub events: Option<String>,
     pub vendor: Option<String>,
     pub expand: Expand,
-    pub door: Door,
 }
 
-/// Whether the root can be read without logging in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Door {
-    /// As the standard requires.
-    Open,
-    Guarded,
+/// Where sessions are opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sessions {
+    /// The root says so.
+    Told(String),
+    /// The root does not say, so they are looked for in the usual place, and there may be none.
+    Assumed(String),
 }
 
 /// Whether a collection can be read together with its members.
@@ -48,14 +48,16 @@ impl Root {
         Root {
             systems: told("Systems").unwrap_or_else(|| usual("Systems")),
             managers: told("Managers").unwrap_or_else(|| usual("Managers")),
-            sessions: link(field(field(document, "Links"), "Sessions")).unwrap_or_else(|| usual("SessionService/Sessions")),
+            sessions: match link(field(field(document, "Links"), "Sessions")) {
+                Some(told) => Sessions::Told(told),
+                None => Sessions::Assumed(usual("SessionService/Sessions")),
+            },
             tasks: told("Tasks"),
             updates: told("UpdateService"),
             accounts: told("AccountService"),
             events: told("EventService"),
             vendor: text(document, "Vendor"),
             expand,
-            door: Door::Open,
         }
     }
 
@@ -66,7 +68,6 @@ impl Root {
             updates: Some(usual("UpdateService")),
             accounts: Some(usual("AccountService")),
             events: Some(usual("EventService")),
-            door: Door::Guarded,
             ..Root::read(&Value::Null)
         }
     }
@@ -86,12 +87,12 @@ mod tests {
     fn what_a_root_does_not_name_is_not_offered_but_for_what_every_bmc_has() {
         let silent = Root::read(&json!({}));
         assert_eq!(silent.systems, "/redfish/v1/Systems");
-        assert_eq!(silent.sessions, "/redfish/v1/SessionService/Sessions");
+        assert_eq!(silent.sessions, Sessions::Assumed("/redfish/v1/SessionService/Sessions".into()));
         assert_eq!((silent.tasks, silent.updates, silent.accounts, silent.events), (None, None, None, None));
         let told = json!({"Vendor": "Dell", "Systems": {"@odata.id": "/redfish/v1/S"}, "Links": {"Sessions": {"@odata.id": "/redfish/v1/L"}},
             "Tasks": {"@odata.id": "/redfish/v1/T"}, "ProtocolFeaturesSupported": {"ExpandQuery": {"NoLinks": true, "Levels": true}}});
         let told = Root::read(&told);
-        assert_eq!((told.systems.as_str(), told.sessions.as_str()), ("/redfish/v1/S", "/redfish/v1/L"));
+        assert_eq!((told.systems.as_str(), told.sessions), ("/redfish/v1/S", Sessions::Told("/redfish/v1/L".into())));
         assert_eq!((told.tasks.as_deref(), told.vendor.as_deref(), told.expand), (Some("/redfish/v1/T"), Some("Dell"), Expand::Offered));
     }
 

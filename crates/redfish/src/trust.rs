@@ -7,8 +7,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -127,7 +127,12 @@ impl Trust {
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| TrustError::Setup(error.into()))?;
-        Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
+        let mut config = builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
+        if let Trust::Fingerprint(_) = self {
+            // A pin is for one BMC, and the room that is kept for the sessions of others would add up over a fleet.
+            config.resumption = Resumption::in_memory_sessions(1);
+        }
+        Ok(config)
     }
 }
 

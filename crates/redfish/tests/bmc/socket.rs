@@ -2,10 +2,11 @@
 
 use expect_test::expect;
 use fake::bmc;
+use futures::StreamExt;
 use model::{Delivery, FaultClass, Power};
 use redfish::{ANSWER_TIMEOUT, Transport};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 
 use crate::fake;
@@ -72,4 +73,55 @@ async fn a_server_that_accepts_and_never_answers_is_given_up_on() {
 async fn an_address_without_a_host_is_unreachable() {
     let fault = bmc(Transport::tcp(), "/redfish").observe_power().await.unwrap_err();
     assert_eq!(fault.class, FaultClass::Unreachable);
+}
+
+#[tokio::test]
+async fn events_arrive_while_the_stream_goes_on_and_letting_go_hangs_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            if answer_with_events(&mut stream).await == Ending::AfterEvents {
+                return;
+            }
+        }
+    });
+    let mut events = bmc(Transport::tcp(), &base).watch_events().await.unwrap().unwrap();
+    let event = events.next().await.unwrap().unwrap();
+    assert_eq!(event.message_id.as_deref(), Some("ResourceEvent.1.3.PowerStateChanged"));
+    drop(events);
+    // It ends only when the connection with the stream does, which nothing but letting go of it brings about.
+    server.await.unwrap();
+}
+
+#[derive(PartialEq, Eq)]
+enum Ending {
+    BeforeEvents,
+    AfterEvents,
+}
+
+/// Answers until the peer hangs up; gives whether it had asked for events.
+async fn answer_with_events(stream: &mut TcpStream) -> Ending {
+    let event = r#"data: {"Events": [{"MessageId": "ResourceEvent.1.3.PowerStateChanged"}]}"#;
+    let mut ending = Ending::BeforeEvents;
+    let mut buffer = vec![0; 4096];
+    while let Ok(read @ 1..) = stream.read(&mut buffer).await {
+        let request = String::from_utf8_lossy(&buffer[..read]).into_owned();
+        let body = match request.lines().next().unwrap_or_default() {
+            "GET /redfish/v1/ HTTP/1.1" => r#"{"EventService": {"@odata.id": "/redfish/v1/EventService"}}"#,
+            "GET /redfish/v1/EventService HTTP/1.1" => r#"{"ServerSentEventUri": "/redfish/v1/EventService/SSE"}"#,
+            "GET /redfish/v1/EventService/SSE HTTP/1.1" => {
+                ending = Ending::AfterEvents;
+                let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+                let answer = format!("{head}{:x}\r\n{event}\n\n\r\n", event.len() + 2);
+                stream.write_all(answer.as_bytes()).await.unwrap();
+                continue;
+            }
+            _ => "{}",
+        };
+        let answer = format!("HTTP/1.1 200 OK\r\nX-Auth-Token: t\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(answer.as_bytes()).await.unwrap();
+    }
+    ending
 }

@@ -10,15 +10,17 @@ pub async fn check_identity(bmc: &Bmc) {
     assert!(identity.vendor.is_some() && identity.uuid.is_some() && identity.bmc_firmware.is_some(), "{identity:?}");
 }
 
-/// Every power request, until it is seen. The machine is left on.
+/// Every power request, until it is seen. The machine is left off.
 pub async fn check_power(peer: &Peer, bmc: &Bmc) {
     for (request, expected) in [
         (PowerRequest::On, Power::On),
-        (PowerRequest::ForceOff, Power::Off),
-        (PowerRequest::On, Power::On),
         (PowerRequest::GracefulOff, Power::Off),
         (PowerRequest::On, Power::On),
+        (PowerRequest::ForceOff, Power::Off),
     ] {
+        if request == PowerRequest::GracefulOff {
+            tokio::time::sleep(peer.boot_time).await;
+        }
         if bmc.observe_power().await.unwrap() != expected {
             bmc.request_power(request).await.unwrap();
         }

@@ -1,6 +1,6 @@
 //! Inventory, firmware, jobs and storage.
 
-use model::FaultClass;
+use model::{Fault, FaultClass};
 use redfish::{Bmc, Controller, Firmware, JobRef, JobSeen, JobState, Listing, Part, StorageReset};
 
 use crate::peer::{Ability, Lacks, Peer, offered};
@@ -39,26 +39,37 @@ pub async fn check_inventory(bmc: &Bmc, lacks: &mut Lacks) {
     }
 }
 
-/// Updates one piece of firmware, follows the job, and sees the version change.
+/// Lists the firmware and updates the BIOS.
 pub async fn check_firmware(peer: &Peer, bmc: &Bmc, lacks: &mut Lacks) {
-    let listed = offered(bmc.observe_firmware().await, Ability::FirmwareInventory, lacks);
-    if let Some(listing) = &listed {
-        assert!(listing.unread == 0 && listing.members.iter().all(|one| one.version.is_some()), "{listing:?}");
+    match offered(bmc.observe_firmware().await, Ability::FirmwareInventory, lacks) {
+        Some(listing) => {
+            assert!(listing.unread == 0 && listing.members.iter().all(|one| one.version.is_some()), "{listing:?}");
+            update(peer, bmc, "BIOS").await;
+        }
+        None => {
+            let asked = bmc.request_firmware(&"http://10.0.0.9/bios-9.9.9.bin".parse().unwrap(), &[]).await;
+            assert!(offered(asked, Ability::FirmwareUpdate, lacks).is_none(), "an update that nobody can see is of no use");
+        }
     }
-    let bios = listed.and_then(|listing| listing.members.into_iter().find(|one| one.updateable == Some(true) && is_bios(one)));
-    let targets: Vec<String> = bios.iter().map(|bios| bios.path.clone()).collect();
-    let image = "http://10.0.0.9/bios-9.9.9.bin".parse().unwrap();
-    let Some(job) = offered(bmc.request_firmware(&image, &targets).await, Ability::FirmwareUpdate, lacks) else { return };
-    follow(peer, bmc, job).await;
-    peer.until("the new firmware", async || match bmc.observe_firmware().await {
-        Ok(listing) => listing.members.iter().any(|one| is_bios(one) && one.version.as_deref() == Some("9.9.9")),
-        Err(fault) => panic!("{fault}"),
-    })
-    .await;
 }
 
-fn is_bios(firmware: &Firmware) -> bool {
-    firmware.id.eq_ignore_ascii_case("BIOS") || firmware.name.as_ref().is_some_and(|name| name.contains("BIOS"))
+/// Updates the firmware `id`, follows the job, and sees the version change.
+pub async fn update(peer: &Peer, bmc: &Bmc, id: &str) -> Option<JobSeen> {
+    let find = |listing: Listing<Firmware>| listing.members.into_iter().find(|one| one.id.eq_ignore_ascii_case(id));
+    let before = find(bmc.observe_firmware().await.unwrap()).expect("it is listed");
+    assert_eq!(before.updateable, Some(true));
+    let image = format!("http://10.0.0.9/{}-9.9.9.bin", id.to_lowercase()).parse().unwrap();
+    let job = bmc.request_firmware(&image, &[before.path]).await.unwrap();
+    let ending = follow(peer, bmc, job).await;
+    peer.until("the new firmware", async || match bmc.observe_firmware().await.map(find) {
+        Ok(seen) => seen.is_some_and(|seen| seen.version.as_deref() == Some("9.9.9")),
+        Err(fault) => {
+            assert!(is_away(&fault), "{fault}");
+            false
+        }
+    })
+    .await;
+    ending
 }
 
 pub async fn check_jobs(bmc: &Bmc, lacks: &mut Lacks) {
@@ -100,17 +111,28 @@ async fn first_with_volumes(bmc: &Bmc) -> Option<Controller> {
 }
 
 /// Looks at a job until it ends well, or is gone: whoever asked for it then looks at what it should have changed.
-async fn follow(peer: &Peer, bmc: &Bmc, job: Option<JobRef>) {
-    let Some(job) = job else { return };
-    peer.until("the end of the job", async || match bmc.observe_job(&job).await {
-        Ok(JobSeen::Gone) => true,
-        Ok(JobSeen::Seen(seen)) => {
-            assert!(!matches!(seen.state, Some(JobState::Failed | JobState::Cancelled)), "{seen:?}");
-            seen.state == Some(JobState::Succeeded)
+async fn follow(peer: &Peer, bmc: &Bmc, job: Option<JobRef>) -> Option<JobSeen> {
+    let job = job?;
+    let mut last = None;
+    peer.until("the end of the job", async || {
+        match bmc.observe_job(&job).await {
+            Ok(seen) => last = Some(seen),
+            Err(fault) => assert!(is_away(&fault), "{fault}"),
         }
-        // A BMC that updates itself goes away before it comes back.
-        Err(fault) if matches!(fault.class, FaultClass::Unreachable | FaultClass::Busy) => false,
-        Err(fault) => panic!("{fault}"),
+        match &last {
+            Some(JobSeen::Gone) => true,
+            Some(JobSeen::Seen(seen)) => {
+                assert!(!matches!(seen.state, Some(JobState::Failed | JobState::Cancelled)), "{seen:?}");
+                seen.state == Some(JobState::Succeeded)
+            }
+            None => false,
+        }
     })
     .await;
+    last
+}
+
+/// A BMC that updates itself goes away before it comes back.
+fn is_away(fault: &Fault) -> bool {
+    matches!(fault.class, FaultClass::Unreachable | FaultClass::Busy)
 }

@@ -43,6 +43,8 @@ pub struct Peer {
     pub image: Uri,
     /// How long an effect may take to be seen.
     pub patience: Duration,
+    /// How long after power-on the machine has an operating system that obeys.
+    pub boot_time: Duration,
     pub lacks: &'static [Ability],
 }
 

@@ -45,16 +45,16 @@ async fn enter(peer: &Peer, password: &str) -> Result<Power, FaultClass> {
     outcome
 }
 
-/// Turns the machine off and hears of it.
+/// Turns the machine on and hears of it.
 pub async fn check_events(peer: &Peer, bmc: &Bmc, lacks: &mut Lacks) {
     let Some(mut events) = bmc.watch_events().await.unwrap() else {
         lacks.insert(Ability::Events);
         return;
     };
-    bmc.request_power(PowerRequest::ForceOff).await.unwrap();
+    bmc.request_power(PowerRequest::On).await.unwrap();
     let heard = timeout(peer.patience, events.next()).await.expect("an event in time").expect("the stream goes on").unwrap();
     assert!(heard.message_id.is_some() && heard.at.is_some(), "{heard:?}");
-    peer.until("Off", async || bmc.observe_power().await.unwrap() == Power::Off).await;
+    peer.until("On", async || bmc.observe_power().await.unwrap() == Power::On).await;
 }
 
 /// The BMC goes away and comes back.

@@ -30,6 +30,7 @@ const LACKS: &[Ability] = &[
     Ability::BootHttp,
     Ability::Processors,
     Ability::Memory,
+    Ability::Volumes,
     Ability::FirmwareInventory,
     Ability::FirmwareUpdate,
     Ability::Jobs,
@@ -102,6 +103,7 @@ impl Emulator {
             password: PASSWORD.into(),
             image: serve_image().await,
             patience: Duration::from_secs(30),
+            boot_time: Duration::ZERO,
             lacks: LACKS,
         }
     }
@@ -115,16 +117,15 @@ async fn serve_image() -> http::Uri {
     uri.parse().unwrap()
 }
 
-/// Storage, which the emulator has only if it is configured.
+/// Storage, which the emulator has only if it is configured. Without libvirt it answers 501 where the volume would be.
 fn storage() -> String {
-    let place = format!("('{SYSTEM}', '1')");
     format!(
         "SUSHY_EMULATOR_STORAGE = {{'{SYSTEM}': [{{'Id': '1', 'Name': 'Local Storage', 'StorageControllers': [], 'Drives': ['d1']}}]}}\n\
-         SUSHY_EMULATOR_DRIVES = {{{place}: [{{'Id': 'd1', 'Name': 'Drive', 'Model': 'C123', 'Revision': '1', 'CapacityBytes': 899527000000, \
+         SUSHY_EMULATOR_DRIVES = {{('{SYSTEM}', '1'): [{{'Id': 'd1', 'Name': 'Drive', 'Model': 'C123', 'Revision': '1', 'CapacityBytes': 899527000000, \
          'FailurePredicted': False, 'Status': {{'State': 'Enabled', 'Health': 'OK'}}, 'Manufacturer': 'Contoso', 'SerialNumber': '1234570', \
          'IndicatorLED': 'Lit', 'Identifiers': [{{'DurableNameFormat': 'UUID', 'DurableName': 'x'}}], 'MediaType': 'HDD', \
          'PredictedMediaLifeLeftPercent': 100, 'Protocol': 'SAS'}}]}}\n\
-         SUSHY_EMULATOR_VOLUMES = {{{place}: [{{'libvirtVolName': 'v', 'Id': '1', 'Name': 'Sample Volume', 'VolumeType': 'Mirrored', \
+         SUSHY_EMULATOR_VOLUMES = {{('{SYSTEM}', '1'): [{{'libvirtVolName': 'v', 'Id': '1', 'Name': 'Sample Volume', 'VolumeType': 'Mirrored', \
          'CapacityBytes': 23748}}]}}\n"
     )
 }

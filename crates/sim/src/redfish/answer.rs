@@ -11,6 +11,12 @@ const JSON: &str = "application/json; charset=utf-8";
 const XML: &str = "application/xml; charset=utf-8";
 const EVENTS: &str = "text/event-stream; charset=utf-8";
 
+/// Where the schema of `#ComputerSystem.v1_20_0.ComputerSystem` is published.
+fn schema_of(kind: &str) -> String {
+    let name = kind.trim_start_matches('#').rsplit_once('.').map_or(kind, |(schema, _)| schema);
+    format!("http://redfish.dmtf.org/schemas/v1/{name}.json")
+}
+
 #[derive(Debug)]
 enum Content {
     Text(String),
@@ -34,7 +40,7 @@ impl Answer {
     }
 
     pub fn of(status: StatusCode, document: &Value) -> Answer {
-        let text = document.to_string();
+        let mut text = document.to_string();
         let etag = if document.get("DateTime").is_some() {
             let mut timeless = document.clone();
             timeless.as_object_mut().map(|fields| fields.remove("DateTime"));
@@ -42,7 +48,16 @@ impl Answer {
         } else {
             hash_text(&text)
         };
-        Answer { etag: Some(format!("\"{etag:016x}\"")), ..Answer::new(status, JSON, Content::Text(text)) }
+        let kind = document["@odata.type"].as_str();
+        if kind.is_some() {
+            // The tag belongs into the document too. Nothing of it is known before the text is, and the text opens with a brace.
+            text.insert_str(1, &format!("\"@odata.etag\":\"\\\"{etag:016x}\\\"\","));
+        }
+        let answer = Answer { etag: Some(format!("\"{etag:016x}\"")), ..Answer::new(status, JSON, Content::Text(text)) };
+        match kind {
+            Some(kind) => answer.with_header("link", format!("<{}>; rel=describedby", schema_of(kind))),
+            None => answer,
+        }
     }
 
     pub fn ok(document: &Value) -> Answer {

@@ -37,7 +37,7 @@ pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
         "Manufacturer": "Hynix Semiconductor",
         "PartNumber": "HMCG88AGBRA191N",
         "SerialNumber": dimm.serial_number,
-        "DeviceLocator": format!("P{} DIMM {}", dimm.socket, dimm.slot),
+        "Location": {"PartLocation": {"ServiceLabel": format!("P{} DIMM {}", dimm.socket, dimm.slot)}},
         "MemoryLocation": {"Socket": dimm.socket, "Slot": dimm.slot},
         "ErrorCorrection": "MultiBitECC",
         "Status": document::powered(bmc.power()),

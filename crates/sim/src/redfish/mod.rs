@@ -100,7 +100,7 @@ pub(crate) fn router(site: Site, index: usize) -> Router {
 async fn serve(State(bmc): State<Bmc>, request: Request) -> axum::response::Response {
     let is_head = request.method() == Method::HEAD;
     let if_none_match = request.headers().get(header::IF_NONE_MATCH).cloned();
-    let located = locate(request.uri().path(), bmc.profile());
+    let located = locate(request.method(), request.uri().path(), bmc.profile());
     let mut answer = match respond(&bmc, located.as_ref(), request).await {
         Ok(answer) | Err(answer) => answer,
     };

@@ -38,7 +38,6 @@ pub(super) fn supply(call: &Call<'_>) -> Result<Answer, Answer> {
         "Model": "PWR SPLY,1400W,RDNT",
         "SerialNumber": format!("PS{}{number}", call.bmc.spec().serial_number),
         "LineInputStatus": "Normal",
-        "PhysicalLocation": {"PartLocation": {"LocationType": "Bay", "LocationOrdinalValue": number}},
         "Status": document::enabled(),
         "InputRanges": [{"NominalVoltageType": "AC200To240V", "CapacityWatts": SUPPLY_WATTS}],
     })))

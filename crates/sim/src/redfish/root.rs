@@ -100,7 +100,7 @@ pub(super) fn service_root(call: &Call<'_>) -> Result<Answer, Answer> {
     if profile.has_vendor {
         root["Vendor"] = json!(profile.manufacturer);
     }
-    Ok(Answer::ok(&root).with_header("link", "</redfish/v1/$metadata>; rel=describedby"))
+    Ok(Answer::ok(&root))
 }
 
 pub(super) fn odata(_: &Call<'_>) -> Result<Answer, Answer> {

@@ -121,9 +121,12 @@ impl Route {
     }
 }
 
-/// Finds what a path means. A trailing slash makes no difference.
-pub(super) fn locate(path: &str, profile: &Profile) -> Option<Located> {
-    let rest = path.strip_suffix('/').unwrap_or(path).strip_prefix("/redfish/v1")?;
+/// Finds what a path means. A trailing slash makes no difference, and creating in a collection's `Members` is creating
+/// in the collection.
+pub(super) fn locate(method: &Method, path: &str, profile: &Profile) -> Option<Located> {
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let path = if *method == Method::POST { path.strip_suffix("/Members").unwrap_or(path) } else { path };
+    let rest = path.strip_prefix("/redfish/v1")?;
     let segments: Vec<&str> = match rest.strip_prefix('/') {
         Some(segments) => segments.split('/').collect(),
         None if rest.is_empty() => Vec::new(),
@@ -140,7 +143,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str) -> Option<(&'static str, String)> {
-        locate(path, Profile::of(Vendor::Dell)).map(|located| (located.route.pattern, located.id))
+        locate(&Method::GET, path, Profile::of(Vendor::Dell)).map(|located| (located.route.pattern, located.id))
     }
 
     #[test]

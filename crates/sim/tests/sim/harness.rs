@@ -10,7 +10,7 @@ use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
 use model::{Clock, Timestamp};
 use serde_json::Value;
-use sim::{MachineSpec, Site, SiteSpec};
+use sim::{MachineSpec, Role, Site, SiteSpec, Vendor};
 use store::{MemoryStore, SharedStore, TokioClock};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -83,6 +83,39 @@ impl Harness {
         let spec = self.machine(machine);
         let login = base64::engine::general_purpose::STANDARD.encode(format!("{}:{}", spec.bmc_user, spec.bmc_password));
         send(self.site.redfish(machine).unwrap(), method, path, &[("authorization", &format!("Basic {login}"))], body).await
+    }
+
+    /// The name of a compute machine with a BMC of the vendor.
+    pub fn of(&self, vendor: Vendor) -> String {
+        let mut machines = self.site.layout().machines().iter();
+        machines.find(|machine| machine.vendor == vendor && machine.role == Role::Compute).unwrap().name.clone()
+    }
+
+    /// A request to a machine's BMC as somebody, with more headers.
+    pub async fn bmc_as(&self, machine: &str, login: (&str, &str), headers: &[(&str, &str)], request: (&str, &str), body: &Value) -> Reply {
+        let encoded = base64::engine::general_purpose::STANDARD.encode(format!("{}:{}", login.0, login.1));
+        let authorization = format!("Basic {encoded}");
+        let mut all = vec![("authorization", authorization.as_str())];
+        all.extend_from_slice(headers);
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        send(self.site.redfish(machine).unwrap(), request.0, request.1, &all, &body).await
+    }
+
+    pub async fn read(&self, machine: &str, path: &str) -> Value {
+        let reply = self.bmc(machine, "GET", path, "").await;
+        assert_eq!(reply.status, StatusCode::OK, "{machine} {path} {}", reply.body);
+        reply.body
+    }
+
+    pub async fn post(&self, machine: &str, path: &str, body: &Value) -> Reply {
+        self.bmc(machine, "POST", path, &body.to_string()).await
+    }
+
+    /// A change of a resource as it is now, for BMCs that want to be told which version is meant.
+    pub async fn patch(&self, machine: &str, path: &str, body: &Value) -> Reply {
+        let etag = self.bmc(machine, "GET", path, "").await.headers["etag"].to_str().unwrap().to_owned();
+        let spec = self.machine(machine);
+        self.bmc_as(machine, (&spec.bmc_user, &spec.bmc_password), &[("if-match", &etag)], ("PATCH", path), body).await
     }
 
     pub async fn system_path(&self, machine: &str) -> String {

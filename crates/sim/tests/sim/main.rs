@@ -1,10 +1,22 @@
 //! The simulated site from outside: over its two protocols, in process on virtual time, over sockets, and with kubectl.
 
+mod accounts;
+mod boot;
 mod durability;
+mod etags;
+mod events;
 mod evictions;
+mod firmware;
 mod harness;
 mod kubectl;
 mod kubernetes;
+mod parts;
+mod peers;
+mod protocol_validator;
 mod redfish;
+mod redfishtool;
+mod service_validator;
 mod sockets;
+mod storage;
+mod vendors;
 mod watch;

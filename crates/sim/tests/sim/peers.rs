@@ -1,0 +1,74 @@
+//! BMCs on sockets for programs that others wrote, and how those are found and run.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+
+use sim::{MachineSpec, Pace, Site, Vendor};
+use store::{MemoryStore, SharedStore, SystemClock};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::spec;
+
+pub const VENDORS: [Vendor; 4] = [Vendor::Dell, Vendor::Hpe, Vendor::Lenovo, Vendor::Supermicro];
+
+/// A site of which one BMC is reached over plain HTTP, until it is dropped.
+pub struct Served {
+    pub site: Site,
+    pub machine: MachineSpec,
+    pub address: SocketAddr,
+    shutdown: CancellationToken,
+}
+
+impl Served {
+    /// The first compute machine of the vendor.
+    pub async fn start(vendor: Vendor, pace: Pace) -> Served {
+        let store: SharedStore = Arc::new(MemoryStore::new(Arc::new(SystemClock)));
+        let site = Site::open(spec().with_pace(pace), store, Arc::new(SystemClock)).await.unwrap();
+        let is_meant = |machine: &&MachineSpec| machine.vendor == vendor && machine.name.contains("compute");
+        let machine = site.layout().machines().iter().find(is_meant).unwrap().clone();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = site.redfish(&machine.name).unwrap();
+        let shutdown = CancellationToken::new();
+        let (running, until, over) = (site.clone(), shutdown.clone(), shutdown.clone());
+        tokio::spawn(async move { running.run(until).await.unwrap() });
+        tokio::spawn(async move {
+            tokio::select! {
+                served = axum::serve(listener, router) => served.unwrap(),
+                () = over.cancelled() => {}
+            }
+        });
+        Served { site, machine, address, shutdown }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.shutdown.cancel();
+    }
+}
+
+/// A program of the environment that `tools/peers` installs.
+pub fn peer(name: &str) -> PathBuf {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/peers");
+    let output = Command::new(script).stderr(Stdio::inherit()).output().expect("tools/peers can be run");
+    assert!(output.status.success(), "tools/peers must succeed");
+    Path::new(String::from_utf8(output.stdout).unwrap().trim()).join("venv/bin").join(name)
+}
+
+/// Runs a program to its end without blocking the BMC it talks to.
+pub async fn run(mut command: Command) -> Output {
+    command.stdin(Stdio::null());
+    tokio::task::spawn_blocking(move || command.output().expect("the program can be run")).await.unwrap()
+}
+
+pub fn printed(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
