@@ -7,6 +7,7 @@
 mod bmc;
 mod control_plane;
 mod events;
+mod fault;
 mod kubelet;
 mod layout;
 mod machine;
@@ -19,6 +20,7 @@ mod site;
 mod time;
 
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
+pub use fault::{Aim, FAULT_SPAN_MAX, FAULTS_MAX, Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget, Setting};
 pub use layout::{Layout, LayoutError, MachineSpec, Role, Vendor};
 pub use machine::{PowerState, ResetAnswer, ResetType};
 pub use objects::{

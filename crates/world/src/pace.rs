@@ -24,6 +24,10 @@ pub struct Pace {
     pub power_off: Span,
     /// From an accepted GracefulShutdown until the operating system has stopped its services and cut the power.
     pub shutdown: Span,
+    /// How long a BMC is away when it restarts.
+    pub bmc_restart: Span,
+    /// A minute of the site's life, in which people give the spans of faults.
+    pub minute: Span,
     /// How often a kubelet renews its lease.
     pub lease_every: Span,
     /// How long a lease may be unrenewed before the node is declared `Unknown`.
@@ -39,6 +43,8 @@ impl Pace {
         boot: Span::minutes(4),
         power_off: Span::seconds(5),
         shutdown: Span::seconds(60),
+        bmc_restart: Span::minutes(3),
+        minute: Span::minutes(1),
         lease_every: Span::seconds(10),
         node_grace: Span::seconds(10 * GRACE_IN_LEASES),
         report_every: Span::minutes(5),
@@ -56,10 +62,18 @@ impl Pace {
             boot: faster(self.boot),
             power_off: faster(self.power_off),
             shutdown: faster(self.shutdown),
+            bmc_restart: faster(self.bmc_restart),
+            minute: faster(self.minute),
             lease_every,
             node_grace: lease_every.times(GRACE_IN_LEASES),
             report_every: faster(self.report_every).max(REPORT_EVERY_FLOOR),
         }
+    }
+
+    /// A span of the site's life in wall time. What is something stays something.
+    pub fn in_site_time(&self, span: Span) -> Span {
+        let wall = span.0.saturating_mul(self.minute.0) / Pace::REAL.minute.0;
+        Span(if span > Span::ZERO { wall.max(1) } else { wall })
     }
 
     /// Power and boot take no time, for measuring everything but the simulated hardware.
@@ -71,6 +85,8 @@ impl Pace {
             boot: Span::ZERO,
             power_off: Span::ZERO,
             shutdown: Span::ZERO,
+            bmc_restart: Span::ZERO,
+            minute: Pace::REAL.minute,
             lease_every: LEASE_EVERY_FLOOR,
             node_grace: LEASE_EVERY_FLOOR.times(GRACE_IN_LEASES),
             report_every: Pace::REAL.report_every,
@@ -95,6 +111,8 @@ mod tests {
         assert_eq!(pace.shutdown, Span::seconds(1));
         assert_eq!(pace.lease_every, Span::seconds(1));
         assert_eq!(pace.node_grace, Span::seconds(4));
+        assert_eq!(pace.bmc_restart, Span::seconds(3));
+        assert_eq!(pace.in_site_time(Span::minutes(10)), Span::seconds(10));
     }
 
     #[test]
