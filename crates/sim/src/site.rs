@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::Router;
 use model::Clock;
 use serde_json::{Value, json};
 use store::{SharedStore, StoreError};
@@ -13,16 +12,19 @@ use tokio_util::task::TaskTracker;
 use world::{BmcLog, Instant, Layout, Record, World};
 
 use crate::error::SimError;
+use crate::faults::{Face, Memory, Wire};
 use crate::journal::Journal;
 use crate::redfish::Sessions;
 use crate::spec::{Shape, SiteSpec};
-use crate::{kubernetes, redfish};
 
 /// The document that says what the site was made from.
 const SHAPE_KEY: &str = "shape";
 
 /// The document that remembers the ports; `listen` reads and writes it.
 pub(crate) const PORTS_KEY: &str = "ports";
+
+/// The document that keeps the certificates of the BMCs; `tls` reads and writes it.
+pub(crate) const TLS_KEY: &str = "tls";
 
 /// What watchers of the Kubernetes API wait for a change of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +47,13 @@ pub(crate) struct Inner {
     /// Tells `run` that something is due earlier than it thinks.
     pub sooner: Notify,
     pub pulse: watch::Sender<Pulse>,
+    /// Changes with every fault that begins or ends.
+    pub fault_revision: watch::Sender<u64>,
     /// Cancelled when the site stops: listeners close, streams end, requests are refused.
     pub stopping: CancellationToken,
     pub listeners: TaskTracker,
     sessions: Vec<Mutex<Sessions>>,
+    memories: Vec<Mutex<Memory>>,
 }
 
 impl Site {
@@ -63,7 +68,7 @@ impl Site {
             let value: Value = parse(&key, &value)?;
             match key.as_str() {
                 SHAPE_KEY => shape = Some(parse_value::<Shape>(&key, value)?),
-                PORTS_KEY => {}
+                PORTS_KEY | TLS_KEY => {}
                 _ => saved.push((key, value)),
             }
         }
@@ -82,6 +87,7 @@ impl Site {
         };
         let pulse = Pulse { version: world.objects().version(), available: world.is_api_available() };
         let sessions = layout.machines().iter().map(|_| Mutex::default()).collect();
+        let memories = layout.machines().iter().map(|_| Mutex::default()).collect();
         let site = Site {
             inner: Arc::new(Inner {
                 world: Mutex::new(world),
@@ -90,9 +96,11 @@ impl Site {
                 journal,
                 sooner: Notify::new(),
                 pulse: watch::Sender::new(pulse),
+                fault_revision: watch::Sender::new(0),
                 stopping: CancellationToken::new(),
                 listeners: TaskTracker::new(),
                 sessions,
+                memories,
             }),
         };
         site.save_with(new_records).await?;
@@ -110,15 +118,15 @@ impl Site {
         Some(self.look(|world| world.bmc_log(index).clone()))
     }
 
-    /// The Redfish service of one machine's BMC.
-    pub fn redfish(&self, machine: &str) -> Option<Router> {
+    /// The Redfish service of one machine's BMC. A BMC that cannot be reached fails with an `io::Error`.
+    pub fn redfish(&self, machine: &str) -> Option<Wire> {
         let index = self.inner.layout.index_of(machine)?;
-        Some(redfish::router(self.clone(), index))
+        Some(Wire::new(self.clone(), Face::Bmc(index)))
     }
 
-    /// The Kubernetes API of the site's undercloud.
-    pub fn kubernetes(&self) -> Router {
-        kubernetes::router(self.clone())
+    /// The Kubernetes API of the site's undercloud. One that cannot be reached fails with an `io::Error`.
+    pub fn kubernetes(&self) -> Wire {
+        Wire::new(self.clone(), Face::Kubernetes)
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -127,6 +135,11 @@ impl Site {
 
     pub(crate) fn sessions(&self, index: usize) -> std::sync::MutexGuard<'_, Sessions> {
         self.inner.sessions[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a BMC's face remembers between requests.
+    pub(crate) fn memory(&self, index: usize) -> std::sync::MutexGuard<'_, Memory> {
+        self.inner.memories[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks at the world as it is now. What is seen may be told only after `settle`.
@@ -147,6 +160,8 @@ impl Site {
         }
         let pulse = Pulse { version: world.objects().version(), available: world.is_api_available() };
         self.inner.pulse.send_if_modified(|last| std::mem::replace(last, pulse) != pulse);
+        let revision = world.fault_revision();
+        self.inner.fault_revision.send_if_modified(|last| std::mem::replace(last, revision) != revision);
         result
     }
 
