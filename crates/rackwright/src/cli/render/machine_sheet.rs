@@ -58,6 +58,10 @@ fn condition(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
     if let Some(fault) = field(machine, "/rackwright/bmcFault/fault") {
         lines.push((Tone::Alarm, "bmc fault", format!("{fault}, since {}", clock.time(machine, "/rackwright/bmcFault/since"))));
     }
+    lines.extend(items(machine, "/rackwright/problems").iter().map(|problem| {
+        let since = field(problem, "/since").map(|_| format!(", since {}", clock.time(problem, "/since"))).unwrap_or_default();
+        (Tone::Alarm, "problem", format!("{}{since}", field_or_dash(problem, "/message")))
+    }));
     lines
 }
 
