@@ -20,7 +20,7 @@ use tokio_util::task::TaskTracker;
 use world::Record;
 
 use crate::error::SimError;
-use crate::faults::Wire;
+use crate::faults::{Reach, Wire};
 use crate::site::{PORTS_KEY, Site, parse};
 use crate::tls::BmcTrust;
 
@@ -130,7 +130,7 @@ impl Site {
             tokio::select! {
                 biased;
                 () = stopping.cancelled() => break,
-                () = wire.until(false, &mut changes) => {}
+                () = wire.until(Reach::Away, &mut changes) => {}
                 () = accept(&listener, &wire, tls.as_ref(), &connections, [&away, &stopping]) => {}
             }
             away.cancel();
@@ -140,7 +140,7 @@ impl Site {
             tokio::select! {
                 biased;
                 () = stopping.cancelled() => break,
-                () = wire.until(true, &mut changes) => {}
+                () = wire.until(Reach::There, &mut changes) => {}
             }
             let back = tokio::select! {
                 biased;
@@ -188,10 +188,9 @@ async fn converse(stream: TcpStream, wire: Wire, tls: Option<TlsAcceptor>, stopp
     tokio::select! {
         biased;
         () = stopping.cancelled() => {}
-        stream = handshake => match stream {
-            Ok(Ok(stream)) => serve_connection(stream, wire, stopping).await,
-            // Whoever does not trust us, or does not speak TLS, knows it already.
-            Ok(Err(_)) | Err(_) => {}
+        // Whoever does not trust us, or does not speak TLS, knows it already.
+        stream = handshake => if let Ok(Ok(stream)) = stream {
+            serve_connection(stream, wire, stopping).await;
         },
     }
 }

@@ -34,12 +34,20 @@ pub(crate) enum Face {
     Kubernetes,
 }
 
+/// Whether anybody is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    There,
+    Away,
+}
+
 impl Face {
-    fn is_reachable(self, world: &World) -> bool {
-        match self {
+    fn reach(self, world: &World) -> Reach {
+        let is_there = match self {
             Face::Bmc(index) => world.is_bmc_reachable(index),
             Face::Kubernetes => !world.is_api_down(),
-        }
+        };
+        if is_there { Reach::There } else { Reach::Away }
     }
 }
 
@@ -60,16 +68,16 @@ impl Wire {
         Wire { site, face, router }
     }
 
-    pub(crate) fn is_reachable(&self) -> bool {
+    fn reach(&self) -> Reach {
         let face = self.face;
-        self.site.look(|world| face.is_reachable(world))
+        self.site.look(|world| face.reach(world))
     }
 
     /// Waits until the service has gone away, or has come back.
-    pub(crate) async fn until(&self, reachable: bool, changes: &mut watch::Receiver<u64>) {
+    pub(crate) async fn until(&self, reach: Reach, changes: &mut watch::Receiver<u64>) {
         loop {
             changes.mark_unchanged();
-            if self.is_reachable() == reachable {
+            if self.reach() == reach {
                 return;
             }
             // The sender lives as long as the site does, and `self` holds the site.

@@ -193,6 +193,17 @@ mod tests {
     }
 
     #[test]
+    fn a_degraded_machine_tells_what_its_node_has_found() {
+        let mut machine = fixtures::machine("site1", "rack1compute01", "compute-plane");
+        let problem =
+            serde_json::json!({"kind": "portDown", "message": "Physical link(s) down: 4b_p1", "since": "2026-11-15T13:00:00.000Z"});
+        machine["rackwright"]["problems"] = serde_json::json!([problem]);
+        let sheet = machine_sheet(&machine, &[], Clock::at(fixtures::NOW)).plain();
+        let line = sheet.lines().find(|line| line.starts_with("problem")).unwrap();
+        assert_eq!(line, "problem   Physical link(s) down: 4b_p1, since 13:00:00Z");
+    }
+
+    #[test]
     fn a_machine_that_is_managed_again_tells_who_let_it_and_why() {
         let sheet = machine_sheet(&fixtures::managed_again(), &[], Clock::at(fixtures::NOW)).plain();
         let line = sheet.lines().find(|line| line.starts_with("managed")).unwrap();
