@@ -5,6 +5,7 @@
 //! shows as a failing test and not as two agreeing mistakes.
 
 mod bmc;
+mod bmc_restart;
 mod control_plane;
 mod events;
 mod fault;

@@ -99,12 +99,16 @@ struct SavedMachine {
     machine: Machine,
     node: NodeState,
     counters: Counters,
+    #[serde(default)]
+    bmc_up_at: Option<Instant>,
+    #[serde(default)]
+    bmc_restarts: u32,
 }
 
 impl World {
     /// Whether hardware is between two states, so that standing still for a while would be noticed.
     pub fn is_moving(&self) -> bool {
-        self.faults.next_at().is_some() || self.states.iter().any(|state| state.machine.next_at().is_some())
+        self.faults.next_at().is_some() || self.states.iter().any(|state| state.next_at().is_some())
     }
 
     /// Asks for the present instant to be saved with the next records.
@@ -118,7 +122,13 @@ impl World {
         let mut records = Vec::new();
         for index in unsaved.machines {
             let state = &self.states[index];
-            let saved = SavedMachine { machine: state.machine.clone(), node: state.node.clone(), counters: state.log.counters() };
+            let saved = SavedMachine {
+                machine: state.machine.clone(),
+                node: state.node.clone(),
+                counters: state.log.counters(),
+                bmc_up_at: state.bmc_up_at,
+                bmc_restarts: state.bmc_restarts,
+            };
             records.push(Record { key: machine_key(self, index), value: to_value(&saved) });
         }
         for (index, entry) in unsaved.entries {
@@ -167,6 +177,7 @@ impl World {
                     let saved: SavedMachine = from_value(&key, value)?;
                     let state = &mut world.states[index];
                     (state.machine, state.node, state.log.counters) = (saved.machine, saved.node, saved.counters);
+                    (state.bmc_up_at, state.bmc_restarts) = (saved.bmc_up_at, saved.bmc_restarts);
                     found.insert(index);
                 }
                 ["log", name, _] => {
@@ -195,6 +206,7 @@ impl World {
         self.faults.shift(stood_still);
         for state in &mut self.states {
             state.machine.shift(stood_still);
+            state.bmc_up_at = state.bmc_up_at.map(|at| at + stood_still);
             if state.node.verdict == Verdict::Reachable {
                 state.node.seen_at = state.node.seen_at.map(|at| at + stood_still);
             }

@@ -27,6 +27,16 @@ pub(crate) struct MachineState {
     pub machine: Machine,
     pub node: NodeState,
     pub log: BmcLog,
+    /// While the BMC restarts: when it answers again.
+    pub bmc_up_at: Option<Instant>,
+    pub bmc_restarts: u32,
+}
+
+impl MachineState {
+    /// When the machine or its BMC next changes by itself.
+    pub fn next_at(&self) -> Option<Instant> {
+        self.machine.next_at().into_iter().chain(self.bmc_up_at).min()
+    }
 }
 
 /// A simulated site at one instant.
@@ -85,6 +95,8 @@ impl World {
                 },
                 node: NodeState::default(),
                 log: BmcLog::default(),
+                bmc_up_at: None,
+                bmc_restarts: 0,
             })
             .collect();
         let scheduled = vec![None; states.len()];
@@ -146,6 +158,7 @@ impl World {
             self.fault_steps(at);
             let Some((_, index)) = self.agenda.first().copied().filter(|(due, _)| *due <= at) else { continue };
             self.machine_steps(index, at);
+            self.bmc_steps(index, at);
             if self.available {
                 self.kubelet_steps(index, at);
                 self.lifecycle_steps(index, at);
@@ -281,7 +294,7 @@ impl World {
     pub(crate) fn reschedule(&mut self, index: usize) {
         let state = &self.states[index];
         let node = if self.available { state.node.next_at(&self.pace) } else { None };
-        let next = state.machine.next_at().into_iter().chain(node).min();
+        let next = state.next_at().into_iter().chain(node).min();
         if self.scheduled[index] == next {
             return;
         }

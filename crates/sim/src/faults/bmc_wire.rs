@@ -25,14 +25,14 @@ const NONSENSE: &str = "<html><head><title>";
 /// What the face of a BMC remembers between requests.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    restarts: u64,
+    restarts: u32,
     requests_in_sessions: u32,
 }
 
 /// The faults that one request meets.
 struct Met {
     is_reachable: bool,
-    restarts: u64,
+    restarts: u32,
     denies: bool,
     garbles: bool,
     late_by: Option<Duration>,

@@ -46,30 +46,15 @@ impl World {
     pub fn clear_faults(&mut self, ids: &[FaultId], now: Instant) -> Vec<Fault> {
         self.advance(now);
         let now = self.now;
-        ids.iter().filter_map(|id| self.end_fault(*id, now)).collect()
-    }
-
-    /// Restarts a machine's BMC, as its Manager's reset does: it is away for a while, and its sessions are lost.
-    pub fn restart_bmc(&mut self, machine: usize, now: Instant) {
-        let target = FaultTarget::Machine(machine);
-        let order = FaultOrder { kind: FaultKind::BmcRestart, target, after: Span::ZERO, lasting: None, setting: None };
-        // It is refused only if the site has as many faults as it can have; then one more changes nothing.
-        let _ = self.add_faults(&[order], now);
-    }
-
-    /// Whether a machine's BMC runs: it is not restarting.
-    pub fn is_bmc_up(&self, machine: usize) -> bool {
-        !self.faults.is_active(FaultKind::BmcRestart, machine)
+        let cleared = ids.iter().filter_map(|id| self.end_fault(*id, now)).collect();
+        // What follows at once has followed when the answer comes.
+        self.advance(now);
+        cleared
     }
 
     /// Whether a connection to a machine's BMC is accepted.
     pub fn is_bmc_reachable(&self, machine: usize) -> bool {
         self.is_bmc_up(machine) && !self.faults.is_active(FaultKind::BmcUnreachable, machine)
-    }
-
-    /// How often a machine's BMC has restarted: sessions of an earlier run are lost.
-    pub fn bmc_restarts(&self, machine: usize) -> u64 {
-        self.faults.bmc_restarts(machine)
     }
 
     /// Whether the API server itself is down, rather than without quorum.
@@ -154,7 +139,11 @@ impl World {
         }
         let FaultTarget::Machine(index) = planned.target else { return self.weigh_quorum(at) };
         match planned.kind {
-            FaultKind::BmcRestart => *self.faults.bmc_restarts.entry(index).or_default() += 1,
+            FaultKind::BmcRestart => {
+                self.begin_bmc_restart(index, at);
+                self.states[index].bmc_up_at = planned.until;
+                self.reschedule(index);
+            }
             FaultKind::HostHangs | FaultKind::HostNetworkLoss if self.states[index].machine.is_up() => {
                 self.kubelet_stops(index);
                 self.weigh_quorum(at);
@@ -178,6 +167,10 @@ impl World {
         };
         match fault.kind {
             _ if !fault.has_begun => {}
+            FaultKind::BmcRestart => {
+                self.states[index].bmc_up_at = self.states[index].bmc_up_at.map(|up_at| up_at.min(at));
+                self.reschedule(index);
+            }
             FaultKind::HostHangs | FaultKind::HostNetworkLoss => self.host_speaks_again(index, at),
             FaultKind::LinkFlapping => {
                 if let Some(flaps) = self.faults.flaps.get_mut(&index) {

@@ -116,7 +116,7 @@ impl FaultKind {
             FaultKind::HostReadOnlyRoot => "the root file system is read-only until the host boots again; its node says so",
             FaultKind::HostNetworkLoss => "the host cannot reach the API server; its BMC still answers",
             FaultKind::LinkDown => "port `port` of the machine's network card has no link; its node says so",
-            FaultKind::LinkFlapping => "the link of port 1 goes up and down every `every` seconds; its node says so",
+            FaultKind::LinkFlapping => "the link of port 2 goes up and down every `every` seconds; its node says so",
             FaultKind::ApiDown => "connections to the undercloud's API server are refused",
             FaultKind::ApiSlow => "the API server answers each request late by `ms` milliseconds",
             FaultKind::ApiForgetsWatches => "the API server ends every watch without a word, and answers 410 to a resumption",
@@ -136,7 +136,7 @@ impl FaultKind {
             FaultKind::BmcError => Some(Setting { name: "status", default: 500, least: 500, most: 599 }),
             FaultKind::BmcForgetsSessions => Some(Setting { name: "every", default: 3, least: 1, most: 1_000 }),
             FaultKind::HostBootsSlowly => Some(Setting { name: "factor", default: 4, least: 2, most: 100 }),
-            FaultKind::LinkDown => Some(Setting { name: "port", default: 1, least: 0, most: 1 }),
+            FaultKind::LinkDown => Some(Setting { name: "port", default: 2, least: 1, most: 2 }),
             FaultKind::LinkFlapping => Some(Setting { name: "every", default: 60, least: 1, most: 3_600 }),
             _ => None,
         }

@@ -11,17 +11,17 @@ pub(crate) const FLAP_WINDOW: Span = Span::minutes(15);
 /// This many changes within the window are flapping.
 const FLAPPING: usize = 2;
 
-/// A machine's port as its operating system names it. Control servers have one card, the others two.
+/// A machine's port, counted from 1, as its operating system names it, which counts from 0. The machine boots from port 1.
 pub(crate) fn port_name(spec: &MachineSpec, port: u32) -> String {
     let card = match spec.role {
         Role::Compute => "4b",
         Role::ControlPlane | Role::SpareControlPlane | Role::Management => "8a",
     };
-    format!("{card}_p{port}")
+    format!("{card}_p{}", port.saturating_sub(1))
 }
 
 /// The port whose link flaps.
-pub(crate) const FLAPPING_PORT: u32 = 1;
+pub(crate) const FLAPPING_PORT: u32 = 2;
 
 /// The changes of one link, oldest first, while they are counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

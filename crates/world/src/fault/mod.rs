@@ -145,8 +145,6 @@ impl FaultOrder {
 pub(crate) struct Faults {
     last_id: u64,
     list: Vec<Fault>,
-    /// By machine: how often its BMC has restarted, so that whoever keeps its sessions knows that they are lost.
-    bmc_restarts: BTreeMap<usize, u64>,
     /// By machine: the changes of its link that its node still tells of.
     flaps: BTreeMap<usize, Flaps>,
     /// Counts every change, for those who wait for one.
@@ -180,8 +178,9 @@ impl Faults {
         self.active(kind, FaultTarget::Api).is_some()
     }
 
-    pub fn bmc_restarts(&self, machine: usize) -> u64 {
-        self.bmc_restarts.get(&machine).copied().unwrap_or(0)
+    /// Wakes those who wait for something to go away or to come back.
+    pub fn note_change(&mut self) {
+        self.revision += 1;
     }
 
     pub fn next_at(&self) -> Option<Instant> {
