@@ -27,6 +27,10 @@ use crate::tls::BmcTrust;
 /// How long a connection may finish what it is doing when the site stops. Streams end by themselves before that.
 const LINGER: Duration = Duration::from_secs(2);
 
+/// How long a connection may finish what it is doing when its service goes away: a BMC that is told to restart still says
+/// that it will.
+const LAST_WORD: Duration = Duration::from_millis(200);
+
 /// How long a client may take for its part of the TLS handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -172,40 +176,37 @@ async fn accept(
         let _ = stream.set_nodelay(true);
         let (away, stopping) = (away.clone(), stopping.clone());
         let (wire, tls) = (wire.clone(), tls.cloned());
-        connections.spawn(async move {
-            tokio::select! {
-                biased;
-                () = away.cancelled() => {}
-                () = converse(stream, wire, tls, &stopping) => {}
-            }
-        });
+        connections.spawn(async move { converse(stream, wire, tls, [&away, &stopping]).await });
     }
 }
 
-async fn converse(stream: TcpStream, wire: Wire, tls: Option<TlsAcceptor>, stopping: &CancellationToken) {
-    let Some(tls) = tls else { return serve_connection(stream, wire, stopping).await };
+async fn converse(stream: TcpStream, wire: Wire, tls: Option<TlsAcceptor>, ends: [&CancellationToken; 2]) {
+    let Some(tls) = tls else { return serve_connection(stream, wire, ends).await };
     let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream));
     tokio::select! {
         biased;
-        () = stopping.cancelled() => {}
+        () = ends[0].cancelled() => {}
+        () = ends[1].cancelled() => {}
         // Whoever does not trust us, or does not speak TLS, knows it already.
         stream = handshake => if let Ok(Ok(stream)) = stream {
-            serve_connection(stream, wire, stopping).await;
+            serve_connection(stream, wire, ends).await;
         },
     }
 }
 
-async fn serve_connection(stream: impl AsyncRead + AsyncWrite + Unpin, wire: Wire, stopping: &CancellationToken) {
+async fn serve_connection(stream: impl AsyncRead + AsyncWrite + Unpin, wire: Wire, [away, stopping]: [&CancellationToken; 2]) {
     let service = TowerToHyperService::new(wire);
     let connection = http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     // How a connection ends is its client's business, and a broken one is part of what is simulated.
-    tokio::select! {
+    let may_linger = tokio::select! {
         biased;
         _ = &mut connection => return,
-        () = stopping.cancelled() => connection.as_mut().graceful_shutdown(),
-    }
-    let _ = tokio::time::timeout(LINGER, connection).await;
+        () = away.cancelled() => LAST_WORD,
+        () = stopping.cancelled() => LINGER,
+    };
+    connection.as_mut().graceful_shutdown();
+    let _ = tokio::time::timeout(may_linger, connection).await;
 }
 
 /// A socket that has the port but does not listen: nobody else takes it, and connections are refused.
