@@ -86,6 +86,7 @@ fn counts(machines: &[&Machine]) -> Value {
         "spare": count(&Machine::is_spare),
         "unmanaged": count(&|machine| !matches!(machine.management, Management::Managed)),
         "notLookedAt": count(&|machine| machine.waits.iter().any(is_first_look)),
+        "degraded": count(&|machine| !plan::problems(machine).is_empty()),
         "bmcUnreachable": count(&|machine| machine.last_seen.bmc_fault.is_some()),
     })
 }

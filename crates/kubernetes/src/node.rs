@@ -1,7 +1,7 @@
 //! What of a Kubernetes Node matters to us, and the marks that we leave on it.
 
 use k8s_openapi::api::core::v1::{Node, NodeStatus};
-use model::{NodeSeen, Readiness};
+use model::{NodeProblem, NodeSeen, ProblemKind, Readiness, Timestamp};
 use serde_json::{Value, json};
 
 /// The annotation that says that a cordon is ours, and why we made it.
@@ -9,6 +9,14 @@ pub const CORDONED: &str = "rackwright.dev/cordoned";
 
 /// The label that names the machine on which a node runs.
 pub const MACHINE: &str = "topology.kubernetes.io/baremetalmachine";
+
+/// The conditions that tell of a problem, and with which status. The first is node-problem-detector's; the others are
+/// those of the agent that watches a machine's network cards.
+const PROBLEMS: [(&str, &str, ProblemKind); 3] = [
+    ("ReadonlyFilesystem", "True", ProblemKind::ReadOnlyRoot),
+    ("BmmNetworkLinksUp", "False", ProblemKind::PortDown),
+    ("BmmNetworkLinksStable", "False", ProblemKind::PortFlapping),
+];
 
 /// A node as decisions see it; nothing if it has no name, which no API server should send.
 pub fn node_seen(node: &Node) -> Option<NodeSeen> {
@@ -24,6 +32,7 @@ pub fn node_seen(node: &Node) -> Option<NodeSeen> {
         os_image: runs.map(|runs| runs.os_image.clone()).unwrap_or_default(),
         machine: label.filter(|machine| !machine.is_empty()).unwrap_or(&name).clone(),
         internal_ip: internal_ip(node.status.as_ref()),
+        problems: problems(node.status.as_ref()),
         name,
     })
 }
@@ -36,6 +45,23 @@ fn readiness(status: Option<&NodeStatus>) -> Readiness {
         Some("False") => Readiness::False,
         _ => Readiness::Unknown,
     }
+}
+
+fn problems(status: Option<&NodeStatus>) -> Vec<NodeProblem> {
+    let conditions = || status.and_then(|status| status.conditions.as_ref()).into_iter().flatten();
+    let found = PROBLEMS.iter().filter_map(|(name, bad, kind)| {
+        let condition = conditions().find(|condition| condition.type_ == *name && condition.status == *bad)?;
+        let since = condition.last_transition_time.as_ref().map(|time| Timestamp::from_millis(time.0.as_millisecond()));
+        Some(NodeProblem { kind: *kind, message: steady_words(condition.message.as_deref().unwrap_or_default()), since })
+    });
+    found.collect()
+}
+
+/// An agent's words without a count at their end, such as `(2 times)`: it grows while nothing else happens.
+fn steady_words(message: &str) -> String {
+    let is_count = |end: &str| end.starts_with(|c: char| c.is_ascii_digit()) && end.ends_with(" times)");
+    let words = message.rsplit_once(" (").filter(|(_, end)| is_count(end)).map_or(message, |(words, _)| words);
+    crate::fault::shortened(words)
 }
 
 fn internal_ip(status: Option<&NodeStatus>) -> Option<String> {
@@ -97,6 +123,7 @@ mod tests {
                         internal_ip: Some(
                             "10.1.0.11",
                         ),
+                        problems: [],
                     },
                 )
             "#]],
@@ -119,10 +146,32 @@ mod tests {
                         os_image: "",
                         machine: "rack1compute02",
                         internal_ip: None,
+                        problems: [],
                     },
                 )
             "#]],
         );
+    }
+
+    #[test]
+    fn what_an_agent_has_found_wrong_is_read_and_what_is_well_again_is_not() {
+        let condition = |kind: &str, status: &str, message: &str| json!({"type": kind, "status": status, "reason": "r", "message": message, "lastTransitionTime": "2026-11-15T14:00:00Z"});
+        let node = json!({"metadata": {"name": "n"}, "status": {"conditions": [
+            condition("ReadonlyFilesystem", "True", "Filesystem is read-only"),
+            condition("BmmNetworkLinksUp", "True", "All physical links are up"),
+            condition("BmmNetworkLinksStable", "Unknown", ""),
+            condition("SomethingElse", "False", "x"),
+        ]}});
+        let node: Node = serde_json::from_value(node).unwrap();
+        let since = Timestamp::parse("2026-11-15T14:00:00Z");
+        let expected = NodeProblem { kind: ProblemKind::ReadOnlyRoot, message: "Filesystem is read-only".into(), since };
+        assert_eq!(node_seen(&node).unwrap().problems, [expected]);
+    }
+
+    #[test]
+    fn a_count_that_grows_is_left_out_of_an_agents_words() {
+        assert_eq!(steady_words("Port flapping in the last 15 mins: 4b_p1 (2 times)"), "Port flapping in the last 15 mins: 4b_p1");
+        assert_eq!(steady_words("Physical link(s) down: 4b_p1"), "Physical link(s) down: 4b_p1");
     }
 
     #[test]

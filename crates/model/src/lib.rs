@@ -25,7 +25,7 @@ pub use keeper_state::KeeperState;
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
 pub use machine::{Answer, DesiredPower, Hardware, LastSeen, Machine, ManagedAgain, Management, NodeAsk, Observation, Provisioning, Role};
 pub use name::{ClusterName, CorrelationId, InvalidName, MachineName, NAME_MAX, OperationId, RackName, RequestId, RequestKey, natural_cmp};
-pub use observation::{Contact, NodeSeen, Power, PowerRequest, Readiness, Seen};
+pub use observation::{Contact, NodeProblem, NodeSeen, Power, PowerRequest, ProblemKind, Readiness, Seen};
 pub use operation::{
     Action, Cancel, DeviceAsk, Ended, Entry, Evacuate, Fact, Failure, OPERATION_FORMAT, Operation, OperationResult, Shutdown, StepKind,
 };

@@ -42,6 +42,42 @@ pub struct NodeSeen {
     /// The machine this node runs on, from the label `topology.kubernetes.io/baremetalmachine`; the node's name if the label is absent.
     pub machine: String,
     pub internal_ip: Option<String>,
+    /// What an agent on the node has found wrong, one of a kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<NodeProblem>,
+}
+
+/// Something wrong with a machine that its node tells, beside being ready or not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeProblem {
+    pub kind: ProblemKind,
+    /// The agent's own words. They may change while the problem stays, as a count does.
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ProblemKind {
+    ReadOnlyRoot,
+    PortDown,
+    PortFlapping,
+}
+
+impl NodeSeen {
+    /// Whether the two say the same of the node, whatever they say of its problems.
+    pub fn is_same_node(&self, other: &NodeSeen) -> bool {
+        let bare = |node: &NodeSeen| NodeSeen { problems: Vec::new(), ..node.clone() };
+        bare(self) == bare(other)
+    }
+
+    /// Whether the two have the same problems, in whatever words.
+    pub fn has_same_problems(&self, other: &NodeSeen) -> bool {
+        let known = |node: &NodeSeen| node.problems.iter().map(|problem| (problem.kind, problem.since)).collect::<Vec<_>>();
+        known(self) == known(other)
+    }
 }
 
 /// The node's `Ready` condition.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultClass};
 use crate::limits::Limits;
 use crate::name::OperationId;
 use crate::operation::DeviceAsk;
@@ -55,6 +55,17 @@ pub enum WaitKind {
     HoldApplied { cordon: bool },
 }
 
+/// What must become so for a device to be of use again. One that refuses us answers well enough: people must mend that.
+fn mended(eye: Eye, class: FaultClass) -> String {
+    match class {
+        FaultClass::Unreachable => format!("the {eye} answers"),
+        FaultClass::Busy => format!("the {eye} is no longer busy"),
+        FaultClass::Denied => format!("the {eye} accepts our credentials, which a person must mend"),
+        FaultClass::Garbled => format!("the {eye} answers in words that make sense"),
+        FaultClass::Unsupported | FaultClass::Missing => format!("the {eye} has what it is asked for"),
+    }
+}
+
 /// For a wait that was stored without it.
 fn usual_retry() -> Span {
     Limits::default().last_retry
@@ -86,7 +97,9 @@ impl Wait {
                 DeviceAsk::Uncordon => "the node is seen schedulable".into(),
             },
             WaitKind::Rejoin => "the node is Ready after a new boot".into(),
-            WaitKind::Device { eye, retry_every, .. } => format!("the {eye} answers; it is tried again at least every {retry_every}"),
+            WaitKind::Device { eye, fault, retry_every } => {
+                format!("{}; it is tried again at least every {retry_every}", mended(*eye, fault.class))
+            }
             WaitKind::ControlPlane { .. } => "the other control-plane machines are healthy".into(),
             WaitKind::PoweredOff { .. } => "a person starts the machine".into(),
             WaitKind::UnexpectedlyOff => "a person starts the machine, or power comes back".into(),
@@ -147,6 +160,18 @@ impl fmt::Display for Eye {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_ends_a_wait_for_a_device_depends_on_what_is_wrong_with_it() {
+        let ends_when = |class| {
+            let fault = Fault::new(class, crate::fault::Delivery::No, "x");
+            let kind = WaitKind::Device { eye: Eye::Bmc, fault, retry_every: Span::minutes(1) };
+            Wait { kind, since: Timestamp::EPOCH, expected_by: None }.ends_when()
+        };
+        assert_eq!(ends_when(FaultClass::Unreachable), "the BMC answers; it is tried again at least every 1m 00s");
+        let denied = "the BMC accepts our credentials, which a person must mend; it is tried again at least every 1m 00s";
+        assert_eq!(ends_when(FaultClass::Denied), denied);
+    }
 
     #[test]
     fn a_wait_that_was_stored_with_the_moment_of_its_retry_is_read() {

@@ -139,7 +139,7 @@ fn withdraw_cordon(operation: &Operation, machine: &mut Machine) {
 /// Power, holds and memory as they are left.
 fn left_behind(machine: &Machine) -> String {
     let power = match (&machine.last_seen.bmc_fault, &machine.last_seen.power) {
-        (Some(fault), _) => format!("unknown, the BMC is {}", fault.what.class),
+        (Some(fault), _) => format!("unknown, {}", crate::words::bmc_trouble(fault.what.class)),
         (None, Some(power)) => format!("{:?}", power.what),
         (None, None) => "unknown".to_owned(),
     };
@@ -160,7 +160,10 @@ fn next_command(operation: &Operation, machine: &Machine) -> String {
     match operation.action {
         // The hold stays, and is applied when the undercloud answers; whoever does not want that any more must say so.
         Action::Cordon { .. } => format!("rackwright bmm uncordon {name}"),
-        Action::PowerOff { .. } if !off => format!("rackwright bmm power-off {name} --skip-shutdown"),
+        // Where even a forced power-off has had no effect, asking for one more is no advice.
+        Action::PowerOff { .. } if !off && operation.last_asked(DeviceAsk::ForceOff).is_none() => {
+            format!("rackwright bmm power-off {name} --skip-shutdown")
+        }
         Action::PowerOff { .. } | Action::Start | Action::Restart if off => format!("rackwright bmm start {name}"),
         Action::Start | Action::Restart if !machine.is_ready() => format!("rackwright bmm restart {name}"),
         _ => format!("rackwright bmm show {name}"),

@@ -36,7 +36,7 @@ pub use guard::MAX_RUNNING_OPERATIONS;
 pub use operate::steps_of;
 pub use progress::{Progress, StepProgress, StepStatus, progress_of};
 pub use snapshot::Snapshot;
-pub use words::{ProvisioningState, RackStatus, cluster_message, machine_message, provisioning_state, rack_status};
+pub use words::{ProvisioningState, RackStatus, cluster_message, machine_message, problems, provisioning_state, rack_status};
 
 use draft::Draft;
 

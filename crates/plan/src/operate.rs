@@ -109,10 +109,15 @@ fn note_seen(machine: &mut Machine, observation: &Observation, now: Timestamp) {
     if let Some(seen) = &observation.node {
         match &seen.what {
             None => *node = None,
-            Some(current) if node.as_ref().is_none_or(|before| before.what != *current) => {
-                *node = Some(Seen { what: current.clone(), at: seen.at });
-            }
-            Some(_) => {}
+            Some(current) => match node {
+                // A problem that comes or goes does not make what is known of the node itself any younger.
+                Some(before) if before.what.is_same_node(current) => {
+                    if !before.what.has_same_problems(current) {
+                        before.what = current.clone();
+                    }
+                }
+                _ => *node = Some(Seen { what: current.clone(), at: seen.at }),
+            },
         }
     }
     // Not tried yet is no answer: what the last keeper knew stands.

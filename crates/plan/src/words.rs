@@ -1,6 +1,6 @@
 //! What a machine's or a cluster's state is called where people read it. Exact texts of the domain.
 
-use model::{Cluster, Connection, Machine, Operation, OperationResult, Provisioning, WaitKind};
+use model::{Cluster, Connection, FaultClass, Machine, Operation, OperationResult, ProblemKind, Provisioning, WaitKind};
 
 /// `detailedStatusMessage` of a machine: what it is, then every warning.
 pub fn machine_message(machine: &Machine) -> String {
@@ -15,7 +15,26 @@ pub fn machine_message(machine: &Machine) -> String {
     if machine.waits.iter().any(|wait| wait.kind == WaitKind::UnexpectedlyOff) {
         parts.push("Warning: BMM power state doesn't match expected state");
     }
+    parts.extend(problems(machine).iter().map(|problem| problem_message(problem.kind)));
     parts.join(" ")
+}
+
+/// What is known to be wrong with a machine by the word of its node. A machine that is off has no such problems: its
+/// node tells of a boot that is over.
+pub fn problems(machine: &Machine) -> &[model::NodeProblem] {
+    let is_off = machine.last_seen.power.as_ref().is_some_and(|power| power.what == model::Power::Off);
+    match &machine.last_seen.node {
+        Some(node) if !is_off && !machine.last_seen.is_of_dead_boot(&node.what) => &node.what.problems,
+        _ => &[],
+    }
+}
+
+fn problem_message(problem: ProblemKind) -> &'static str {
+    match problem {
+        ProblemKind::ReadOnlyRoot => "Degraded: root file system is read-only",
+        ProblemKind::PortDown => "Degraded: port down",
+        ProblemKind::PortFlapping => "Degraded: port flapping",
+    }
 }
 
 pub fn cluster_message(cluster: &Cluster) -> &'static str {
@@ -27,6 +46,18 @@ pub fn cluster_message(cluster: &Cluster) -> &'static str {
     }
 }
 
+/// What is wrong with a BMC, as a clause.
+pub(crate) fn bmc_trouble(class: FaultClass) -> &'static str {
+    match class {
+        FaultClass::Unreachable => "the BMC is unreachable",
+        FaultClass::Busy => "the BMC is busy",
+        FaultClass::Denied => "the BMC refuses our credentials",
+        FaultClass::Unsupported => "the BMC does not support what it is asked",
+        FaultClass::Missing => "the BMC does not have what it is asked about",
+        FaultClass::Garbled => "the BMC's answers make no sense",
+    }
+}
+
 /// `detailedStatus` of a rack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RackStatus {
@@ -35,11 +66,12 @@ pub enum RackStatus {
 }
 
 /// A rack of which no BMC answers has most likely lost its power or its network; one silent BMC is that machine's trouble.
+/// A BMC that answers nonsense, or refuses us, is not silent.
 pub fn rack_status<'a>(machines: impl Iterator<Item = &'a Machine>) -> (RackStatus, String) {
     let (mut all, mut silent) = (0_usize, 0_usize);
     for machine in machines {
         all += 1;
-        silent += usize::from(machine.last_seen.bmc_fault.is_some());
+        silent += usize::from(machine.last_seen.bmc_fault.as_ref().is_some_and(|fault| fault.what.class == FaultClass::Unreachable));
     }
     match silent {
         0 => (RackStatus::Available, "Rack is available".to_owned()),
@@ -69,7 +101,7 @@ pub fn provisioning_state(latest: Option<&Operation>) -> ProvisioningState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Delivery, Fault, FaultClass, Seen, Site, Timestamp};
+    use model::{Delivery, Fault, NodeProblem, Power, Seen, Site, Timestamp};
 
     fn machine(silent: bool) -> Machine {
         let site = Site {
@@ -112,5 +144,34 @@ mod tests {
         assert_eq!(status(&[true, false]), "Available: Rack is available; 1 of 2 BMCs do not answer");
         assert_eq!(status(&[true, true]), "Error: None of the 2 BMCs of this rack answers");
         assert_eq!(status(&[]), "Available: Rack is available");
+        let mut denied = machine(true);
+        denied.last_seen.bmc_fault.as_mut().unwrap().what.class = FaultClass::Denied;
+        assert_eq!(rack_status([denied].iter()), (RackStatus::Available, "Rack is available".to_owned()), "it answers, if only with 401");
+    }
+
+    #[test]
+    fn problems_are_told_one_after_the_other_and_only_of_a_boot_that_runs() {
+        let problem = |kind| NodeProblem { kind, message: "x".into(), since: None };
+        let node = model::NodeSeen {
+            name: "rack1compute01".into(),
+            ready: model::Readiness::True,
+            unschedulable: false,
+            cordoned_by_us: false,
+            boot_id: "boot1".into(),
+            kubelet_version: String::new(),
+            os_image: String::new(),
+            machine: "rack1compute01".into(),
+            internal_ip: None,
+            problems: vec![problem(ProblemKind::PortDown), problem(ProblemKind::ReadOnlyRoot)],
+        };
+        let mut machine = machine(false);
+        machine.last_seen.node = Some(Seen { what: node, at: Timestamp::EPOCH });
+        let degraded = "The OS is provisioned to the machine. Degraded: port down Degraded: root file system is read-only";
+        assert_eq!(machine_message(&machine), degraded);
+        machine.last_seen.dead_boot_id = Some("boot1".into());
+        assert_eq!(machine_message(&machine), "The OS is provisioned to the machine.");
+        machine.last_seen.dead_boot_id = None;
+        machine.last_seen.power = Some(Seen { what: Power::Off, at: Timestamp::EPOCH });
+        assert_eq!(machine_message(&machine), "The OS is provisioned to the machine.");
     }
 }

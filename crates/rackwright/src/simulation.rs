@@ -1,21 +1,27 @@
 //! Simulated sites as `up` and `sim serve` run them: opened, listening on loopback, and described by site files.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use model::{ClusterName, MachineName, RackName};
-use sim::{Endpoints, Site, SiteSpec};
+use sim::{BmcScheme, Control, Endpoints, Site, SiteSpec};
 use store::{SharedStore, SqliteStore, SystemClock};
+use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::cli::context::Home;
+use crate::cli::simulator::Simulator;
 use crate::cli::trouble::Trouble;
 use crate::site_file::{ClusterTable, LoginTable, MachineTable, RackTable, RoleWord, SiteFile};
 
 /// The subscription of simulated sites. Any GUID does; this one is easy to tell from a real one.
 pub const SUBSCRIPTION: &str = "00000000-0000-4000-8000-000000000001";
+
+/// Nothing of a simulation is reached from elsewhere.
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Racks of one site at most, as in the documents that describe such sites; with some room.
 const RACKS_MAX: u32 = 64;
@@ -39,6 +45,15 @@ pub struct WorldArgs {
     /// What the world's variations are drawn from
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Let the BMCs speak https, with certificates of an authority of the site's own
+    #[arg(long)]
+    pub bmc_tls: bool,
+}
+
+impl WorldArgs {
+    fn bmc_scheme(&self) -> BmcScheme {
+        if self.bmc_tls { BmcScheme::Https } else { BmcScheme::Http }
+    }
 }
 
 fn parse_speed(text: &str) -> Result<f64, String> {
@@ -63,6 +78,7 @@ impl Simulation {
             SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the simulated site cannot be opened", &error))?;
         let store: SharedStore = Arc::new(store);
         let mut simulation = Simulation { site_files: Vec::new(), machines: 0, tasks: JoinSet::new() };
+        let mut sites = Vec::new();
         for number in 1..=args.clusters {
             let spec =
                 SiteSpec::new(format!("site{number}"), args.racks, args.machines_per_rack, args.seed.wrapping_add(u64::from(number - 1)));
@@ -71,15 +87,40 @@ impl Simulation {
                     .hint("start it as it was, or begin a new world with another --data-dir")
             })?;
             let endpoints = site
-                .listen(IpAddr::V4(Ipv4Addr::LOCALHOST))
+                .listen_with(LOOPBACK, args.bmc_scheme())
                 .await
                 .map_err(|error| Trouble::caused("the simulated site cannot listen", &error))?;
             simulation.machines += site.layout().machines().len();
-            simulation.site_files.push(describe(&site, &endpoints, args.speed, dir)?);
+            simulation.site_files.push(describe(&site, &endpoints, args, dir)?);
+            sites.push(site.clone());
             let shutdown = shutdown.clone();
             simulation.tasks.spawn(async move { site.run(shutdown).await });
         }
+        simulation.start_control(sites, shutdown).await?;
         Ok(simulation)
+    }
+
+    /// Listens for those who want to break something, and tells the command line where.
+    async fn start_control(&mut self, sites: Vec<Site>, shutdown: &CancellationToken) -> Result<(), Trouble> {
+        let cannot = |error: std::io::Error| Trouble::caused("the simulation's control face cannot listen", &error);
+        let listener = TcpListener::bind(SocketAddr::new(LOOPBACK, 0)).await.map_err(cannot)?;
+        let address = listener.local_addr().map_err(cannot)?;
+        let token = uuid::Uuid::new_v4().simple().to_string();
+        let router = sim::control(Control { sites, token: token.clone() });
+        let shutdown = shutdown.clone();
+        self.tasks.spawn(async move {
+            // It has nothing to put away, so it ends with the simulation and waits for nobody.
+            tokio::select! {
+                () = shutdown.cancelled() => {}
+                result = std::future::IntoFuture::into_future(axum::serve(listener, router)) => {
+                    if let Err(error) = result {
+                        tracing::error!(%error, "the simulation's control face stopped listening");
+                    }
+                }
+            }
+            Ok(())
+        });
+        Simulator { address, token }.save(&Simulator::file(&Home::of_process()?))
     }
 
     /// Waits until every site has ended; the first one that ends with an error tells.
@@ -96,7 +137,7 @@ impl Simulation {
 }
 
 /// Writes the files by which a control plane finds the site: the same that a real site has.
-fn describe(site: &Site, endpoints: &Endpoints, speed: f64, dir: &Path) -> Result<PathBuf, Trouble> {
+fn describe(site: &Site, endpoints: &Endpoints, args: &WorldArgs, dir: &Path) -> Result<PathBuf, Trouble> {
     let layout = site.layout();
     let name = &layout.site;
     let kubeconfig = PathBuf::from(format!("{name}-kubeconfig.yaml"));
@@ -110,10 +151,10 @@ fn describe(site: &Site, endpoints: &Endpoints, speed: f64, dir: &Path) -> Resul
             version: "4.9.2".to_owned(),
             kubeconfig: kubeconfig.clone(),
             bmc_credentials: credentials.clone(),
-            speed,
+            speed: args.speed,
         },
         racks: (1..=layout.racks).map(rack_table).collect::<Result<_, _>>()?,
-        machines: layout.machines().iter().map(|machine| machine_table(machine, endpoints)).collect::<Result<_, _>>()?,
+        machines: layout.machines().iter().map(|machine| machine_table(machine, endpoints, args.bmc_scheme())).collect::<Result<_, _>>()?,
     };
     let logins: std::collections::BTreeMap<String, LoginTable> = layout
         .machines()
@@ -122,6 +163,9 @@ fn describe(site: &Site, endpoints: &Endpoints, speed: f64, dir: &Path) -> Resul
         .collect();
     write_private(&dir.join(kubeconfig), &site.kubeconfig(endpoints))?;
     write_private(&dir.join(credentials), &to_toml(&logins)?)?;
+    if let Some(trust) = &endpoints.trust {
+        write_private(&dir.join(format!("{name}-bmc-ca.pem")), &trust.ca_pem)?;
+    }
     let path = dir.join(format!("{name}.toml"));
     write_private(&path, &to_toml(&file)?)?;
     Ok(path)
@@ -137,7 +181,7 @@ fn rack_table(number: u32) -> Result<RackTable, Trouble> {
     })
 }
 
-fn machine_table(machine: &sim::MachineSpec, endpoints: &Endpoints) -> Result<MachineTable, Trouble> {
+fn machine_table(machine: &sim::MachineSpec, endpoints: &Endpoints, scheme: BmcScheme) -> Result<MachineTable, Trouble> {
     let address = endpoints.bmcs.get(&machine.name).ok_or_else(|| Trouble::failed(format!("`{}` does not listen", machine.name)))?;
     let bad_name = |error: model::InvalidName| Trouble::failed(error.to_string());
     Ok(MachineTable {
@@ -152,7 +196,7 @@ fn machine_table(machine: &sim::MachineSpec, endpoints: &Endpoints) -> Result<Ma
         spare: matches!(machine.role, sim::Role::SpareControlPlane),
         sku: machine.model.to_owned(),
         serial_number: machine.serial_number.clone(),
-        bmc: format!("http://{address}"),
+        bmc: format!("{}://{address}", scheme.as_str()),
         bmc_mac: machine.bmc_mac.clone(),
         boot_mac: machine.boot_mac.clone(),
     })

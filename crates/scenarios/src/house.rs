@@ -126,8 +126,7 @@ impl House {
             let secret = described.hardware.credentials.clone();
             let login = format!("{}\n{}", machine.bmc_user, machine.bmc_password);
             self.vault.save(&secret, login.as_bytes()).await.expect("the vault takes secrets");
-            let router = self.site.redfish(&machine.name).expect("every machine has a BMC");
-            let service = router.map_request(|request: Request<_>| request.map(Body::new));
+            let service = self.site.redfish(&machine.name).expect("every machine has a BMC");
             let credentials = Arc::new(VaultCredentials::new(self.vault.clone(), secret));
             let address = "http://bmc.invalid".parse().expect("a constant address");
             bmcs.insert(described.name.clone(), Bmc::new(Transport::in_process(service), address, credentials));
@@ -146,7 +145,7 @@ impl House {
     /// The undercloud's API with the token that a kubeconfig would carry.
     pub fn authorized_kubernetes(
         &self,
-    ) -> impl tower::Service<Request<kube::client::Body>, Response = http::Response<Body>, Error = std::convert::Infallible, Future: Send>
+    ) -> impl tower::Service<Request<kube::client::Body>, Response = http::Response<Body>, Error = std::io::Error, Future: Send>
     + Clone
     + Send
     + 'static {
@@ -294,7 +293,7 @@ impl House {
     }
 }
 
-async fn redfish_get(router: &Router, spec: &sim::MachineSpec, path: &str) -> Value {
+async fn redfish_get(router: &sim::Wire, spec: &sim::MachineSpec, path: &str) -> Value {
     let response = router.clone().oneshot(authorized(spec, Method::GET, path, String::new())).await.expect("the BMC answers");
     let bytes = response.into_body().collect().await.expect("the body is whole").to_bytes();
     serde_json::from_slice(&bytes).expect("Redfish answers JSON")

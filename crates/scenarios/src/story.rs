@@ -14,6 +14,9 @@
 //! by hand power-on rack1compute01     somebody presses the button
 //! alice cancel                        cancel the latest operation
 //! crash, start                        the control plane dies; it starts again
+//! fault bmc-slow rack1compute01 for 10m ms=8000
+//!                                     something breaks; the words are those of `rackwright sim fault add`
+//! clear fault bmc-slow rack1compute01 it is mended
 //! ```
 
 use std::collections::BTreeMap;
@@ -82,6 +85,8 @@ impl Teller {
             ["bmc", "log", "of", machine] => self.bmc_log(machine),
             ["kubectl", verb, machine] => self.kubectl(verb, machine).await,
             ["by", "hand", verb, machine] => self.by_hand(verb, machine).await,
+            ["fault", ..] => self.fault(line.trim_start_matches("fault ")).await,
+            ["clear", "fault", kind, target] => self.clear_fault(kind, target).await,
             ["crash"] => self.house.crash().await,
             ["start"] => {
                 self.house.start_control_plane().await;
@@ -212,6 +217,9 @@ impl Teller {
         if ours["managed"] == false {
             self.say(&format!("    unmanaged by {}: {}", text(&ours["unmanagedReason"]["by"]), text(&ours["unmanagedReason"]["reason"])));
         }
+        for problem in ours["problems"].as_array().into_iter().flatten() {
+            self.say(&format!("    problem: {} since {}", text(&problem["message"]), &text(&problem["since"])[11..19]));
+        }
         self.waits(&ours["waits"], "    ");
     }
 
@@ -259,6 +267,17 @@ impl Teller {
             .expect("a constant request");
         let response = self.house.authorized_kubernetes().oneshot(request).await.expect("the service answers");
         self.say(&format!("  {}", response.status().as_u16()));
+    }
+
+    async fn fault(&mut self, phrase: &str) {
+        let site = &self.house.site;
+        let orders = sim::parse_order(phrase, site.layout()).unwrap_or_else(|refused| panic!("`fault {phrase}`: {refused}"));
+        site.add_faults(&orders).await.expect("the simulated site is saved").expect("a checked order is taken up");
+    }
+
+    async fn clear_fault(&mut self, kind: &str, target: &str) {
+        let cleared = self.house.site.clear_faults(|fault| fault.kind == kind && fault.target == target).await;
+        assert!(!cleared.expect("the simulated site is saved").is_empty(), "there is no fault `{kind}` of `{target}` to clear");
     }
 
     /// Somebody stands at the machine, or uses the BMC's own page.

@@ -1,11 +1,5 @@
 //! The Kubernetes driver against the simulated undercloud, which share no types: in one process, and over a socket.
 
-use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
-use std::time::Duration;
-
-use axum::Router;
 use axum::body::Body;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
@@ -13,7 +7,11 @@ use kubernetes::{NamespacePhase, SecretData, SecretWanted, Undercloud};
 use model::{EvictionAnswer, Grace, PodPhase, PodRef, PodSeen, Readiness, Span};
 use scenarios::House;
 use serde_json::{Value, json};
-use sim::{Pace, SiteSpec};
+use sim::{Pace, SiteSpec, Wire};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Duration;
 use store::{MemoryStore, SharedStore, SystemClock};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -25,7 +23,7 @@ const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// Somebody else's hands on the same cluster.
 struct Tenant {
-    api: Router,
+    api: Wire,
     token: String,
 }
 

@@ -26,6 +26,8 @@ pub enum SimError {
     },
     #[error("the simulated site's state cannot be stored")]
     Store(#[from] StoreError),
+    #[error("certificates for the simulated BMCs cannot be made or read: {why}")]
+    Certificates { why: String },
     #[error("no port of {ip} can be listened on")]
     Listen {
         ip: IpAddr,

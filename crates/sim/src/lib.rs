@@ -3,7 +3,9 @@
 //! What a request changes is saved before it is answered, and nothing unsaved is ever told. The drivers cannot tell the
 //! site from hardware; this crate shares no type with them.
 
+mod control;
 mod error;
+mod faults;
 mod journal;
 mod kubeconfig;
 mod kubernetes;
@@ -12,10 +14,14 @@ mod redfish;
 mod run;
 mod site;
 mod spec;
+mod tls;
 
+pub use control::{Control, control};
 pub use error::SimError;
-pub use listen::Endpoints;
+pub use faults::{FaultRefused, FaultSeen, Wire, parse_order, parse_script, parse_span};
+pub use listen::{BmcScheme, Endpoints};
 pub use redfish::Quirk;
 pub use site::Site;
 pub use spec::SiteSpec;
-pub use world::{BmcLog, Counters, Layout, LayoutError, LogEntry, Logged, MachineSpec, Pace, Role, Vendor};
+pub use tls::BmcTrust;
+pub use world::{Aim, BmcLog, Counters, FaultKind, FaultOrder, Layout, LayoutError, LogEntry, Logged, MachineSpec, Pace, Role, Vendor};

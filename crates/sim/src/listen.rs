@@ -1,22 +1,61 @@
 //! The site's addresses: one port per BMC and one for the Kubernetes API, the same ones at every start where possible.
+//!
+//! A service that is away has no listener: connections to it are refused, and open ones break.
 
 use std::collections::BTreeMap;
-use std::future::IntoFuture;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use axum::Router;
-use axum::serve::ListenerExt;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use world::Record;
 
 use crate::error::SimError;
+use crate::faults::{Reach, Wire};
 use crate::site::{PORTS_KEY, Site, parse};
+use crate::tls::BmcTrust;
 
 /// How long a connection may finish what it is doing when the site stops. Streams end by themselves before that.
 const LINGER: Duration = Duration::from_secs(2);
+
+/// How long a connection may finish what it is doing when its service goes away: a BMC that is told to restart still says
+/// that it will.
+const LAST_WORD: Duration = Duration::from_millis(200);
+
+/// How long a client may take for its part of the TLS handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Connections that wait to be accepted.
+const BACKLOG: u32 = 128;
+
+/// The pause after a listener failed to accept or to come back, such as for want of file descriptors.
+const LISTEN_AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// How the BMCs are spoken to. The Kubernetes API is always plain HTTP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BmcScheme {
+    #[default]
+    Http,
+    Https,
+}
+
+impl BmcScheme {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            BmcScheme::Http => "http",
+            BmcScheme::Https => "https",
+        }
+    }
+}
 
 /// Where a listening site is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +65,8 @@ pub struct Endpoints {
     pub token: String,
     /// By machine name.
     pub bmcs: BTreeMap<String, SocketAddr>,
+    /// What to trust, if the BMCs speak HTTPS.
+    pub trust: Option<BmcTrust>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,21 +75,38 @@ struct Ports {
     bmcs: BTreeMap<String, u16>,
 }
 
+/// One service on its port.
+struct Listening {
+    listener: TcpListener,
+    wire: Wire,
+    tls: Option<TlsAcceptor>,
+}
+
 impl Site {
-    /// Listens on `ip` until `run` ends. A remembered port that somebody else took is replaced by a free one.
+    /// Listens on `ip`, in plain HTTP, until `run` ends.
     pub async fn listen(&self, ip: IpAddr) -> Result<Endpoints, SimError> {
+        self.listen_with(ip, BmcScheme::Http).await
+    }
+
+    /// Listens on `ip` until `run` ends. A remembered port that somebody else took is replaced by a free one.
+    pub async fn listen_with(&self, ip: IpAddr, scheme: BmcScheme) -> Result<Endpoints, SimError> {
         let remembered: Ports = match self.inner.journal.load(PORTS_KEY).await? {
             Some(bytes) => parse(PORTS_KEY, &bytes)?,
             None => Ports::default(),
         };
+        let certificates = match scheme {
+            BmcScheme::Http => None,
+            BmcScheme::Https => Some(self.certificates(ip).await?),
+        };
         let (listener, kubernetes) = bind(ip, remembered.kubernetes).await?;
-        let mut faces = vec![(listener, self.kubernetes())];
+        let mut faces = vec![Listening { listener, wire: self.kubernetes(), tls: None }];
         let mut bmcs = BTreeMap::new();
         for machine in self.layout().machines() {
             let port = remembered.bmcs.get(&machine.name).copied().unwrap_or(0);
             let (listener, address) = bind(ip, port).await?;
-            if let Some(router) = self.redfish(&machine.name) {
-                faces.push((listener, router));
+            if let Some(wire) = self.redfish(&machine.name) {
+                let tls = certificates.as_ref().and_then(|certificates| certificates.acceptors.get(&machine.name)).cloned();
+                faces.push(Listening { listener, wire, tls });
                 bmcs.insert(machine.name.clone(), address);
             }
         }
@@ -57,31 +115,120 @@ impl Site {
         if ports != remembered {
             self.save_with(vec![Record { key: PORTS_KEY.to_owned(), value: Some(json!(ports)) }]).await?;
         }
-        for (listener, router) in faces {
-            self.spawn_face(listener, router);
+        for face in faces {
+            let site = self.clone();
+            self.inner.listeners.spawn(async move { site.serve_face(face).await });
         }
-        Ok(Endpoints { kubernetes, token: self.layout().kubernetes_token(), bmcs })
+        let trust = certificates.map(|certificates| certificates.trust);
+        Ok(Endpoints { kubernetes, token: self.layout().kubernetes_token(), bmcs, trust })
     }
 
-    fn spawn_face(&self, listener: TcpListener, router: Router) {
+    /// Serves one face until the site stops, with no listener while it is away.
+    async fn serve_face(&self, face: Listening) {
+        let Listening { mut listener, wire, tls } = face;
         let stopping = self.inner.stopping.clone();
-        self.inner.listeners.spawn(async move {
-            // Answers are small, and waiting to fill a packet would only delay them. A socket that refuses still works.
-            let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-            let serving = axum::serve(listener, router).with_graceful_shutdown(stopping.clone().cancelled_owned());
-            let cut = async {
-                stopping.cancelled().await;
-                tokio::time::sleep(LINGER).await;
-            };
+        let connections = TaskTracker::new();
+        let mut changes = self.inner.fault_revision.subscribe();
+        loop {
+            let away = CancellationToken::new();
             tokio::select! {
-                result = serving.into_future() => {
-                    if let Err(error) = result {
-                        tracing::error!(error = &error as &dyn std::error::Error, "a simulated service stopped listening");
-                    }
-                }
-                () = cut => {}
+                biased;
+                () = stopping.cancelled() => break,
+                () = wire.until(Reach::Away, &mut changes) => {}
+                () = accept(&listener, &wire, tls.as_ref(), &connections, [&away, &stopping]) => {}
             }
-        });
+            away.cancel();
+            let Ok(address) = listener.local_addr() else { break };
+            drop(listener);
+            let held = hold_port(address);
+            tokio::select! {
+                biased;
+                () = stopping.cancelled() => break,
+                () = wire.until(Reach::There, &mut changes) => {}
+            }
+            let back = tokio::select! {
+                biased;
+                () = stopping.cancelled() => break,
+                back = listen_again(held, address) => back,
+            };
+            listener = back;
+        }
+        connections.close();
+        // Connections end by themselves within their time.
+        connections.wait().await;
+    }
+}
+
+/// Accepts for ever.
+async fn accept(
+    listener: &TcpListener,
+    wire: &Wire,
+    tls: Option<&TlsAcceptor>,
+    connections: &TaskTracker,
+    [away, stopping]: [&CancellationToken; 2],
+) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(LISTEN_AGAIN_AFTER).await;
+            continue;
+        };
+        // Answers are small, and waiting to fill a packet would only delay them. A socket that refuses still works.
+        let _ = stream.set_nodelay(true);
+        let (away, stopping) = (away.clone(), stopping.clone());
+        let (wire, tls) = (wire.clone(), tls.cloned());
+        connections.spawn(async move { converse(stream, wire, tls, [&away, &stopping]).await });
+    }
+}
+
+async fn converse(stream: TcpStream, wire: Wire, tls: Option<TlsAcceptor>, ends: [&CancellationToken; 2]) {
+    let Some(tls) = tls else { return serve_connection(stream, wire, ends).await };
+    let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream));
+    tokio::select! {
+        biased;
+        () = ends[0].cancelled() => {}
+        () = ends[1].cancelled() => {}
+        // Whoever does not trust us, or does not speak TLS, knows it already.
+        stream = handshake => if let Ok(Ok(stream)) = stream {
+            serve_connection(stream, wire, ends).await;
+        },
+    }
+}
+
+async fn serve_connection(stream: impl AsyncRead + AsyncWrite + Unpin, wire: Wire, [away, stopping]: [&CancellationToken; 2]) {
+    let service = TowerToHyperService::new(wire);
+    let connection = http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    // How a connection ends is its client's business, and a broken one is part of what is simulated.
+    let may_linger = tokio::select! {
+        biased;
+        _ = &mut connection => return,
+        () = away.cancelled() => LAST_WORD,
+        () = stopping.cancelled() => LINGER,
+    };
+    connection.as_mut().graceful_shutdown();
+    let _ = tokio::time::timeout(may_linger, connection).await;
+}
+
+/// A socket that has the port but does not listen: nobody else takes it, and connections are refused.
+fn hold_port(address: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket)
+}
+
+/// The port again; a port that could not be held is tried for until whoever took it has gone.
+async fn listen_again(held: io::Result<TcpSocket>, address: SocketAddr) -> TcpListener {
+    let mut attempt = held.and_then(|socket| socket.listen(BACKLOG));
+    loop {
+        match attempt {
+            Ok(listener) => return listener,
+            Err(error) => {
+                tracing::warn!(%address, error = &error as &dyn std::error::Error, "a simulated service cannot listen again yet");
+                tokio::time::sleep(LISTEN_AGAIN_AFTER).await;
+            }
+        }
+        attempt = hold_port(address).and_then(|socket| socket.listen(BACKLOG));
     }
 }
 

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::Router;
 use model::Clock;
 use serde_json::{Value, json};
 use store::{SharedStore, StoreError};
@@ -15,16 +14,19 @@ use tokio_util::task::TaskTracker;
 use world::{BmcLog, Instant, Layout, Record, World};
 
 use crate::error::SimError;
+use crate::faults::{Face, Memory, Wire};
 use crate::journal::Journal;
 use crate::redfish::{Quirk, Quirks, Sessions};
 use crate::spec::{Shape, SiteSpec};
-use crate::{kubernetes, redfish};
 
 /// The document that says what the site was made from.
 const SHAPE_KEY: &str = "shape";
 
 /// The document that remembers the ports; `listen` reads and writes it.
 pub(crate) const PORTS_KEY: &str = "ports";
+
+/// The document that keeps the certificates of the BMCs; `tls` reads and writes it.
+pub(crate) const TLS_KEY: &str = "tls";
 
 /// What watchers of the Kubernetes API wait for a change of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub(crate) struct Inner {
     /// Tells `run` that something is due earlier than it thinks.
     pub sooner: Notify,
     pub pulse: watch::Sender<Pulse>,
+    /// Changes with every fault that begins or ends.
+    pub fault_revision: watch::Sender<u64>,
     /// Cancelled when the site stops: listeners close, streams end, requests are refused.
     pub stopping: CancellationToken,
     pub listeners: TaskTracker,
@@ -56,6 +60,7 @@ pub(crate) struct Inner {
     logged: Vec<Notify>,
     /// For BMCs whose firmware inventory exists once it was listed: one more than the restart count at that time.
     firmware_listed: Vec<AtomicU32>,
+    memories: Vec<Mutex<Memory>>,
 }
 
 impl Site {
@@ -70,7 +75,7 @@ impl Site {
             let value: Value = parse(&key, &value)?;
             match key.as_str() {
                 SHAPE_KEY => shape = Some(parse_value::<Shape>(&key, value)?),
-                PORTS_KEY => {}
+                PORTS_KEY | TLS_KEY => {}
                 _ => saved.push((key, value)),
             }
         }
@@ -97,12 +102,14 @@ impl Site {
                 journal,
                 sooner: Notify::new(),
                 pulse: watch::Sender::new(pulse),
+                fault_revision: watch::Sender::new(0),
                 stopping: CancellationToken::new(),
                 listeners: TaskTracker::new(),
                 sessions: (0..count).map(|_| Mutex::default()).collect(),
                 quirks: (0..count).map(|_| Quirks::default()).collect(),
                 logged: (0..count).map(|_| Notify::new()).collect(),
                 firmware_listed: (0..count).map(|_| AtomicU32::new(0)).collect(),
+                memories: (0..count).map(|_| Mutex::default()).collect(),
             }),
         };
         site.save_with(new_records).await?;
@@ -120,10 +127,10 @@ impl Site {
         Some(self.look(|world| world.bmc_log(index).clone()))
     }
 
-    /// The Redfish service of one machine's BMC.
-    pub fn redfish(&self, machine: &str) -> Option<Router> {
+    /// The Redfish service of one machine's BMC. A BMC that cannot be reached fails with an `io::Error`.
+    pub fn redfish(&self, machine: &str) -> Option<Wire> {
         let index = self.inner.layout.index_of(machine)?;
-        Some(redfish::router(self.clone(), index))
+        Some(Wire::new(self.clone(), Face::Bmc(index)))
     }
 
     /// Lets one machine's BMC misbehave in these ways and no others, until told otherwise or stopped.
@@ -133,9 +140,9 @@ impl Site {
         Some(())
     }
 
-    /// The Kubernetes API of the site's undercloud.
-    pub fn kubernetes(&self) -> Router {
-        kubernetes::router(self.clone())
+    /// The Kubernetes API of the site's undercloud. One that cannot be reached fails with an `io::Error`.
+    pub fn kubernetes(&self) -> Wire {
+        Wire::new(self.clone(), Face::Kubernetes)
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -162,6 +169,11 @@ impl Site {
         self.inner.firmware_listed[index].load(Ordering::Relaxed) == restarts + 1
     }
 
+    /// What a BMC's face remembers between requests.
+    pub(crate) fn memory(&self, index: usize) -> std::sync::MutexGuard<'_, Memory> {
+        self.inner.memories[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Looks at the world as it is now. What is seen may be told only after `settle`.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&World) -> T) -> T {
         self.change(|world, _| look(world))
@@ -183,6 +195,8 @@ impl Site {
         }
         let pulse = Pulse { version: world.objects().version(), available: world.is_api_available() };
         self.inner.pulse.send_if_modified(|last| std::mem::replace(last, pulse) != pulse);
+        let revision = world.fault_revision();
+        self.inner.fault_revision.send_if_modified(|last| std::mem::replace(last, revision) != revision);
         result
     }
 

@@ -5,7 +5,7 @@ use crate::site::World;
 use crate::time::Instant;
 
 impl World {
-    /// Restarts the machine's BMC. The machine itself does not notice.
+    /// Restarts the machine's BMC, as its Manager's reset does. The machine itself does not notice.
     pub fn restart_bmc(&mut self, machine: usize, now: Instant) {
         self.advance(now);
         let now = self.now;
@@ -14,6 +14,7 @@ impl World {
         self.advance(now);
     }
 
+    /// Whether a machine's BMC runs: it is not restarting.
     pub fn is_bmc_up(&self, machine: usize) -> bool {
         self.states[machine].bmc_up_at.is_none()
     }
@@ -29,12 +30,14 @@ impl World {
         state.bmc_up_at = Some(up_at);
         state.bmc_restarts += 1;
         self.unsaved.machines.insert(index);
+        self.faults.note_change();
     }
 
     pub(crate) fn bmc_steps(&mut self, index: usize, at: Instant) {
         if self.states[index].bmc_up_at.is_some_and(|up_at| up_at <= at) {
             self.states[index].bmc_up_at = None;
             self.write_log(index, at, Logged::BmcRestarted);
+            self.faults.note_change();
         }
     }
 }

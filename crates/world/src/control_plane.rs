@@ -15,18 +15,23 @@ use crate::time::Instant;
 
 impl World {
     pub(crate) fn has_quorum(&self) -> bool {
-        let voters = self.layout.machines().iter().zip(&self.states).filter(|(spec, _)| spec.role == Role::ControlPlane);
+        let voters = self.layout.machines().iter().enumerate().filter(|(_, spec)| spec.role == Role::ControlPlane);
         let (mut all, mut up) = (0, 0);
-        for (_, state) in voters {
+        for (index, _) in voters {
             all += 1;
-            up += usize::from(state.machine.is_up());
+            up += usize::from(self.reaches_api(index));
         }
         2 * up > all
     }
 
+    /// Whether the API answers: it has quorum, and its servers are not down themselves.
+    pub(crate) fn can_serve_api(&self) -> bool {
+        self.has_quorum() && !self.is_api_down()
+    }
+
     /// Looks at quorum again after a host came or went.
     pub(crate) fn weigh_quorum(&mut self, at: Instant) {
-        let available = self.has_quorum();
+        let available = self.can_serve_api();
         if available == self.available {
             return;
         }
@@ -43,7 +48,7 @@ impl World {
     /// The controllers start with no memory of when they last heard a node, so silent nodes get a full grace period again.
     fn control_plane_returns(&mut self, at: Instant) {
         for index in 0..self.states.len() {
-            if self.states[index].machine.is_up() {
+            if self.reaches_api(index) {
                 self.kubelet_reports(index, at, Announce::Events);
             } else if self.states[index].node.verdict == Verdict::Reachable {
                 self.states[index].node.seen_at = Some(at);
@@ -87,7 +92,7 @@ impl World {
             self.reschedule(index);
         }
         let was_closed = before.is_some_and(node::is_unschedulable);
-        if node::is_unschedulable(after) != was_closed && self.states[index].machine.is_up() {
+        if node::is_unschedulable(after) != was_closed && self.reaches_api(index) {
             let reason = if was_closed { "NodeSchedulable" } else { "NodeNotSchedulable" };
             let message = format!("Node {} status is now: {reason}", self.spec(index).name);
             self.post_event(index, Component::Kubelet, reason, &message, at);

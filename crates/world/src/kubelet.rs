@@ -56,12 +56,13 @@ impl World {
     pub(crate) fn kubelet_reports(&mut self, index: usize, at: Instant, announce: Announce) {
         let Some(boot_id) = self.states[index].machine.boot_id().map(str::to_owned) else { return };
         let spec = self.spec(index).clone();
+        let problems = self.node_problems(index);
         let key = ObjectKey::cluster(&spec.name);
         let known = self.objects.get(&NODES, &key).cloned();
         match &known {
-            Some(_) => self.change_node(index, Durability::Kept, |node| node::with_kubelet_status(node, &spec, &boot_id, at)),
+            Some(_) => self.change_node(index, Durability::Kept, |node| node::with_kubelet_status(node, &spec, &boot_id, &problems, at)),
             None => {
-                let document = node::with_kubelet_status(&node::registration(&spec), &spec, &boot_id, at);
+                let document = node::with_kubelet_status(&node::registration(&spec), &spec, &boot_id, &problems, at);
                 // The name was free a moment ago, and nothing else runs in between.
                 let _ = self.objects.create(&NODES, "", document, at);
             }
@@ -91,9 +92,9 @@ impl World {
             self.renew_lease(index, at);
         }
         if self.states[index].node.report_at.is_some_and(|due| due <= at) {
-            let spec = self.spec(index).clone();
+            let (spec, problems) = (self.spec(index).clone(), self.node_problems(index));
             if let Some(boot_id) = self.states[index].machine.boot_id().map(str::to_owned) {
-                self.change_node(index, Durability::Fleeting, |node| node::with_kubelet_status(node, &spec, &boot_id, at));
+                self.change_node(index, Durability::Fleeting, |node| node::with_kubelet_status(node, &spec, &boot_id, &problems, at));
             }
             self.states[index].node.report_at = Some(at + self.pace.report_every);
         }

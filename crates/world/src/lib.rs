@@ -10,6 +10,7 @@ mod budget;
 mod control_plane;
 mod events;
 mod eviction;
+mod fault;
 mod hardware;
 mod kubelet;
 mod label_selector;
@@ -30,6 +31,7 @@ mod writes;
 
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
 pub use eviction::EvictionRefusal;
+pub use fault::{Aim, FAULT_SPAN_MAX, FAULTS_MAX, Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget, Setting};
 pub use hardware::{
     ACCOUNT_SLOTS, Account, AccountChange, AccountRefusal, AccountRole, Accounts, AfterRestart, BIOS_ATTRIBUTES, Bios, BiosAttribute,
     BiosRange, BiosRefusal, BiosValue, BootEnabled, BootMode, BootOverride, BootSource, BootTarget, Component, Contents, Dimm, Drive,

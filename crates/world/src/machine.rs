@@ -14,8 +14,11 @@ use crate::time::{Instant, Span};
 /// How far one boot may differ from the pace's, in per mille either way.
 const BOOT_JITTER_PER_MILLE: i64 = 100;
 
+/// The shortest boot after a panic: a host that panics at every boot must not do so for ever within one instant.
+const PANIC_BOOT_FLOOR: Span = Span::seconds(1);
+
 /// The values of Redfish's `PowerState` that these BMCs report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum PowerState {
     On,
     Off,
@@ -162,13 +165,15 @@ pub(crate) struct Surroundings<'a> {
     pub pace: &'a Pace,
     pub site_seed: u64,
     pub name: &'a str,
+    /// How many times longer than usual a boot takes that begins now.
+    pub boot_factor: i64,
 }
 
 impl Surroundings<'_> {
     fn boot_span(&self, boot: u32) -> Span {
         let width = 2 * BOOT_JITTER_PER_MILLE + 1;
         let drawn = Random::new(self.site_seed, &format!("boot-span/{}/{boot}", self.name)).below(width as u64) as i64;
-        Span(self.pace.boot.0 * (1_000 - BOOT_JITTER_PER_MILLE + drawn) / 1_000)
+        Span(self.pace.boot.0 * (1_000 - BOOT_JITTER_PER_MILLE + drawn) / 1_000).times(self.boot_factor)
     }
 
     fn boot_id(&self, boot: u32) -> String {
@@ -341,6 +346,18 @@ impl Machine {
                 Host::Booting { up_at: at + around.boot_span(self.boots) }
             }
         };
+    }
+
+    /// The kernel gives up, and the host boots again by itself.
+    pub fn panic(&mut self, at: Instant, around: Surroundings<'_>) -> Vec<Happening> {
+        let left = self.leave_host();
+        if !left.is_empty() {
+            self.start_boot(at, around);
+            if let Host::Booting { up_at } = &mut self.host {
+                *up_at = (*up_at).max(at + PANIC_BOOT_FLOOR);
+            }
+        }
+        left
     }
 
     /// Moves what is pending, after the site stood still.

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const AROUND: Surroundings<'static> = Surroundings { pace: &Pace::REAL, site_seed: 1, name: "rack1compute01" };
+const AROUND: Surroundings<'static> = Surroundings { pace: &Pace::REAL, site_seed: 1, name: "rack1compute01", boot_factor: 1 };
 
 /// Lets everything due until `until` happen, and says what it was.
 fn pass(machine: &mut Machine, until: Instant) -> Vec<Happening> {

@@ -20,6 +20,37 @@ const CONDITIONS: [(&str, &str, &str, &str); 4] = [
     ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
 ];
 
+/// What an agent on the node watches beside the kubelet: a condition's type, and its healthy status, reason and message.
+///
+/// The first is node-problem-detector's. A node gets them with its first problem, and keeps them.
+const WATCHED: [(&str, &str, &str, &str); 3] = [
+    ("ReadonlyFilesystem", "False", "FilesystemIsNotReadOnly", "Filesystem is not read-only"),
+    ("BmmNetworkLinksUp", "True", "PortsUp", "All physical links are up"),
+    ("BmmNetworkLinksStable", "True", "NoPortFlapping", "No port flapping in the last 15 mins"),
+];
+
+/// Something that the agent on a node has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    ReadOnlyRoot,
+    PortDown { port: String },
+    PortFlapping { port: String, times: usize },
+}
+
+impl Problem {
+    /// The condition's type, status, reason and message.
+    fn condition(&self) -> (&'static str, &'static str, &'static str, String) {
+        match self {
+            Problem::ReadOnlyRoot => ("ReadonlyFilesystem", "True", "FilesystemIsReadOnly", "Filesystem is read-only".to_owned()),
+            Problem::PortDown { port } => ("BmmNetworkLinksUp", "False", "PortDown", format!("Physical link(s) down: {port}")),
+            Problem::PortFlapping { port, times } => {
+                let message = format!("Port flapping in the last 15 mins: {port} ({times} times)");
+                ("BmmNetworkLinksStable", "False", "PortFlappingDetected", message)
+            }
+        }
+    }
+}
+
 /// A node as its kubelet first registers it.
 pub(crate) fn registration(spec: &MachineSpec) -> Value {
     let mut taints = Vec::new();
@@ -61,9 +92,9 @@ fn labels(spec: &MachineSpec) -> Value {
 }
 
 /// The node with the status that a healthy kubelet posts.
-pub(crate) fn with_kubelet_status(node: &Value, spec: &MachineSpec, boot_id: &str, at: Instant) -> Value {
+pub(crate) fn with_kubelet_status(node: &Value, spec: &MachineSpec, boot_id: &str, problems: &[Problem], at: Instant) -> Value {
     let mut node = node.clone();
-    let conditions: Vec<Value> = CONDITIONS
+    let mut conditions: Vec<Value> = CONDITIONS
         .iter()
         .map(|(kind, status, reason, message)| {
             let mut condition = condition(&node, kind, status, reason, message, at);
@@ -71,6 +102,7 @@ pub(crate) fn with_kubelet_status(node: &Value, spec: &MachineSpec, boot_id: &st
             condition
         })
         .collect();
+    conditions.extend(watched_conditions(&node, problems, at));
     let (cores, memory) = if spec.role == Role::Compute { ("96", "528280960Ki") } else { ("64", "263856128Ki") };
     let capacity = json!({"cpu": cores, "memory": memory, "pods": "110", "ephemeral-storage": "460437140Ki"});
     node["status"] = json!({
@@ -98,13 +130,41 @@ pub(crate) fn with_kubelet_status(node: &Value, spec: &MachineSpec, boot_id: &st
     node
 }
 
-/// The node after its kubelet stopped posting.
+/// The node as the agent on it finds it, its kubelet's conditions as they are.
+pub(crate) fn with_problems(node: &Value, problems: &[Problem], at: Instant) -> Value {
+    let watched = watched_conditions(node, problems, at);
+    let mut conditions = other_conditions(node, |kind| !WATCHED.iter().any(|(watched, ..)| *watched == kind));
+    conditions.extend(watched);
+    let mut node = node.clone();
+    node["status"]["conditions"] = Value::Array(conditions);
+    node
+}
+
+/// The conditions of what is wrong now, and of what once was.
+fn watched_conditions(node: &Value, problems: &[Problem], at: Instant) -> Vec<Value> {
+    let told = |(kind, status, reason, message): &(&str, &str, &str, &str)| {
+        let problem = problems.iter().map(Problem::condition).find(|(of, ..)| of == kind);
+        match problem {
+            Some((_, status, reason, message)) => Some(condition(node, kind, status, reason, &message, at)),
+            None => find_condition(node, kind).map(|_| condition(node, kind, status, reason, message, at)),
+        }
+    };
+    WATCHED.iter().filter_map(told).collect()
+}
+
+fn other_conditions(node: &Value, is_other: impl Fn(&str) -> bool) -> Vec<Value> {
+    let present = node["status"]["conditions"].as_array().into_iter().flatten();
+    present.filter(|condition| condition["type"].as_str().is_some_and(&is_other)).cloned().collect()
+}
+
+/// The node after its kubelet stopped posting. What the agent on it found last stays.
 pub(crate) fn with_unknown_conditions(node: &Value, at: Instant) -> Value {
     let mut node = node.clone();
-    let conditions: Vec<Value> = CONDITIONS
+    let mut conditions: Vec<Value> = CONDITIONS
         .iter()
         .map(|(kind, ..)| condition(&node, kind, "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.", at))
         .collect();
+    conditions.extend(other_conditions(&node, |kind| !CONDITIONS.iter().any(|(kubelet, ..)| *kubelet == kind)));
     node["status"]["conditions"] = Value::Array(conditions);
     node
 }

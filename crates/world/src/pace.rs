@@ -30,6 +30,8 @@ pub struct Pace {
     pub firmware_update: Span,
     /// How long the RAID controller takes to make a volume, to delete one, or to delete all.
     pub volume_work: Span,
+    /// A minute of the site's life, in which people give the spans of faults.
+    pub minute: Span,
     /// How often a kubelet renews its lease.
     pub lease_every: Span,
     /// How long a lease may be unrenewed before the node is declared `Unknown`.
@@ -52,6 +54,7 @@ impl Pace {
         bmc_restart: Span::minutes(3),
         firmware_update: Span::minutes(8),
         volume_work: Span::minutes(2),
+        minute: Span::minutes(1),
         lease_every: Span::seconds(10),
         node_grace: Span::seconds(10 * GRACE_IN_LEASES),
         report_every: Span::minutes(5),
@@ -74,12 +77,19 @@ impl Pace {
             bmc_restart: faster(self.bmc_restart),
             firmware_update: faster(self.firmware_update),
             volume_work: faster(self.volume_work),
+            minute: faster(self.minute),
             lease_every,
             node_grace: lease_every.times(GRACE_IN_LEASES),
             report_every: faster(self.report_every).max(REPORT_EVERY_FLOOR),
             pod_start: faster(self.pod_start),
             grace_second: faster(self.grace_second),
         }
+    }
+
+    /// A span of the site's life in wall time. What is something stays something.
+    pub fn in_site_time(&self, span: Span) -> Span {
+        let wall = span.0.saturating_mul(self.minute.0) / Pace::REAL.minute.0;
+        Span(if span > Span::ZERO { wall.max(1) } else { wall })
     }
 
     /// Power, boot and pods take no time, for measuring everything but the simulated hardware.
@@ -94,6 +104,7 @@ impl Pace {
             bmc_restart: Span::ZERO,
             firmware_update: Span::ZERO,
             volume_work: Span::ZERO,
+            minute: Pace::REAL.minute,
             lease_every: LEASE_EVERY_FLOOR,
             node_grace: LEASE_EVERY_FLOOR.times(GRACE_IN_LEASES),
             report_every: Pace::REAL.report_every,
@@ -120,6 +131,8 @@ mod tests {
         assert_eq!(pace.shutdown, Span::seconds(1));
         assert_eq!(pace.lease_every, Span::seconds(1));
         assert_eq!(pace.node_grace, Span::seconds(4));
+        assert_eq!(pace.bmc_restart, Span::seconds(3));
+        assert_eq!(pace.in_site_time(Span::minutes(10)), Span::seconds(10));
     }
 
     #[test]

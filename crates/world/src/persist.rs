@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::bmc::{Counters, LogEntry};
 use crate::events::Announce;
+use crate::fault::Faults;
 use crate::hardware::Hardware;
 use crate::kubelet::{NodeState, Verdict};
 use crate::layout::Layout;
@@ -27,6 +28,9 @@ const VERSION_MARGIN: u64 = 50_000;
 
 /// The record that says how far the site has come.
 const PROGRESS_KEY: &str = "progress";
+
+/// The record of the site's faults.
+const FAULTS_KEY: &str = "faults";
 
 /// Stands for "no group" and "no namespace" in a record's key.
 const NONE: &str = "-";
@@ -48,6 +52,7 @@ pub(crate) struct Unsaved {
     /// No version above this one is handed out before a higher one is saved.
     pub reserved_version: u64,
     pub progress: bool,
+    pub faults: bool,
 }
 
 #[derive(Debug)]
@@ -105,7 +110,7 @@ struct SavedMachine {
 impl World {
     /// Whether hardware is between two states, so that standing still for a while would be noticed.
     pub fn is_moving(&self) -> bool {
-        self.states.iter().any(|state| state.next_at().is_some())
+        self.faults.next_at().is_some() || self.states.iter().any(|state| state.next_at().is_some())
     }
 
     /// Asks for the present instant to be saved with the next records.
@@ -138,6 +143,10 @@ impl World {
         for (index, number) in unsaved.fallen_entries {
             records.push(Record { key: log_key(self, index, number), value: None });
         }
+        if unsaved.faults {
+            let value = if self.faults.is_empty() { None } else { to_value(&self.faults) };
+            records.push(Record { key: FAULTS_KEY.to_owned(), value });
+        }
         for ((group, plural), key, object) in self.objects.take_unsaved() {
             let value = object.map(|object| Value::clone(&object));
             records.push(Record { key: object_key(group, plural, &key), value });
@@ -168,6 +177,7 @@ impl World {
         for (key, value) in records {
             match key.split('/').collect::<Vec<_>>()[..] {
                 [PROGRESS_KEY] => progress = Some(from_value::<Progress>(&key, value)?),
+                [FAULTS_KEY] => world.faults = from_value::<Faults>(&key, value)?,
                 ["machine", name] => {
                     let index = world.layout.index_of(name).ok_or_else(|| RestoreError::Unexpected { key: key.clone() })?;
                     let saved: SavedMachine = from_value(&key, value)?;
@@ -203,6 +213,7 @@ impl World {
     fn resume(&mut self, progress: &Progress, now: Instant) {
         let stood_still = now - progress.seen_at;
         self.objects.resume(progress.reserved_version);
+        self.faults.shift(stood_still);
         for state in &mut self.states {
             state.machine.shift(stood_still);
             state.hardware.tasks.shift(stood_still);
@@ -219,10 +230,10 @@ impl World {
             .collect();
         posted.sort();
         self.posted_events = posted.into();
-        self.available = self.has_quorum();
+        self.available = self.can_serve_api();
         self.index_pods();
         for index in 0..self.states.len() {
-            if self.available && self.states[index].machine.is_up() {
+            if self.available && self.reaches_api(index) {
                 self.kubelet_reports(index, now, Announce::Nothing);
             }
             self.reschedule(index);

@@ -44,7 +44,7 @@ impl World {
 
     /// The boot of a machine whose kubelet can act on pods; nothing while it cannot.
     fn kubelet_boot(&self, index: usize) -> Option<&str> {
-        self.states[index].machine.boot_id()
+        if self.reaches_api(index) { self.states[index].machine.boot_id() } else { None }
     }
 
     fn work_of(&self, index: usize, pod: &Value) -> Option<Work> {

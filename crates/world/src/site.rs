@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::bmc::{BmcLog, Logged};
 use crate::events::Announce;
+use crate::fault::{FaultKind, FaultTarget, Faults};
 use crate::hardware::Hardware;
 use crate::kubelet::NodeState;
 use crate::layout::{Layout, MachineSpec, Role};
@@ -56,6 +57,7 @@ pub struct World {
     pub(crate) now: Instant,
     pub(crate) states: Vec<MachineState>,
     pub(crate) objects: ObjectTable,
+    pub(crate) faults: Faults,
     /// When each event was posted, oldest first, so that the API forgets them in time.
     pub(crate) posted_events: VecDeque<(Instant, ObjectKey)>,
     pub(crate) unsaved: Unsaved,
@@ -96,7 +98,7 @@ impl World {
             .map(|spec| MachineState {
                 machine: match spec.role {
                     Role::SpareControlPlane => Machine::bare(),
-                    _ => Machine::running(Surroundings { pace: &pace, site_seed, name: &spec.name }),
+                    _ => Machine::running(Surroundings { pace: &pace, site_seed, name: &spec.name, boot_factor: 1 }),
                 },
                 node: NodeState::default(),
                 log: BmcLog::default(),
@@ -110,6 +112,7 @@ impl World {
         let scheduled = vec![None; states.len()];
         World {
             objects: ObjectTable::new(site_seed),
+            faults: Faults::default(),
             layout,
             pace,
             now,
@@ -136,8 +139,9 @@ impl World {
         &self.objects
     }
 
+    /// The power as the machine's BMC reports it.
     pub fn power_state(&self, machine: usize) -> PowerState {
-        self.states[machine].machine.power_state()
+        self.stale_power_state(machine).unwrap_or_else(|| self.states[machine].machine.power_state())
     }
 
     /// The state of power as a BMC tells it that notices a change only `lag` later.
@@ -162,13 +166,15 @@ impl World {
 
     /// When something next happens by itself, if it ever does.
     pub fn next_event_at(&self) -> Option<Instant> {
-        self.agenda.first().map(|(at, _)| *at)
+        self.agenda.first().map(|(at, _)| *at).into_iter().chain(self.faults.next_at()).min()
     }
 
     /// Lets everything happen that is due at `now` or before.
     pub fn advance(&mut self, now: Instant) {
-        while let Some((at, turn)) = self.agenda.first().copied().filter(|(at, _)| *at <= now) {
+        while let Some(at) = self.next_event_at().filter(|at| *at <= now) {
             self.now = self.now.max(at);
+            self.fault_steps(at);
+            let Some((_, turn)) = self.agenda.first().copied().filter(|(due, _)| *due <= at) else { continue };
             let index = match turn {
                 Turn::Machine(index) => index,
                 Turn::Budgets => {
@@ -193,10 +199,12 @@ impl World {
     pub fn reset(&mut self, machine: usize, reset: ResetType, now: Instant) -> ResetAnswer {
         self.advance(now);
         let now = self.now;
-        let World { layout, pace, states, .. } = self;
-        let around = Surroundings { pace, site_seed: layout.site_seed(), name: &layout.machines()[machine].name };
-        let before = states[machine].machine.clone();
-        let (answer, happenings) = states[machine].machine.reset(reset, now, around);
+        let before = self.states[machine].machine.clone();
+        let (answer, happenings) = if self.is_reset_ignored(machine, reset) {
+            (ResetAnswer::Ignored, Vec::new())
+        } else {
+            self.with_machine(machine, |machine, around| machine.reset(reset, now, around))
+        };
         self.write_log(machine, now, Logged::ResetRequested { reset: reset.to_string(), status: answer.status() });
         self.note_transition(machine, &before, now);
         self.react(machine, &happenings, now);
@@ -235,10 +243,8 @@ impl World {
 
     fn machine_steps(&mut self, index: usize, at: Instant) {
         while self.states[index].machine.next_at().is_some_and(|next| next <= at) {
-            let World { layout, pace, states, .. } = self;
-            let around = Surroundings { pace, site_seed: layout.site_seed(), name: &layout.machines()[index].name };
-            let before = states[index].machine.clone();
-            let happenings = states[index].machine.step(at, around);
+            let before = self.states[index].machine.clone();
+            let happenings = self.with_machine(index, |machine, around| machine.step(at, around));
             self.unsaved.machines.insert(index);
             self.note_transition(index, &before, at);
             self.react(index, &happenings, at);
@@ -256,16 +262,28 @@ impl World {
         }
     }
 
+    /// Lets a machine move in its surroundings as they are now.
+    pub(crate) fn with_machine<T>(&mut self, index: usize, act: impl FnOnce(&mut Machine, Surroundings<'_>) -> T) -> T {
+        let slowly = self.faults.active(FaultKind::HostBootsSlowly, FaultTarget::Machine(index));
+        let boot_factor = slowly.map_or(1, |fault| i64::from(fault.setting));
+        let World { layout, pace, states, .. } = self;
+        let around = Surroundings { pace, site_seed: layout.site_seed(), name: &layout.machines()[index].name, boot_factor };
+        act(&mut states[index].machine, around)
+    }
+
     /// What the rest of the site makes of what a machine just did.
-    fn react(&mut self, index: usize, happenings: &[Happening], at: Instant) {
+    pub(crate) fn react(&mut self, index: usize, happenings: &[Happening], at: Instant) {
         for happening in happenings {
             match happening {
                 Happening::PoweredOn => self.write_log(index, at, Logged::PoweredOn),
                 Happening::PoweredOff => self.write_log(index, at, Logged::PoweredOff),
                 Happening::HostLeft => {
+                    self.end_faults_of_boot(index);
                     self.kubelet_stops(index);
                     self.weigh_quorum(at);
                 }
+                Happening::HostCameUp if self.faults.is_active(FaultKind::HostPanics, index) => self.panic_host(index, at),
+                Happening::HostCameUp if !self.reaches_api(index) => {}
                 Happening::HostCameUp => {
                     let was_available = self.available;
                     self.weigh_quorum(at);

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, Hold, Machine, Management, Operation, Power, Role, Timestamp, Wait};
+use model::{Cluster, Hold, Machine, Management, NodeProblem, Operation, Power, Role, Timestamp, Wait};
 use plan::ProvisioningState;
 use serde_json::{Value, json};
 
@@ -47,11 +47,16 @@ pub(crate) fn render_in_full(view: &View, versioned: &Versioned<Machine>, now: T
         "holds": machine.holds.iter().map(render_hold).collect::<Vec<_>>(),
         "waits": machine.waits.iter().map(|wait| render_wait(wait, now)).collect::<Vec<_>>(),
         "bmcFault": machine.last_seen.bmc_fault.as_ref().map(|seen| json!({ "fault": seen.what.to_string(), "since": seen.at })),
+        "problems": plan::problems(machine).iter().map(render_problem).collect::<Vec<_>>(),
         "cordonedByOthers": machine.last_seen.node.as_ref().is_some_and(|node| node.what.unschedulable && !node.what.cordoned_by_us),
         "powerSeenAt": machine.last_seen.power.as_ref().map(|seen| seen.at),
         "spare": machine.is_spare(),
     });
     resource
+}
+
+fn render_problem(problem: &NodeProblem) -> Value {
+    json!({ "kind": problem.kind, "message": problem.message, "since": problem.since })
 }
 
 fn render_hold(hold: &Hold) -> Value {

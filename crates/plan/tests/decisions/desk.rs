@@ -273,6 +273,7 @@ pub fn node(machine: &str, boot: u32) -> NodeSeen {
         kubelet_version: "v1.36.0".into(),
         os_image: "linux".into(),
         machine: machine.into(),
+        problems: Vec::new(),
         internal_ip: None,
     }
 }

@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::bmm::BmmCommand;
 use super::contexts::ContextCommand;
+use super::fault::FaultArgs;
 use super::operation::OperationCommand;
 use super::resources::{ClusterCommand, RackCommand};
 use crate::serve::ServeArgs;
@@ -116,6 +117,8 @@ pub enum Command {
 pub enum SimCommand {
     /// Run the simulated site as a process of its own, and write the site files for `rackwright serve`.
     Serve(SimServeArgs),
+    /// Faults: break things in the simulated site, and mend them.
+    Fault(FaultArgs),
 }
 
 /// A name, with or without its flag.

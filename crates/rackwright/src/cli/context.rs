@@ -63,6 +63,10 @@ impl Home {
         Home(path.into())
     }
 
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     pub fn of_process() -> Result<Home, Trouble> {
         if let Some(home) = std::env::var_os("RACKWRIGHT_HOME").filter(|home| !home.is_empty()) {
             return Ok(Home::new(home));
@@ -151,16 +155,16 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
 
 /// Contexts name servers, and later how to sign in to them: they are their owner's alone.
 #[cfg(unix)]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
 }
 
 #[cfg(not(unix))]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-fn create_private_directory(path: &Path) -> io::Result<()> {
+pub fn create_private_directory(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

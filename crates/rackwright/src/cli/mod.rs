@@ -11,6 +11,7 @@ mod client;
 pub mod context;
 mod contexts;
 mod did_you_mean;
+mod fault;
 mod follow;
 mod operation;
 mod outcome;
@@ -21,6 +22,7 @@ pub mod screen;
 mod session;
 #[cfg(test)]
 mod session_tests;
+pub mod simulator;
 pub mod trouble;
 
 use std::io::IsTerminal;
@@ -58,6 +60,7 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::Up(args) => serving(crate::up::run(args)).await,
         Command::Serve(args) => serving(crate::serve::run(args)).await,
         Command::Sim(SimCommand::Serve(args)) => serving(crate::sim_serve::run(args)).await,
+        Command::Sim(SimCommand::Fault(args)) => fault::run(&Home::of_process()?, &global, screen, args).await,
         Command::Status => status(&open()?, &global, screen).await,
         Command::Bmm(command) => bmm::run(&open()?, screen, command).await,
         Command::Cluster(command) => resources::run_cluster(&open()?, screen, command).await,

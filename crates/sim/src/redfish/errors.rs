@@ -101,13 +101,6 @@ pub(super) fn shutting_down() -> Answer {
     error(StatusCode::SERVICE_UNAVAILABLE, "ServiceShuttingDown", text, &[], "When the service becomes available, resubmit the request.")
 }
 
-/// The BMC is on its way back.
-pub(super) fn restarting() -> Answer {
-    let text = "The service is temporarily unavailable. Retry in 30 seconds.";
-    error(StatusCode::SERVICE_UNAVAILABLE, "ServiceTemporarilyUnavailable", text, &["30"], "Wait for the indicated retry duration.")
-        .with_header("retry-after", "30")
-}
-
 pub(super) fn forbidden() -> Answer {
     let text = "There are insufficient privileges for the account or credentials associated with the current session.";
     let resolution = "Either abandon the operation or change the associated access rights and resubmit the request.";

@@ -114,7 +114,7 @@ async fn respond(bmc: &Bmc, located: Option<&Located>, request: Request) -> Resu
     if bmc.site.inner.stopping.is_cancelled() {
         return Err(errors::shutting_down());
     }
-    bmc.wake()?;
+    bmc.forget_old_sessions();
     let (parts, body) = request.into_parts();
     if parts.headers.get("odata-version").is_some_and(|version| version != "4.0") {
         return Err(errors::wrong_odata_version());
@@ -141,14 +141,11 @@ async fn respond(bmc: &Bmc, located: Option<&Located>, request: Request) -> Resu
 }
 
 impl Bmc {
-    /// Whether the BMC is there to answer; what it forgets by itself is forgotten first.
-    fn wake(&self) -> Result<(), Answer> {
-        let (is_up, restarts, timeout, now) = self.site.look(|world| {
-            let timeout = world.hardware(self.index).session_timeout;
-            (world.is_bmc_up(self.index), world.bmc_restarts(self.index), timeout, world.now())
-        });
+    /// Sessions end by themselves when they are not used, and when the BMC restarts.
+    fn forget_old_sessions(&self) {
+        let (restarts, timeout, now) =
+            self.site.look(|world| (world.bmc_restarts(self.index), world.hardware(self.index).session_timeout, world.now()));
         self.site.sessions(self.index).tidy(now, timeout, restarts);
-        if is_up { Ok(()) } else { Err(errors::restarting()) }
     }
 }
 

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use base64::Engine;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
 use model::{Clock, Timestamp};
 use serde_json::Value;
-use sim::{MachineSpec, Role, Site, SiteSpec, Vendor};
+use sim::{MachineSpec, Role, Site, SiteSpec, Vendor, Wire};
 use store::{MemoryStore, SharedStore, TokioClock};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -71,6 +70,17 @@ impl Harness {
         drop(site);
         tokio::time::sleep(away).await;
         Harness::on(store, clock).await
+    }
+
+    /// Breaks something, in the words of `sim fault add`.
+    pub async fn fault(&self, phrase: &str) {
+        let orders = sim::parse_order(phrase, self.site.layout()).unwrap();
+        self.site.add_faults(&orders).await.unwrap().unwrap();
+    }
+
+    /// Mends everything.
+    pub async fn mend(&self) {
+        self.site.clear_faults(|_| true).await.unwrap();
     }
 
     pub fn machine(&self, name: &str) -> MachineSpec {
@@ -175,12 +185,12 @@ pub async fn pass(seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
 }
 
-pub async fn send(router: Router, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+pub async fn send(wire: Wire, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
     let mut request = Request::builder().method(method).uri(path);
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let response = router.oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap();
+    let response = wire.oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap();
     let (parts, body) = response.into_parts();
     let bytes = body.collect().await.unwrap().to_bytes();
     let text = String::from_utf8(bytes.to_vec()).unwrap();
@@ -204,6 +214,17 @@ impl Lines {
             }
             let frame = self.body.frame().await?.unwrap();
             self.buffer += std::str::from_utf8(frame.data_ref().unwrap()).unwrap();
+        }
+    }
+
+    /// Whether the stream ends with a broken connection rather than with its own end.
+    pub async fn ends_broken(&mut self) -> bool {
+        loop {
+            match self.body.frame().await {
+                Some(Ok(_)) => {}
+                Some(Err(_)) => return true,
+                None => return false,
+            }
         }
     }
 

@@ -2,10 +2,12 @@
 
 mod accounts;
 mod boot;
+mod control;
 mod durability;
 mod etags;
 mod events;
 mod evictions;
+mod faults;
 mod firmware;
 mod harness;
 mod kubectl;

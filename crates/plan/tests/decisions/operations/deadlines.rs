@@ -55,7 +55,7 @@ fn a_machine_that_does_not_go_off_fails_the_power_off_by_its_deadline() {
                      rack1compute01 waits for the effect of the forced power-off (attempt 15) since 10:10:00, expected by 10:13:00
             10:40:00 rack1compute01 <- uncordon for its holds
                      op1 Failed: power-off failed: Power Off did not end in time; it waited for the effect of the forced power-off (attempt 15). Left behind: power On; holds none; no VM is remembered for a later start
-                       next: rackwright bmm power-off rack1compute01 --skip-shutdown
+                       next: rackwright bmm show rack1compute01
                      rack1compute01 is held by nobody
                      rack1compute01 waits for the node to be uncordoned since 10:40:00, expected by 10:40:30
                      rack1compute01 waits for nothing

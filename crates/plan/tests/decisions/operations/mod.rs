@@ -4,6 +4,7 @@ mod cancel;
 mod control_plane;
 mod cordon;
 mod deadlines;
+mod denied;
 mod faults;
 mod power_off;
 mod restart;

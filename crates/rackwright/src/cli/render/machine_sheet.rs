@@ -58,6 +58,10 @@ fn condition(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
     if let Some(fault) = field(machine, "/rackwright/bmcFault/fault") {
         lines.push((Tone::Alarm, "bmc fault", format!("{fault}, since {}", clock.time(machine, "/rackwright/bmcFault/since"))));
     }
+    lines.extend(items(machine, "/rackwright/problems").iter().map(|problem| {
+        let since = field(problem, "/since").map(|_| format!(", since {}", clock.time(problem, "/since"))).unwrap_or_default();
+        (Tone::Alarm, "problem", format!("{}{since}", field_or_dash(problem, "/message")))
+    }));
     lines
 }
 
@@ -186,6 +190,17 @@ mod tests {
                        ends when a person lets it be managed again
         "#]]
         .assert_eq(&machine_sheet(&fixtures::unmanaged(), &[], clock).plain());
+    }
+
+    #[test]
+    fn a_degraded_machine_tells_what_its_node_has_found() {
+        let mut machine = fixtures::machine("site1", "rack1compute01", "compute-plane");
+        let problem =
+            serde_json::json!({"kind": "portDown", "message": "Physical link(s) down: 4b_p1", "since": "2026-11-15T13:00:00.000Z"});
+        machine["rackwright"]["problems"] = serde_json::json!([problem]);
+        let sheet = machine_sheet(&machine, &[], Clock::at(fixtures::NOW)).plain();
+        let line = sheet.lines().find(|line| line.starts_with("problem")).unwrap();
+        assert_eq!(line, "problem   Physical link(s) down: 4b_p1, since 13:00:00Z");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub fn machine_table(machines: &[Value], running: &[Value]) -> Sheet {
             field(machine, "/properties/powerState").unwrap_or_else(|| "Unknown".to_owned()),
             ready(machine),
             cordon(machine),
-            field_or_dash(machine, "/properties/detailedStatus"),
+            status(machine),
             operation.map_or_else(|| "-".to_owned(), brief),
         ];
         if several_groups {
@@ -37,6 +37,16 @@ pub fn machine_table(machines: &[Value], running: &[Value]) -> Sheet {
         table.row(tone(machine, operation.is_some()), cells);
     }
     table.into_sheet()
+}
+
+/// A machine that works, but not as well as it should, says so in its message.
+fn status(machine: &Value) -> String {
+    let status = field_or_dash(machine, "/properties/detailedStatus");
+    if is_degraded(machine) { format!("{status}, degraded") } else { status }
+}
+
+fn is_degraded(machine: &Value) -> bool {
+    field(machine, "/properties/detailedStatusMessage").is_some_and(|message| message.contains("Degraded: "))
 }
 
 pub fn rack_of(machine: &Value) -> String {
@@ -65,11 +75,12 @@ fn brief(operation: &Value) -> String {
     format!("{} {} {}", field_or_dash(operation, "/action"), short_id(&id), percent(operation))
 }
 
-/// A machine that should be ready and is not stands out, unless an operation is at work on it.
+/// A machine that should be ready and is not stands out, unless an operation is at work on it; one that works, but is
+/// degraded, is to be noticed.
 fn tone(machine: &Value, operated: bool) -> Tone {
     let is = |pointer, text: &str| field(machine, pointer).as_deref() == Some(text);
     let provisioned = is("/properties/detailedStatus", "Provisioned");
-    if operated || is("/properties/cordonStatus", "Cordoned") {
+    if operated || is("/properties/cordonStatus", "Cordoned") || (is_degraded(machine) && is("/properties/readyState", "True")) {
         Tone::Notice
     } else if is("/properties/detailedStatus", "Error") || (provisioned && !is("/properties/readyState", "True")) {
         Tone::Alarm
@@ -98,6 +109,17 @@ mod tests {
             rack4control01  rack1  control plane (spare)  Unknown  no     -         Available    -
         "#]]
         .assert_eq(&machine_table(&machines, &[fixtures::running_restart()]).plain());
+    }
+
+    #[test]
+    fn a_degraded_machine_is_listed_as_such() {
+        let mut machine = fixtures::machine("site1", "rack1compute01", "compute-plane");
+        machine["properties"]["detailedStatusMessage"] = "The OS is provisioned to the machine. Degraded: port down".into();
+        expect![[r#"
+            NAME            RACK   ROLE     POWER  READY  CORDON  STATUS                 OPERATION
+            rack1compute01  rack1  compute  On     yes    -       Provisioned, degraded  -
+        "#]]
+        .assert_eq(&machine_table(&[machine], &[]).plain());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod clock;
 mod clusters;
+mod faults;
 mod layout;
 mod machine_sheet;
 mod machines;
@@ -14,6 +15,7 @@ mod waits;
 
 pub use clock::Clock;
 pub use clusters::{cluster_sheet, cluster_table};
+pub use faults::{fault_kind_table, fault_table};
 pub use layout::facts;
 pub use machine_sheet::machine_sheet;
 pub use machines::machine_table;

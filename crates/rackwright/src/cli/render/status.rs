@@ -72,7 +72,8 @@ fn counts(machines: &Value) -> String {
         ("cordoned", "cordoned"),
         ("spare", "spare"),
         ("unmanaged", "unmanaged"),
-        ("bmcUnreachable", "with a silent BMC"),
+        ("degraded", "degraded"),
+        ("bmcUnreachable", "with a BMC that cannot be used"),
     ];
     let mut parts = vec![format!("{} in all", field_or_dash(machines, "/total")), format!("{} ready", field_or_dash(machines, "/ready"))];
     for (key, words) in rest {

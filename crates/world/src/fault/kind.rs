@@ -1,0 +1,180 @@
+//! The closed set of faults that a site can have: their names, whom they strike, and the one number that some of them take.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultKind {
+    BmcUnreachable,
+    #[serde(rename = "bmc-401")]
+    BmcDenies,
+    BmcSlow,
+    BmcError,
+    BmcIgnores,
+    BmcStale,
+    BmcGarbage,
+    BmcForgetsSessions,
+    BmcRestart,
+    HostHangs,
+    HostPanics,
+    HostBootsSlowly,
+    HostReadOnlyRoot,
+    HostNetworkLoss,
+    LinkDown,
+    LinkFlapping,
+    ApiDown,
+    ApiSlow,
+    ApiForgetsWatches,
+}
+
+/// Whom a fault strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    Machine,
+    /// The API server of the undercloud.
+    Api,
+}
+
+/// The number that a fault takes, with what it is when nobody says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    pub name: &'static str,
+    pub default: u32,
+    pub least: u32,
+    pub most: u32,
+}
+
+/// How long an answer is delayed: by default longer than a person waits for a page, shorter than our driver waits.
+const SLOWNESS: Setting = Setting { name: "ms", default: 5_000, least: 1, most: 600_000 };
+
+impl FaultKind {
+    pub const ALL: [FaultKind; 19] = [
+        FaultKind::BmcUnreachable,
+        FaultKind::BmcDenies,
+        FaultKind::BmcSlow,
+        FaultKind::BmcError,
+        FaultKind::BmcIgnores,
+        FaultKind::BmcStale,
+        FaultKind::BmcGarbage,
+        FaultKind::BmcForgetsSessions,
+        FaultKind::BmcRestart,
+        FaultKind::HostHangs,
+        FaultKind::HostPanics,
+        FaultKind::HostBootsSlowly,
+        FaultKind::HostReadOnlyRoot,
+        FaultKind::HostNetworkLoss,
+        FaultKind::LinkDown,
+        FaultKind::LinkFlapping,
+        FaultKind::ApiDown,
+        FaultKind::ApiSlow,
+        FaultKind::ApiForgetsWatches,
+    ];
+
+    /// As an operator types it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultKind::BmcUnreachable => "bmc-unreachable",
+            FaultKind::BmcDenies => "bmc-401",
+            FaultKind::BmcSlow => "bmc-slow",
+            FaultKind::BmcError => "bmc-error",
+            FaultKind::BmcIgnores => "bmc-ignores",
+            FaultKind::BmcStale => "bmc-stale",
+            FaultKind::BmcGarbage => "bmc-garbage",
+            FaultKind::BmcForgetsSessions => "bmc-forgets-sessions",
+            FaultKind::BmcRestart => "bmc-restart",
+            FaultKind::HostHangs => "host-hangs",
+            FaultKind::HostPanics => "host-panics",
+            FaultKind::HostBootsSlowly => "host-boots-slowly",
+            FaultKind::HostReadOnlyRoot => "host-read-only-root",
+            FaultKind::HostNetworkLoss => "host-network-loss",
+            FaultKind::LinkDown => "link-down",
+            FaultKind::LinkFlapping => "link-flapping",
+            FaultKind::ApiDown => "api-down",
+            FaultKind::ApiSlow => "api-slow",
+            FaultKind::ApiForgetsWatches => "api-forgets-watches",
+        }
+    }
+
+    /// What it does, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            FaultKind::BmcUnreachable => "connections to the BMC are refused",
+            FaultKind::BmcDenies => "the BMC refuses every login and every session with 401",
+            FaultKind::BmcSlow => "the BMC answers each request late by `ms` milliseconds",
+            FaultKind::BmcError => "the BMC answers each request with the status `status` and does nothing",
+            FaultKind::BmcIgnores => "the BMC answers each reset with 204 and does nothing",
+            FaultKind::BmcStale => "the BMC goes on reporting the power state that it had when the fault began",
+            FaultKind::BmcGarbage => "the BMC does what it is asked, and its answers are cut off and end in HTML",
+            FaultKind::BmcForgetsSessions => "the BMC forgets all its sessions at every request number `every`",
+            FaultKind::BmcRestart => "the BMC restarts: it is away for three minutes, and its sessions are lost",
+            FaultKind::HostHangs => "the operating system freezes and ignores a graceful shutdown, until the power is cut",
+            FaultKind::HostPanics => "the kernel panics and the host boots again; with a duration, at every boot until then",
+            FaultKind::HostBootsSlowly => "boots that begin meanwhile take `factor` times as long",
+            FaultKind::HostReadOnlyRoot => "the root file system is read-only until the host boots again; its node says so",
+            FaultKind::HostNetworkLoss => "the host cannot reach the API server; its BMC still answers",
+            FaultKind::LinkDown => "port `port` of the machine's network card has no link; its node says so",
+            FaultKind::LinkFlapping => "the link of port 2 goes up and down every `every` seconds; its node says so",
+            FaultKind::ApiDown => "connections to the undercloud's API server are refused",
+            FaultKind::ApiSlow => "the API server answers each request late by `ms` milliseconds",
+            FaultKind::ApiForgetsWatches => "the API server ends every watch without a word, and answers 410 to a resumption",
+        }
+    }
+
+    pub fn aim(self) -> Aim {
+        match self {
+            FaultKind::ApiDown | FaultKind::ApiSlow | FaultKind::ApiForgetsWatches => Aim::Api,
+            _ => Aim::Machine,
+        }
+    }
+
+    pub fn setting(self) -> Option<Setting> {
+        match self {
+            FaultKind::BmcSlow | FaultKind::ApiSlow => Some(SLOWNESS),
+            FaultKind::BmcError => Some(Setting { name: "status", default: 500, least: 500, most: 599 }),
+            FaultKind::BmcForgetsSessions => Some(Setting { name: "every", default: 3, least: 1, most: 1_000 }),
+            FaultKind::HostBootsSlowly => Some(Setting { name: "factor", default: 4, least: 2, most: 100 }),
+            FaultKind::LinkDown => Some(Setting { name: "port", default: 2, least: 1, most: 2 }),
+            FaultKind::LinkFlapping => Some(Setting { name: "every", default: 60, least: 1, most: 3_600 }),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for FaultKind {
+    type Err = ();
+    fn from_str(text: &str) -> Result<Self, ()> {
+        FaultKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_saved_under_the_name_that_people_type() {
+        for kind in FaultKind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+            assert_eq!(kind.name().parse(), Ok(kind));
+        }
+    }
+
+    #[test]
+    fn a_setting_is_named_in_what_the_fault_does_and_has_a_sensible_default() {
+        for kind in FaultKind::ALL {
+            if let Some(setting) = kind.setting() {
+                assert!(kind.about().contains(&format!("`{}`", setting.name)), "{kind}");
+                assert!((setting.least..=setting.most).contains(&setting.default), "{kind}");
+            }
+        }
+    }
+}
