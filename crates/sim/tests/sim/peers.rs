@@ -7,14 +7,13 @@ use std::sync::Arc;
 
 use sim::{MachineSpec, Pace, Site, Vendor};
 use store::{MemoryStore, SharedStore, SystemClock};
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::spec;
 
 pub const VENDORS: [Vendor; 4] = [Vendor::Dell, Vendor::Hpe, Vendor::Lenovo, Vendor::Supermicro];
 
-/// A site of which one BMC is reached over plain HTTP, until it is dropped.
+/// A site on sockets, and one BMC of it, until it is dropped.
 pub struct Served {
     pub site: Site,
     pub machine: MachineSpec,
@@ -29,18 +28,11 @@ impl Served {
         let site = Site::open(spec().with_pace(pace), store, Arc::new(SystemClock)).await.unwrap();
         let is_meant = |machine: &&MachineSpec| machine.vendor == vendor && machine.name.contains("compute");
         let machine = site.layout().machines().iter().find(is_meant).unwrap().clone();
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let router = site.redfish(&machine.name).unwrap();
+        let endpoints = site.listen(Ipv4Addr::LOCALHOST.into()).await.unwrap();
+        let address = endpoints.bmcs[&machine.name];
         let shutdown = CancellationToken::new();
-        let (running, until, over) = (site.clone(), shutdown.clone(), shutdown.clone());
+        let (running, until) = (site.clone(), shutdown.clone());
         tokio::spawn(async move { running.run(until).await.unwrap() });
-        tokio::spawn(async move {
-            tokio::select! {
-                served = axum::serve(listener, router) => served.unwrap(),
-                () = over.cancelled() => {}
-            }
-        });
         Served { site, machine, address, shutdown }
     }
 
