@@ -11,6 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, IF_MATCH, LOCATION, USER_AGENT};
+use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::Full;
 use model::{Delivery, Fault, FaultClass, Span};
@@ -99,11 +100,12 @@ impl Line {
         }
         let ask = Ask::get(ROOT);
         let answer = self.send(&ask, &Pass::None, deadline).await?;
-        let root = match answer.status {
-            // Some guard even the root. Then the usual places have to do, since we cannot log in to learn where to log in.
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Root::guarded(),
-            _ => Root::read(&read_document(&ask.asked, &answer)?),
-        };
+        // Some guard even the root. Then the usual places have to do, since we cannot log in to learn where to log in. It is
+        // not remembered, because a BMC that is starting up may guard what it opens a moment later.
+        if matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            return Ok(Root::guarded());
+        }
+        let root = Root::read(&read_document(&ask.asked, &answer)?);
         *self.known_root() = Some(root.clone());
         Ok(root)
     }
@@ -226,7 +228,10 @@ impl Line {
 
     async fn send(&self, ask: &Ask, pass: &Pass, deadline: Deadline) -> Result<Answer, Fault> {
         let asked = &ask.asked;
-        let request = self.request(ask, pass).map_err(|error| {
+        let Ok(place) = asked.path.parse() else {
+            return Err(Fault::new(FaultClass::Missing, Delivery::No, format!("{asked}: this is not a path")));
+        };
+        let request = self.request(ask, place, pass).map_err(|error| {
             tracing::debug!(%asked, base = %self.base, %error, "a request cannot be built");
             Fault::new(FaultClass::Unreachable, Delivery::No, format!("{asked}: `{}` is not an address", self.base))
         })?;
@@ -237,11 +242,11 @@ impl Line {
         self.transport.send(request, ask.reading, deadline.0).await.map_err(|error| asked.unanswered(&error))
     }
 
-    fn request(&self, ask: &Ask, pass: &Pass) -> Result<Request<Full<Bytes>>, http::Error> {
+    fn request(&self, ask: &Ask, place: PathAndQuery, pass: &Pass) -> Result<Request<Full<Bytes>>, http::Error> {
         let mut parts = http::uri::Parts::default();
         parts.scheme = self.base.scheme().cloned();
         parts.authority = self.base.authority().cloned();
-        parts.path_and_query = Some(ask.asked.path.parse()?);
+        parts.path_and_query = Some(place);
         let accepted = match ask.reading {
             Reading::Whole => "application/json",
             Reading::Stream => "text/event-stream",

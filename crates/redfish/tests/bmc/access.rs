@@ -118,6 +118,17 @@ async fn a_guarded_root_does_not_keep_us_out() {
 }
 
 #[tokio::test]
+async fn a_path_that_is_none_is_missing_and_nothing_is_sent() {
+    let fake = Fake::ordinary();
+    let bmc = fake.bmc();
+    bmc.observe_power().await.unwrap();
+    fake.take_log();
+    let fault = bmc.request_volume_delete("no path").await.unwrap_err();
+    expect!["missing: DELETE no path: this is not a path"].assert_eq(&fault.to_string());
+    assert_eq!(fake.take_log(), "\n");
+}
+
+#[tokio::test]
 async fn a_bmc_that_guards_where_it_has_no_sessions_gets_basic_authentication() {
     let fake = Fake::ordinary().now(SESSIONS, text(401, ""));
     assert_eq!(fake.bmc().observe_power().await, Ok(Power::On));
