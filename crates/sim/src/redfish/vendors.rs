@@ -113,7 +113,7 @@ pub(super) static LENOVO: Profile = Profile {
     when_full: WhenFull::EndOldest,
     firmware_members: FirmwareMembers::Always,
     has_dead_action: false,
-    power_lag: Span::seconds(3),
+    power_lag: Span::ZERO,
     update_task: AfterRestart::Remembered,
     offers_events: true,
 };
@@ -151,7 +151,81 @@ pub(super) static SUPERMICRO: Profile = Profile {
     when_full: WhenFull::Refuse,
     firmware_members: FirmwareMembers::Always,
     has_dead_action: false,
-    power_lag: Span::ZERO,
+    power_lag: Span::seconds(3),
     update_task: AfterRestart::Remembered,
     offers_events: false,
 };
+
+#[cfg(test)]
+mod tests {
+    use world::{MediaSlot, Vendor};
+
+    use super::*;
+
+    /// What the page shows in one cell.
+    type Cell = fn(&Profile) -> String;
+
+    const ROWS: [(&str, Cell); 14] = [
+        ("ids of System and Manager", |profile| format!("`{}`, `{}`", profile.system_id, profile.manager_id)),
+        ("virtual media is found under", |profile| match profile.media_place {
+            MediaPlace::SystemAndManager => "System and Manager".to_owned(),
+            MediaPlace::ManagerOnly => "Manager; the System does not link it".to_owned(),
+            MediaPlace::ManagerLinkedFromSystem => "Manager; the System links there".to_owned(),
+        }),
+        ("the CD drive is", |profile| {
+            let slot = profile.media_slots.iter().find(|(_, slot)| *slot == MediaSlot::Cd);
+            format!("`{}`", slot.map_or("", |(id, _)| id))
+        }),
+        ("an image is inserted by", |profile| match profile.media_insertion {
+            MediaInsertion::Action => "InsertMedia, EjectMedia".to_owned(),
+            MediaInsertion::Patch => "PATCH of Image; there are no actions".to_owned(),
+        }),
+        ("reset types are told by", |profile| match profile.reset_types {
+            ResetTypes::AllowableValues => "AllowableValues".to_owned(),
+            ResetTypes::ActionInfo => "ActionInfo".to_owned(),
+            ResetTypes::Untold => "nothing".to_owned(),
+        }),
+        ("`Vendor` in the root", |profile| yes(profile.has_vendor)),
+        ("boot override Cd without media", |profile| match profile.cd_without_media {
+            CdWithoutMedia::Accepted => "taken".to_owned(),
+            CdWithoutMedia::InternalError => "500".to_owned(),
+        }),
+        ("boot override Once", |profile| match profile.once {
+            Once::Kept => "holds once".to_owned(),
+            Once::BecomesContinuous => "becomes Continuous".to_owned(),
+        }),
+        ("PATCH without If-Match", |profile| match profile.if_match {
+            IfMatch::Optional => "taken".to_owned(),
+            IfMatch::Demanded => "428".to_owned(),
+        }),
+        ("the 17th session", |profile| match profile.when_full {
+            WhenFull::EndOldest => "ends the oldest".to_owned(),
+            WhenFull::Refuse => "503".to_owned(),
+        }),
+        ("firmware members before the list was read", |profile| match profile.firmware_members {
+            FirmwareMembers::Always => "there".to_owned(),
+            FirmwareMembers::OnceListed => "404".to_owned(),
+        }),
+        ("an advertised action that answers 501", |profile| yes(profile.has_dead_action)),
+        ("power is told late by", |profile| format!("{} s", profile.power_lag.0 / 1_000)),
+        ("the task of a BMC update, after the restart", |profile| match profile.update_task {
+            AfterRestart::Remembered => "there".to_owned(),
+            AfterRestart::Forgotten => "gone".to_owned(),
+        }),
+    ];
+
+    fn yes(is_so: bool) -> String {
+        if is_so { "yes" } else { "no" }.to_owned()
+    }
+
+    #[test]
+    fn the_page_about_the_simulated_bmcs_says_what_the_profiles_say() {
+        let page = include_str!("../../../../docs/simulated-bmcs.md");
+        let vendors = [Vendor::Dell, Vendor::Hpe, Vendor::Lenovo, Vendor::Supermicro].map(Profile::of);
+        let events: (&str, Cell) = ("a stream of events", |profile| yes(profile.offers_events));
+        for (title, cell) in ROWS.into_iter().chain([events]) {
+            let row = format!("| {title} | {} |", vendors.map(cell).join(" | "));
+            assert!(page.contains(&row), "docs/simulated-bmcs.md lacks the row\n{row}");
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Who may log in and do what, over HTTP.
 
+use std::time::Duration;
+
 use http::StatusCode;
 use serde_json::{Value, json};
 use sim::Vendor;
@@ -28,6 +30,18 @@ async fn a_new_account_can_log_in_until_it_is_deleted() {
     assert_eq!(read("an0ther-one").await.status, StatusCode::UNAUTHORIZED);
     assert_eq!(harness.bmc(&machine, "DELETE", &path, "").await.status, StatusCode::NO_CONTENT);
     assert_eq!(harness.read(&machine, ACCOUNTS).await["Members@odata.count"], 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_may_log_in_is_remembered_over_a_crash() {
+    let harness = Harness::start().await;
+    let machine = harness.of(Vendor::Dell);
+    let spec = harness.machine(&machine);
+    harness.patch(&machine, &format!("{ACCOUNTS}/2"), &json!({"Password": "an0ther-one"})).await;
+    let harness = harness.crash_and_reopen(Duration::from_secs(3_600)).await;
+    assert_eq!(harness.bmc(&machine, "GET", "/redfish/v1/Systems", "").await.status, StatusCode::UNAUTHORIZED);
+    let login = (spec.bmc_user.as_str(), "an0ther-one");
+    assert_eq!(harness.bmc_as(&machine, login, &[], ("GET", "/redfish/v1/Systems"), &Value::Null).await.status, StatusCode::OK);
 }
 
 #[tokio::test(start_paused = true)]

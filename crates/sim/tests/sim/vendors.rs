@@ -74,9 +74,9 @@ async fn hpe_advertises_an_action_it_does_not_have_and_hides_firmware_until_it_i
 }
 
 #[tokio::test(start_paused = true)]
-async fn lenovo_notices_power_seconds_late() {
+async fn supermicro_notices_power_seconds_late() {
     let harness = Harness::start().await;
-    let machine = harness.of(Vendor::Lenovo);
+    let machine = harness.of(Vendor::Supermicro);
     harness.reset(&machine, "ForceOff").await;
     assert_eq!(harness.power(&machine).await, "On");
     pass(3).await;

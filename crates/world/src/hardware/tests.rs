@@ -166,6 +166,25 @@ fn everything_is_kept_over_a_stop_and_a_task_goes_on_where_it_was() {
     assert_eq!(restored.hardware(MACHINE + 1), site().hardware(MACHINE + 1));
 }
 
+#[test]
+fn a_site_that_was_saved_before_hardware_was_kept_has_it_as_delivered() {
+    let mut world = site();
+    let mut saved = BTreeMap::new();
+    world.reset(MACHINE, ResetType::ForceOff, at(1));
+    reopened(&mut world, &mut saved, 0);
+    saved.retain(|key, _| !key.starts_with("hardware/"));
+    for (_, machine) in saved.iter_mut().filter(|(key, _)| key.starts_with("machine/")) {
+        let fields = machine.as_object_mut().unwrap();
+        assert!(fields.remove("bmc_up_at").is_some() && fields.remove("bmc_restarts").is_some());
+        assert!(fields["machine"].as_object_mut().unwrap().remove("starts").is_some());
+        assert!(fields["counters"].as_object_mut().unwrap().remove("others").is_some());
+    }
+    let restored = World::restore(world.layout().clone(), Pace::REAL, saved, at(100)).unwrap();
+    assert_eq!(restored.power_state(MACHINE), world.power_state(MACHINE));
+    assert_eq!(restored.hardware(MACHINE), &Hardware::factory(&world.layout().machines()[MACHINE]));
+    assert!(restored.is_bmc_up(MACHINE));
+}
+
 /// Something that somebody asks of a BMC.
 #[derive(Clone, Debug)]
 enum Ask {
