@@ -19,9 +19,9 @@ use crate::transport::Content;
 
 /// How long a stream that has shown signs of life may be silent.
 ///
-/// Servers that send comments to show that they live do so every 10 to 30 s; three missed ones are no accident. A BMC
+/// Servers that send comments to show that they live do so at least every minute; three missed ones are no accident. A BMC
 /// that never sends any may rightly be silent for days, so this holds only for one that did; the others are left to TCP.
-pub const KEEP_ALIVE_TIMEOUT: Span = Span::seconds(90);
+pub const KEEP_ALIVE_TIMEOUT: Span = Span::seconds(180);
 
 /// Something that a BMC reports. It is a reason to look, never a fact by itself: events are lost, late and doubled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The authorised line to one BMC: who we are to it, and how a request gets there and back.
 //!
 //! A session is opened at the first request, shared by all clones, renewed once when the BMC refuses it, and never
-//! left behind knowingly, because service processors allow only a handful. A BMC without sessions gets basic
-//! authentication instead.
+//! left behind knowingly, because service processors allow only a handful. A BMC without sessions, or without room for
+//! another, gets basic authentication instead.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,6 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, IF_MATCH, LOCATION, USER_AGENT};
+use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::Full;
 use model::{Delivery, Fault, FaultClass, Span};
@@ -73,7 +74,22 @@ struct Session {
 enum Pass {
     None,
     Session(Session, Age),
-    Basic(HeaderValue),
+    Basic(HeaderValue, Reason),
+}
+
+/// Why there is no session.
+enum Reason {
+    /// The BMC offers none.
+    NotOffered,
+    /// It has no room for another, which is this fault. Those who crashed before us may have left theirs behind, and a
+    /// machine must not stay out of reach until they expire.
+    Full(Fault),
+}
+
+/// What came of logging in.
+enum Opened {
+    Session(Session),
+    None(Reason),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,11 +115,12 @@ impl Line {
         }
         let ask = Ask::get(ROOT);
         let answer = self.send(&ask, &Pass::None, deadline).await?;
-        let root = match answer.status {
-            // Some guard even the root. Then the usual places have to do, since we cannot log in to learn where to log in.
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Root::guarded(),
-            _ => Root::read(&read_document(&ask.asked, &answer)?),
-        };
+        // Some guard even the root. Then the usual places have to do, since we cannot log in to learn where to log in. It is
+        // not remembered, because a BMC that is starting up may guard what it opens a moment later.
+        if matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            return Ok(Root::guarded());
+        }
+        let root = Root::read(&read_document(&ask.asked, &answer)?);
         *self.known_root() = Some(root.clone());
         Ok(root)
     }
@@ -139,7 +156,9 @@ impl Line {
                 self.drop_session(&refused).await;
                 self.end(refused, deadline).await;
             }
-            Pass::Basic(_) if answer.status.is_success() => self.settle_for_basic().await,
+            Pass::Basic(_, Reason::NotOffered) if answer.status.is_success() => self.settle_for_basic().await,
+            // It takes nothing but sessions; our password is not what is wrong.
+            Pass::Basic(_, Reason::Full(full)) if answer.status == StatusCode::UNAUTHORIZED => return Err(full),
             _ => {}
         }
         Ok(answer)
@@ -155,45 +174,50 @@ impl Line {
         {
             *access = Access::Unknown;
         }
-        match &*access {
+        let reason = match &*access {
             Access::Session(session) => return Ok(Pass::Session(session.clone(), Age::Reused)),
-            Access::Basic => {}
-            Access::Unknown => {
-                if let Some(session) = self.open_session(deadline).await? {
+            Access::Basic => Reason::NotOffered,
+            Access::Unknown => match self.open_session(deadline).await? {
+                Opened::Session(session) => {
                     *access = Access::Session(session.clone());
                     return Ok(Pass::Session(session, Age::Fresh));
                 }
-            }
-        }
-        self.basic(deadline).await
+                Opened::None(reason) => reason,
+            },
+        };
+        Ok(Pass::Basic(self.basic(deadline).await?, reason))
     }
 
-    /// Logs in; nothing if this BMC offers no sessions.
-    async fn open_session(&self, deadline: Deadline) -> Result<Option<Session>, Fault> {
+    /// Logs in, if this BMC offers sessions and has room for one.
+    async fn open_session(&self, deadline: Deadline) -> Result<Opened, Fault> {
         let sessions = self.root(deadline).await?.sessions;
         let (Sessions::Told(path) | Sessions::Assumed(path)) = &sessions;
         let login = self.login(deadline).await?;
         let fields = BTreeMap::from([("Password", Field::Text(login.password.as_str())), ("UserName", Field::Text(&login.user))]);
         let ask = Ask { sent: Some(Sent::secret(&fields)), ..Ask::observing(Method::POST, path) };
         let answer = self.send(&ask, &Pass::None, deadline).await?;
+        let not_offered = Ok(Opened::None(Reason::NotOffered));
         match answer.status {
-            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => Ok(None),
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => not_offered,
             // A service without sessions may guard even the places where it has nothing. If it was the password that is
             // wrong, basic authentication fails too.
-            StatusCode::UNAUTHORIZED if matches!(sessions, Sessions::Assumed(_)) => Ok(None),
-            status if status.is_success() => read_session(&ask.asked, &answer).map(Some),
+            StatusCode::UNAUTHORIZED if matches!(sessions, Sessions::Assumed(_)) => not_offered,
+            status if status.is_success() => read_session(&ask.asked, &answer).map(Opened::Session),
+            _ if says(&answer, message::SESSION_LIMIT_EXCEEDED) => {
+                Ok(Opened::None(Reason::Full(ask.asked.refused(&answer, Words::Withhold))))
+            }
             _ => Err(ask.asked.refused(&answer, Words::Withhold)),
         }
     }
 
-    async fn basic(&self, deadline: Deadline) -> Result<Pass, Fault> {
+    async fn basic(&self, deadline: Deadline) -> Result<HeaderValue, Fault> {
         let login = self.login(deadline).await?;
         let pair = Zeroizing::new(format!("{}:{}", login.user, login.password.as_str()));
         let encoded = Zeroizing::new(format!("Basic {}", STANDARD.encode(pair.as_bytes())));
         let mut value =
             HeaderValue::from_str(&encoded).map_err(|_| Fault::new(FaultClass::Denied, Delivery::No, "the login does not fit a header"))?;
         value.set_sensitive(true);
-        Ok(Pass::Basic(value))
+        Ok(value)
     }
 
     async fn login(&self, deadline: Deadline) -> Result<crate::Login, Fault> {
@@ -226,7 +250,10 @@ impl Line {
 
     async fn send(&self, ask: &Ask, pass: &Pass, deadline: Deadline) -> Result<Answer, Fault> {
         let asked = &ask.asked;
-        let request = self.request(ask, pass).map_err(|error| {
+        let Ok(place) = asked.path.parse() else {
+            return Err(Fault::new(FaultClass::Missing, Delivery::No, format!("{asked}: this is not a path")));
+        };
+        let request = self.request(ask, place, pass).map_err(|error| {
             tracing::debug!(%asked, base = %self.base, %error, "a request cannot be built");
             Fault::new(FaultClass::Unreachable, Delivery::No, format!("{asked}: `{}` is not an address", self.base))
         })?;
@@ -237,11 +264,11 @@ impl Line {
         self.transport.send(request, ask.reading, deadline.0).await.map_err(|error| asked.unanswered(&error))
     }
 
-    fn request(&self, ask: &Ask, pass: &Pass) -> Result<Request<Full<Bytes>>, http::Error> {
+    fn request(&self, ask: &Ask, place: PathAndQuery, pass: &Pass) -> Result<Request<Full<Bytes>>, http::Error> {
         let mut parts = http::uri::Parts::default();
         parts.scheme = self.base.scheme().cloned();
         parts.authority = self.base.authority().cloned();
-        parts.path_and_query = Some(ask.asked.path.parse()?);
+        parts.path_and_query = Some(place);
         let accepted = match ask.reading {
             Reading::Whole => "application/json",
             Reading::Stream => "text/event-stream",
@@ -255,7 +282,7 @@ impl Line {
         match pass {
             Pass::None => {}
             Pass::Session(session, _) => request = request.header(X_AUTH_TOKEN, session.token.clone()),
-            Pass::Basic(value) => request = request.header(AUTHORIZATION, value.clone()),
+            Pass::Basic(value, _) => request = request.header(AUTHORIZATION, value.clone()),
         }
         if let Some(etag) = &ask.if_match {
             request = request.header(IF_MATCH, etag.clone());
@@ -273,8 +300,11 @@ impl Line {
 
 /// A BMC that has forgotten our session says so by its status, or by a message under another.
 fn is_session_refused(answer: &Answer) -> bool {
-    let told = || document::message_keys(&answer.body).iter().any(|key| key == message::NO_VALID_SESSION);
-    answer.status == StatusCode::UNAUTHORIZED || (answer.status.is_client_error() && told())
+    answer.status == StatusCode::UNAUTHORIZED || (answer.status.is_client_error() && says(answer, message::NO_VALID_SESSION))
+}
+
+fn says(answer: &Answer, message: &str) -> bool {
+    document::message_keys(&answer.body).iter().any(|key| key == message)
 }
 
 fn read_session(asked: &Asked, answer: &Answer) -> Result<Session, Fault> {

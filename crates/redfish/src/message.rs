@@ -31,7 +31,7 @@ pub(crate) fn classify_message(message_id: &str) -> Option<FaultClass> {
         | "ServiceInUnknownState"
         | "ServiceShuttingDown"
         | "ServiceTemporarilyUnavailable"
-        | "SessionLimitExceeded"
+        | SESSION_LIMIT_EXCEEDED
         | "UpdateInProgress" => FaultClass::Busy,
         // It knows no such thing, now or later.
         "ActionNotSupported"
@@ -50,6 +50,9 @@ pub(crate) fn classify_message(message_id: &str) -> Option<FaultClass> {
 
 /// The message of a BMC that has forgotten our session, which some send with a 400.
 pub(crate) const NO_VALID_SESSION: &str = "NoValidSession";
+
+/// The message of a BMC that has no room for another session.
+pub(crate) const SESSION_LIMIT_EXCEEDED: &str = "SessionLimitExceeded";
 
 #[cfg(test)]
 mod tests {

@@ -202,6 +202,10 @@ pub(crate) fn describe(error: &CertificateError) -> String {
         CertificateError::BadSignature => {
             "a signature does not verify: its issuer only bears the name of our CA, or the peer does not hold its key".to_owned()
         }
+        // A self-signed certificate that calls itself a CA, as `openssl req -x509` makes it, cannot vouch for itself as a host.
+        CertificateError::Other(OtherError(wrong)) if wrong.to_string() == "CaUsedAsEndEntity" => {
+            "it is a CA's own and no host's; trust it by its fingerprint".to_owned()
+        }
         CertificateError::Other(OtherError(wrong)) => wrong.to_string(),
         other => other.to_string(),
     }

@@ -112,9 +112,40 @@ async fn a_bmc_that_is_starting_up_is_not_taken_for_one_without_sessions() {
 }
 
 #[tokio::test]
+async fn a_bmc_without_room_for_a_session_gets_basic_authentication_until_there_is_room() {
+    let full = json!({"error": {"@Message.ExtendedInfo": [{"MessageId": "Base.1.18.SessionLimitExceeded"}]}});
+    let fake = Fake::ordinary().now(SESSIONS, json(503, &full));
+    let bmc = fake.bmc();
+    assert_eq!(bmc.observe_power().await, Ok(Power::On));
+    assert!(fake.take_log().ends_with("GET /redfish/v1/Systems/1 Basic cm9vdDpjYWx2aW4=\n"));
+    let fake = fake.now(SESSIONS, session(3));
+    assert_eq!(bmc.observe_power().await, Ok(Power::On));
+    assert!(fake.take_log().ends_with("GET /redfish/v1/Systems/1 token3\n"));
+}
+
+#[tokio::test]
+async fn a_bmc_without_room_that_takes_nothing_but_sessions_is_busy() {
+    let full = json!({"error": {"@Message.ExtendedInfo": [{"MessageId": "Base.1.18.SessionLimitExceeded"}]}});
+    let fake = Fake::ordinary().now(SESSIONS, json(503, &full)).now("GET /redfish/v1/Systems", text(401, ""));
+    expect!["busy: POST /redfish/v1/SessionService/Sessions answered 503"]
+        .assert_eq(&fake.bmc().observe_power().await.unwrap_err().to_string());
+}
+
+#[tokio::test]
 async fn a_guarded_root_does_not_keep_us_out() {
     let fake = Fake::ordinary().now("GET /redfish/v1/", text(401, ""));
     assert_eq!(fake.bmc().observe_power().await, Ok(Power::On));
+}
+
+#[tokio::test]
+async fn a_path_that_is_none_is_missing_and_nothing_is_sent() {
+    let fake = Fake::ordinary();
+    let bmc = fake.bmc();
+    bmc.observe_power().await.unwrap();
+    fake.take_log();
+    let fault = bmc.request_volume_delete("no path").await.unwrap_err();
+    expect!["missing: DELETE no path: this is not a path"].assert_eq(&fault.to_string());
+    assert_eq!(fake.take_log(), "\n");
 }
 
 #[tokio::test]

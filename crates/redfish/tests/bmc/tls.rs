@@ -108,6 +108,23 @@ async fn a_certificate_from_another_ca_is_denied() {
 }
 
 #[tokio::test]
+async fn a_self_signed_certificate_is_its_own_ca_unless_it_calls_itself_one() {
+    let own = |is_ca| {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+        params.is_ca = is_ca;
+        Identity { certificate: params.self_signed(&key).unwrap(), key }
+    };
+    let trust = |identity: &Identity| Trust::Ca(CaBundle::from_pem(identity.certificate.pem().as_bytes()).unwrap());
+    let plain = own(IsCa::NoCa);
+    check_trusted(&plain, &trust(&plain), rustls::ALL_VERSIONS).await;
+    let ambitious = own(IsCa::Ca(BasicConstraints::Unconstrained));
+    let detail = expect!["GET /redfish/v1/: the certificate is not trusted (it is a CA's own and no host's; trust it by its fingerprint)"];
+    check_denied(&ambitious, &ambitious.key, &trust(&ambitious), detail).await;
+    check_trusted(&ambitious, &pin(&ambitious), rustls::ALL_VERSIONS).await;
+}
+
+#[tokio::test]
 async fn a_certificate_for_another_host_is_denied() {
     let issuer = ca("site1");
     let identity = signed("bmc7.example", &issuer);
