@@ -16,18 +16,13 @@ use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::harness::{Harness, pass, send, spec};
+use crate::harness::{Harness, failure, pass, send, spec};
 
 const MACHINE: &str = "rack1compute01";
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 fn get(path: &str) -> Request<Body> {
     Request::get(path).body(Body::empty()).unwrap()
-}
-
-/// The kind of error that a BMC or the API fails with.
-async fn failure(wire: sim::Wire) -> ErrorKind {
-    wire.oneshot(get("/redfish/v1")).await.unwrap_err().kind()
 }
 
 /// Logs in and returns the session's token.

@@ -1,5 +1,6 @@
 //! A site in one process with virtual time, and a small client for it.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -196,6 +197,12 @@ pub async fn send(wire: Wire, method: &str, path: &str, headers: &[(&str, &str)]
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
     Reply { status: parts.status, headers: parts.headers, body }
+}
+
+/// The kind of error that a BMC or the API fails with.
+/// How a service that is not there fails.
+pub async fn failure(wire: Wire) -> ErrorKind {
+    wire.oneshot(Request::get("/redfish/v1").body(Body::empty()).unwrap()).await.unwrap_err().kind()
 }
 
 pub struct Lines {
