@@ -5,8 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use http::{Request, StatusCode};
+use http::StatusCode;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use sim::{BmcScheme, Endpoints, Pace, Site};
@@ -14,16 +13,11 @@ use store::{MemoryStore, SharedStore, SystemClock};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
 
 use crate::harness::{Harness, failure, pass, send, spec};
 
 const MACHINE: &str = "rack1compute01";
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-
-fn get(path: &str) -> Request<Body> {
-    Request::get(path).body(Body::empty()).unwrap()
-}
 
 /// Logs in and returns the session's token.
 async fn log_in(harness: &Harness) -> String {

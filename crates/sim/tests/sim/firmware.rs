@@ -1,13 +1,12 @@
 //! Firmware updates and restarts of the BMC, over HTTP.
 
-use std::io::ErrorKind;
 use std::time::Duration;
 
 use http::StatusCode;
 use serde_json::{Value, json};
 use sim::Vendor;
 
-use crate::harness::{Harness, Reply, failure, pass, send};
+use crate::harness::{Harness, Reply, pass, send};
 use crate::peers::VENDORS;
 
 const INVENTORY: &str = "/redfish/v1/UpdateService/FirmwareInventory";
@@ -74,7 +73,7 @@ async fn a_new_bmc_firmware_restarts_the_bmc_and_some_forget_the_task() {
         let begun = update(&harness, &machine, &json!({"ImageURI": "https://images/bmc-99.0.bin"})).await;
         let task = begun.body["@odata.id"].as_str().unwrap().to_owned();
         pass(480).await;
-        assert_eq!(failure(harness.site.redfish(&machine).unwrap()).await, ErrorKind::ConnectionRefused, "{vendor:?}");
+        assert!(!harness.answers(&machine).await, "{vendor:?}");
         pass(180).await;
         assert_eq!(version(&harness, &machine, "BMC").await, "99.0", "{vendor:?}");
         let found = harness.bmc(&machine, "GET", &task, "").await.status;
@@ -94,14 +93,13 @@ async fn a_bmc_that_restarts_is_away_for_minutes_and_forgets_its_sessions() {
     let action = "/redfish/v1/Managers/1/Actions/Manager.Reset";
     assert_eq!(harness.post(&machine, action, &json!({"ResetType": "PowerCycle"})).await.status, StatusCode::BAD_REQUEST);
     assert_eq!(harness.post(&machine, action, &json!({"ResetType": "GracefulRestart"})).await.status, StatusCode::NO_CONTENT);
-    let headers = [("x-auth-token", token)];
-    let read = |path: &'static str| send(router(), "GET", path, &headers, "");
-    assert_eq!(failure(router()).await, ErrorKind::ConnectionRefused);
+    assert!(!harness.answers(&machine).await);
     pass(179).await;
-    assert_eq!(failure(router()).await, ErrorKind::ConnectionRefused);
+    assert!(!harness.answers(&machine).await);
     pass(1).await;
-    assert_eq!(read("/redfish/v1/").await.status, StatusCode::OK);
-    assert_eq!(read("/redfish/v1/Systems").await.status, StatusCode::UNAUTHORIZED);
+    assert!(harness.answers(&machine).await);
+    let lost = send(router(), "GET", "/redfish/v1/Systems", &[("x-auth-token", token)], "").await;
+    assert_eq!(lost.status, StatusCode::UNAUTHORIZED);
     assert_eq!(harness.power(&machine).await, "On", "the machine does not notice");
 }
 

@@ -1,6 +1,6 @@
 //! BMCs on sockets for programs that others wrote, and how those are found and run.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::harness::spec;
 
 pub const VENDORS: [Vendor; 4] = [Vendor::Dell, Vendor::Hpe, Vendor::Lenovo, Vendor::Supermicro];
 
-/// A site on sockets, and one BMC of it, until it is dropped.
+/// A site whose BMCs are reached over plain HTTP until it is dropped, and the one BMC that is meant.
 pub struct Served {
     pub site: Site,
     pub machine: MachineSpec,
@@ -28,8 +28,7 @@ impl Served {
         let site = Site::open(spec().with_pace(pace), store, Arc::new(SystemClock)).await.unwrap();
         let is_meant = |machine: &&MachineSpec| machine.vendor == vendor && machine.name.contains("compute");
         let machine = site.layout().machines().iter().find(is_meant).unwrap().clone();
-        let endpoints = site.listen(Ipv4Addr::LOCALHOST.into()).await.unwrap();
-        let address = endpoints.bmcs[&machine.name];
+        let address = site.listen(IpAddr::V4(Ipv4Addr::LOCALHOST)).await.unwrap().bmcs[&machine.name];
         let shutdown = CancellationToken::new();
         let (running, until) = (site.clone(), shutdown.clone());
         tokio::spawn(async move { running.run(until).await.unwrap() });
