@@ -134,12 +134,12 @@ pub fn parse_script(script: &str, layout: &Layout) -> Result<Vec<FaultOrder>, Fa
 }
 
 fn parse_line(line: &str, layout: &Layout) -> Result<Vec<FaultOrder>, FaultRefused> {
-    let ("after", rest) = line.split_once(' ').unwrap_or((line, "")) else {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let ["after", span, phrase @ ..] = words.as_slice() else {
         return Err(FaultRefused::malformed("a line is `after SPAN KIND TARGET [for SPAN] [NAME=NUMBER]`"));
     };
-    let (span, phrase) = rest.trim_start().split_once(' ').unwrap_or((rest.trim_start(), ""));
     let after = parse_span(span)?;
-    let orders = parse_order(phrase, layout)?.into_iter().map(|order| FaultOrder { after, ..order });
+    let orders = parse_order(&phrase.join(" "), layout)?.into_iter().map(|order| FaultOrder { after, ..order });
     orders.map(|order| order.check().map(|()| order).map_err(FaultRefused::Order)).collect()
 }
 
@@ -269,7 +269,8 @@ mod tests {
             ("5m api-down api", "line 2, `5m api-down api`: a line is `after SPAN KIND TARGET [for SPAN] [NAME=NUMBER]`"),
             ("after soon api-down api", "line 2, `after soon api-down api`: `soon` is not a span such as `90s`, `10m`, `2h` or `1d`"),
             ("after 5m api-dwon api", "line 2, `after 5m api-dwon api`: there is no fault `api-dwon`"),
-            ("after", "line 2, `after`: `` is not a span such as `90s`, `10m`, `2h` or `1d`"),
+            ("after", "line 2, `after`: a line is `after SPAN KIND TARGET [for SPAN] [NAME=NUMBER]`"),
+            ("after 5m", "line 2, `after 5m`: a fault is `KIND TARGET [for SPAN] [NAME=NUMBER]`"),
             ("after 99d api-down api", "line 2, `after 99d api-down api`: a span is from 1 second to 30 days"),
         ] {
             assert_eq!(parse_script(&format!("# one\n{line}\n"), &layout()).unwrap_err().to_string(), words);
