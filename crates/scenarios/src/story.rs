@@ -272,7 +272,7 @@ impl Teller {
     async fn fault(&mut self, phrase: &str) {
         let site = &self.house.site;
         let orders = sim::parse_order(phrase, site.layout()).unwrap_or_else(|refused| panic!("`fault {phrase}`: {refused}"));
-        site.add_faults(&orders).await.expect("the simulated site is saved").expect("a checked order is taken up");
+        site.add_faults(&orders).await.expect("a checked order is taken up");
     }
 
     async fn clear_fault(&mut self, kind: &str, target: &str) {

@@ -18,6 +18,9 @@ const LASTING: &str = "6m";
 /// on, and while it boots. The first is a little before the request.
 const MOMENTS: [i64; 6] = [-3, 1, 30, 62, 75, 180];
 
+/// A power-off and a start together pass through what a restart does, so fewer moments are enough for them.
+const FEWER_MOMENTS: [i64; 3] = [-3, 10, 70];
+
 /// After the operation nothing may follow. This is longer than a shutdown has its time, and a late request its effect.
 const AFTERMATH: Duration = Duration::from_secs(15 * 60);
 
@@ -47,7 +50,7 @@ async fn break_it(house: &House, kind: FaultKind, stay: Stay) {
         (Stay::UntilMended, _) => String::new(),
     };
     let orders = sim::parse_order(&format!("{kind} {target}{lasting}"), house.site.layout()).expect("the phrase is sound");
-    house.site.add_faults(&orders).await.expect("the site is saved").expect("the fault is taken up");
+    house.site.add_faults(&orders).await.expect("the fault is taken up");
 }
 
 /// Asks for an action, lets the fault begin at its moment, and returns the operation when it has ended.
@@ -115,13 +118,15 @@ async fn check_kinds(kinds: impl Iterator<Item = FaultKind>) {
     let mut checked = 0;
     for kind in kinds {
         for moment in MOMENTS {
-            for work in [Work::Restart, Work::PowerOffAndStart] {
-                check(work, kind, moment).await;
-                checked += 1;
-            }
+            check(Work::Restart, kind, moment).await;
+            checked += 1;
+        }
+        for moment in FEWER_MOMENTS {
+            check(Work::PowerOffAndStart, kind, moment).await;
+            checked += 1;
         }
     }
-    assert!(checked >= 3 * 2 * MOMENTS.len(), "only {checked} were checked");
+    assert!(checked >= 3 * (MOMENTS.len() + FEWER_MOMENTS.len()), "only {checked} were checked");
 }
 
 fn called(beginnings: &'static [&'static str]) -> impl Iterator<Item = FaultKind> {
@@ -237,4 +242,7 @@ fn every_fault_is_documented_as_it_is() {
         .collect();
     let table: String = so.iter().map(|cells| format!("| {} |\n", cells.join(" | "))).collect();
     assert_eq!(documented, so, "the table should be:\n{table}");
+    let script: String = page.lines().filter(|line| line.starts_with("    after ")).map(|line| format!("{line}\n")).collect();
+    let layout = sim::Layout::new("site1", 4, 4, 1).expect("a site of the usual size");
+    assert_eq!(sim::parse_script(&script, &layout).expect("the page's script can be played").len(), 3);
 }

@@ -15,7 +15,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use world::{FaultKind, FaultOrder, Layout};
 
-use crate::error::SimError;
 use crate::faults::{FaultRefused, FaultSeen, parse_order, parse_script};
 use crate::site::Site;
 
@@ -84,6 +83,9 @@ impl Refusal {
 
     fn of(refused: &FaultRefused, layout: &Layout) -> Refusal {
         let message = refused.to_string();
+        if *refused == FaultRefused::NotSaved {
+            return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "NotSaved", message);
+        }
         let (code, asked) = match refused.cause() {
             FaultRefused::UnknownKind { asked } => {
                 ("UnknownKind", Some((asked.clone(), FaultKind::ALL.iter().map(ToString::to_string).collect())))
@@ -92,12 +94,6 @@ impl Refusal {
             _ => ("BadFault", None),
         };
         Refusal { asked, ..Refusal::new(StatusCode::BAD_REQUEST, code, message) }
-    }
-}
-
-impl From<SimError> for Refusal {
-    fn from(error: SimError) -> Refusal {
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "NotSaved", error.to_string())
     }
 }
 
@@ -187,7 +183,7 @@ async fn take_up(control: &Control, site: &str, body: &[u8], read: Reading) -> R
     let not_text = |_| Refusal::new(StatusCode::BAD_REQUEST, "BadFault", "the body is not text");
     let text = std::str::from_utf8(body).map_err(not_text)?;
     let orders = read(text, site.layout()).map_err(|refused| Refusal::of(&refused, site.layout()))?;
-    let faults = site.add_faults(&orders).await?.map_err(|refused| Refusal::of(&refused, site.layout()))?;
+    let faults = site.add_faults(&orders).await.map_err(|refused| Refusal::of(&refused, site.layout()))?;
     Ok((StatusCode::CREATED, axum::Json(json!({ "value": faults, "count": orders.len() }))).into_response())
 }
 
@@ -200,7 +196,8 @@ async fn clear(State(control): State<Arc<Control>>, Query(selection): Query<Sele
     for site in meant(&control, selection.site.as_deref())? {
         let layout = site.layout();
         let rack_of = |machine: &str| layout.index_of(machine).map(|index| layout.machines()[index].rack_name());
-        cleared.extend(site.clear_faults(|fault| selection.is_meant(fault, rack_of)).await?);
+        let of_site = site.clear_faults(|fault| selection.is_meant(fault, rack_of)).await;
+        cleared.extend(of_site.map_err(|refused| Refusal::of(&refused, layout))?);
     }
     Ok(axum::Json(json!({ "value": cleared })))
 }

@@ -5,7 +5,6 @@ use std::fmt;
 use serde::Serialize;
 use world::{Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget, Layout, Span};
 
-use crate::error::SimError;
 use crate::site::Site;
 
 /// What the API server is called where a machine could be named.
@@ -14,15 +13,27 @@ const API: &str = "api";
 /// The longest script that is read, in lines. Longer ones are programs.
 pub const SCRIPT_LINES_MAX: usize = 1_000;
 
-/// Why an order was not taken up. Nothing of it was.
+/// Why an order was not taken up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultRefused {
-    UnknownKind { asked: String },
-    UnknownTarget { asked: String },
-    Malformed { why: String },
+    UnknownKind {
+        asked: String,
+    },
+    UnknownTarget {
+        asked: String,
+    },
+    Malformed {
+        why: String,
+    },
     Order(FaultError),
     TooLong,
-    Line { number: usize, text: String, source: Box<FaultRefused> },
+    /// It was taken up, and may be lost when the simulator stops.
+    NotSaved,
+    Line {
+        number: usize,
+        text: String,
+        source: Box<FaultRefused>,
+    },
 }
 
 impl FaultRefused {
@@ -47,6 +58,7 @@ impl fmt::Display for FaultRefused {
             FaultRefused::Malformed { why } => f.write_str(why),
             FaultRefused::Order(error) => error.fmt(f),
             FaultRefused::TooLong => write!(f, "a script has at most {SCRIPT_LINES_MAX} lines"),
+            FaultRefused::NotSaved => f.write_str("the simulated site's state cannot be stored"),
             FaultRefused::Line { number, text, source } => write!(f, "line {number}, `{text}`: {source}"),
         }
     }
@@ -122,12 +134,12 @@ pub fn parse_script(script: &str, layout: &Layout) -> Result<Vec<FaultOrder>, Fa
 }
 
 fn parse_line(line: &str, layout: &Layout) -> Result<Vec<FaultOrder>, FaultRefused> {
-    let ("after", rest) = line.split_once(' ').unwrap_or((line, "")) else {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let ["after", span, phrase @ ..] = words.as_slice() else {
         return Err(FaultRefused::malformed("a line is `after SPAN KIND TARGET [for SPAN] [NAME=NUMBER]`"));
     };
-    let (span, phrase) = rest.trim_start().split_once(' ').unwrap_or((rest.trim_start(), ""));
     let after = parse_span(span)?;
-    let orders = parse_order(phrase, layout)?.into_iter().map(|order| FaultOrder { after, ..order });
+    let orders = parse_order(&phrase.join(" "), layout)?.into_iter().map(|order| FaultOrder { after, ..order });
     orders.map(|order| order.check().map(|()| order).map_err(FaultRefused::Order)).collect()
 }
 
@@ -165,15 +177,12 @@ pub struct FaultSeen {
 
 impl Site {
     /// Lets faults begin, now or later. All of them or, if one is refused, none; they are durable when this returns.
-    pub async fn add_faults(&self, orders: &[FaultOrder]) -> Result<Result<Vec<FaultSeen>, FaultRefused>, SimError> {
-        let ids = match self.change(|world, now| world.add_faults(orders, now)) {
-            Ok(ids) => ids,
-            Err(error) => return Ok(Err(FaultRefused::Order(error))),
-        };
-        self.settle().await?;
+    pub async fn add_faults(&self, orders: &[FaultOrder]) -> Result<Vec<FaultSeen>, FaultRefused> {
+        let ids = self.change(|world, now| world.add_faults(orders, now)).map_err(FaultRefused::Order)?;
+        self.settle().await.map_err(|_| FaultRefused::NotSaved)?;
         // What was over at once, such as a panic, is no longer among them.
         let ids: Vec<String> = ids.iter().map(FaultId::to_string).collect();
-        Ok(Ok(self.faults().into_iter().filter(|fault| ids.contains(&fault.id)).collect()))
+        Ok(self.faults().into_iter().filter(|fault| ids.contains(&fault.id)).collect())
     }
 
     /// The faults that are and that are planned.
@@ -182,12 +191,12 @@ impl Site {
     }
 
     /// Ends the faults that `is_meant` picks, and forgets planned ones. Returns them.
-    pub async fn clear_faults(&self, is_meant: impl Fn(&FaultSeen) -> bool) -> Result<Vec<FaultSeen>, SimError> {
+    pub async fn clear_faults(&self, is_meant: impl Fn(&FaultSeen) -> bool) -> Result<Vec<FaultSeen>, FaultRefused> {
         let cleared = self.change(|world, now| {
             let ids: Vec<FaultId> = world.faults().iter().filter(|fault| is_meant(&self.seen(fault))).map(|fault| fault.id).collect();
             world.clear_faults(&ids, now)
         });
-        self.settle().await?;
+        self.settle().await.map_err(|_| FaultRefused::NotSaved)?;
         Ok(cleared.iter().map(|fault| self.seen(fault)).collect())
     }
 
@@ -260,7 +269,8 @@ mod tests {
             ("5m api-down api", "line 2, `5m api-down api`: a line is `after SPAN KIND TARGET [for SPAN] [NAME=NUMBER]`"),
             ("after soon api-down api", "line 2, `after soon api-down api`: `soon` is not a span such as `90s`, `10m`, `2h` or `1d`"),
             ("after 5m api-dwon api", "line 2, `after 5m api-dwon api`: there is no fault `api-dwon`"),
-            ("after", "line 2, `after`: `` is not a span such as `90s`, `10m`, `2h` or `1d`"),
+            ("after", "line 2, `after`: a line is `after SPAN KIND TARGET [for SPAN] [NAME=NUMBER]`"),
+            ("after 5m", "line 2, `after 5m`: a fault is `KIND TARGET [for SPAN] [NAME=NUMBER]`"),
             ("after 99d api-down api", "line 2, `after 99d api-down api`: a span is from 1 second to 30 days"),
         ] {
             assert_eq!(parse_script(&format!("# one\n{line}\n"), &layout()).unwrap_err().to_string(), words);

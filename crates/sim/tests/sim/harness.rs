@@ -76,7 +76,7 @@ impl Harness {
     /// Breaks something, in the words of `sim fault add`.
     pub async fn fault(&self, phrase: &str) {
         let orders = sim::parse_order(phrase, self.site.layout()).unwrap();
-        self.site.add_faults(&orders).await.unwrap().unwrap();
+        self.site.add_faults(&orders).await.unwrap();
     }
 
     /// Mends everything.

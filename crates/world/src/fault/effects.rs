@@ -35,7 +35,7 @@ impl World {
             return Err(FaultError::TooMany);
         }
         let pace = self.pace;
-        let ids = orders.iter().map(|order| self.faults.plan(order, &pace, now)).collect::<Result<Vec<_>, _>>()?;
+        let ids = orders.iter().map(|order| self.faults.plan(order, &pace, now)).collect();
         self.unsaved.faults = true;
         // What begins at once has begun when the answer comes.
         self.advance(now);
