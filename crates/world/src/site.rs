@@ -53,7 +53,8 @@ pub struct World {
     /// When each event was posted, oldest first, so that the API forgets them in time.
     pub(crate) posted_events: VecDeque<(Instant, ObjectKey)>,
     pub(crate) unsaved: Unsaved,
-    logged: Vec<usize>,
+    /// The machines whose BMCs have written into their logs, for whoever waits for that.
+    logged: BTreeSet<usize>,
     /// Whether a majority of the control-plane machines serves.
     pub(crate) available: bool,
     /// What is due when, and for which machine: at one instant the machines take their turns in layout order.
@@ -113,7 +114,7 @@ impl World {
             states,
             posted_events: VecDeque::new(),
             unsaved: Unsaved::default(),
-            logged: Vec::new(),
+            logged: BTreeSet::new(),
             available: false,
             agenda: BTreeSet::new(),
             scheduled,
@@ -255,11 +256,11 @@ impl World {
             self.unsaved.entries.push((index, entry.clone()));
         }
         self.unsaved.machines.insert(index);
-        self.logged.push(index);
+        self.logged.insert(index);
     }
 
     /// The machines whose BMCs have written into their logs since the last call.
-    pub fn take_logged(&mut self) -> Vec<usize> {
+    pub fn take_logged(&mut self) -> BTreeSet<usize> {
         std::mem::take(&mut self.logged)
     }
 

@@ -9,7 +9,7 @@ use world::hash_text;
 
 const JSON: &str = "application/json; charset=utf-8";
 const XML: &str = "application/xml; charset=utf-8";
-const EVENTS: &str = "text/event-stream; charset=utf-8";
+const EVENTS: &str = "text/event-stream";
 
 /// Where the schema of `#ComputerSystem.v1_20_0.ComputerSystem` is published.
 fn schema_of(kind: &str) -> String {

@@ -58,9 +58,8 @@ pub(super) fn create(call: &Call<'_>) -> Result<Answer, Answer> {
 fn bays(bmc: &Bmc, fields: &Map<String, Value>) -> Result<Vec<u32>, Answer> {
     let drives = fields.get("Links").and_then(|links| links.get("Drives")).and_then(Value::as_array);
     let drives = drives.ok_or_else(|| errors::missing_property("Links/Drives"))?;
-    let prefix = bmc.profile().drive_path(0);
-    let prefix = prefix.trim_end_matches('0');
-    let bay = |drive: &Value| drive["@odata.id"].as_str().and_then(|path| numbered(prefix, path));
+    let prefix = format!("{}/Drives/{}", bmc.profile().storage_path(), bmc.profile().drive_prefix);
+    let bay = |drive: &Value| drive["@odata.id"].as_str().and_then(|path| numbered(&prefix, path));
     drives.iter().map(|drive| bay(drive).ok_or_else(|| errors::property_not_in_list(&drive.to_string(), "Links/Drives"))).collect()
 }
 

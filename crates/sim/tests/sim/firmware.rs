@@ -73,7 +73,7 @@ async fn a_new_bmc_firmware_restarts_the_bmc_and_some_forget_the_task() {
         let begun = update(&harness, &machine, &json!({"ImageURI": "https://images/bmc-99.0.bin"})).await;
         let task = begun.body["@odata.id"].as_str().unwrap().to_owned();
         pass(480).await;
-        assert_eq!(harness.bmc(&machine, "GET", "/redfish/v1/Systems", "").await.status, StatusCode::SERVICE_UNAVAILABLE, "{vendor:?}");
+        assert!(!harness.answers(&machine).await, "{vendor:?}");
         pass(180).await;
         assert_eq!(version(&harness, &machine, "BMC").await, "99.0", "{vendor:?}");
         let found = harness.bmc(&machine, "GET", &task, "").await.status;
@@ -93,14 +93,13 @@ async fn a_bmc_that_restarts_is_away_for_minutes_and_forgets_its_sessions() {
     let action = "/redfish/v1/Managers/1/Actions/Manager.Reset";
     assert_eq!(harness.post(&machine, action, &json!({"ResetType": "PowerCycle"})).await.status, StatusCode::BAD_REQUEST);
     assert_eq!(harness.post(&machine, action, &json!({"ResetType": "GracefulRestart"})).await.status, StatusCode::NO_CONTENT);
-    let headers = [("x-auth-token", token)];
-    let read = |path: &'static str| send(router(), "GET", path, &headers, "");
-    assert_eq!(read("/redfish/v1/").await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(!harness.answers(&machine).await);
     pass(179).await;
-    assert_eq!(read("/redfish/v1/").await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(!harness.answers(&machine).await);
     pass(1).await;
-    assert_eq!(read("/redfish/v1/").await.status, StatusCode::OK);
-    assert_eq!(read("/redfish/v1/Systems").await.status, StatusCode::UNAUTHORIZED);
+    assert!(harness.answers(&machine).await);
+    let lost = send(router(), "GET", "/redfish/v1/Systems", &[("x-auth-token", token)], "").await;
+    assert_eq!(lost.status, StatusCode::UNAUTHORIZED);
     assert_eq!(harness.power(&machine).await, "On", "the machine does not notice");
 }
 

@@ -101,6 +101,13 @@ impl Harness {
         send(self.site.redfish(machine).unwrap(), request.0, request.1, &all, &body).await
     }
 
+    /// Whether the machine's BMC is there: its root, which is open to everybody, can be read.
+    pub async fn answers(&self, machine: &str) -> bool {
+        let request = Request::get("/redfish/v1/").body(Body::empty()).unwrap();
+        let answer = self.site.redfish(machine).unwrap().oneshot(request).await;
+        answer.is_ok_and(|response| response.status() == StatusCode::OK)
+    }
+
     pub async fn read(&self, machine: &str, path: &str) -> Value {
         let reply = self.bmc(machine, "GET", path, "").await;
         assert_eq!(reply.status, StatusCode::OK, "{machine} {path} {}", reply.body);

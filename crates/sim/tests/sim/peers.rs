@@ -1,20 +1,19 @@
 //! BMCs on sockets for programs that others wrote, and how those are found and run.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
 use sim::{MachineSpec, Pace, Site, Vendor};
 use store::{MemoryStore, SharedStore, SystemClock};
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::spec;
 
 pub const VENDORS: [Vendor; 4] = [Vendor::Dell, Vendor::Hpe, Vendor::Lenovo, Vendor::Supermicro];
 
-/// A site of which one BMC is reached over plain HTTP, until it is dropped.
+/// A site whose BMCs are reached over plain HTTP until it is dropped, and the one BMC that is meant.
 pub struct Served {
     pub site: Site,
     pub machine: MachineSpec,
@@ -29,18 +28,10 @@ impl Served {
         let site = Site::open(spec().with_pace(pace), store, Arc::new(SystemClock)).await.unwrap();
         let is_meant = |machine: &&MachineSpec| machine.vendor == vendor && machine.name.contains("compute");
         let machine = site.layout().machines().iter().find(is_meant).unwrap().clone();
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let router = site.redfish(&machine.name).unwrap();
+        let address = site.listen(IpAddr::V4(Ipv4Addr::LOCALHOST)).await.unwrap().bmcs[&machine.name];
         let shutdown = CancellationToken::new();
-        let (running, until, over) = (site.clone(), shutdown.clone(), shutdown.clone());
+        let (running, until) = (site.clone(), shutdown.clone());
         tokio::spawn(async move { running.run(until).await.unwrap() });
-        tokio::spawn(async move {
-            tokio::select! {
-                served = axum::serve(listener, router) => served.unwrap(),
-                () = over.cancelled() => {}
-            }
-        });
         Served { site, machine, address, shutdown }
     }
 

@@ -9,7 +9,7 @@ use crate::peers::{Served, VENDORS, peer, printed, run};
 
 /// The validator reads the schemas from one folder.
 fn copy_schemas(folder: &Path) {
-    // Where both have a file, SNIA's newer schema of volumes and storage is a copy of DMTF's.
+    // Where both publish a file, DMTF's is taken: its ServiceRoot is the newer one.
     let files = nv_redfish_schema::glob_swordfish_xml().into_iter().chain(nv_redfish_schema::glob_redfish_xml());
     for file in files {
         std::fs::copy(&file, folder.join(Path::new(&file).file_name().unwrap())).unwrap();
