@@ -8,6 +8,7 @@
 //! The HTTP service is injected ([`Transport`]), so that a simulated BMC in the same process and a real one
 //! behind a socket take the same path.
 
+mod access;
 mod accounts;
 mod ask;
 mod bmc;
