@@ -17,4 +17,4 @@ pub use error::SimError;
 pub use listen::Endpoints;
 pub use site::Site;
 pub use spec::SiteSpec;
-pub use world::{BmcLog, Counters, Layout, LayoutError, LogEntry, Logged, MachineSpec, Pace, Role, Vendor};
+pub use world::{BmcLog, Counters, DescribedMachine, Layout, LayoutError, LogEntry, Logged, MachineSpec, Pace, Role, Vendor};

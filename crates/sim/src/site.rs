@@ -74,7 +74,8 @@ impl Site {
                 World::new(layout.clone(), spec.pace, now)
             }
             Some(found) if found != spec.shape() => {
-                let (found, asked) = (found.to_string(), spec.shape().to_string());
+                let asked = spec.shape();
+                let (found, asked) = (found.told_from(&asked), asked.told_from(&found));
                 return Err(SimError::DifferentLayout { site: spec.name, found, asked });
             }
             Some(_) => World::restore(layout.clone(), spec.pace, saved, now)

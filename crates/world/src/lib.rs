@@ -19,7 +19,7 @@ mod site;
 mod time;
 
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
-pub use layout::{Layout, LayoutError, MachineSpec, Role, Vendor};
+pub use layout::{DescribedMachine, Layout, LayoutError, MachineSpec, Role, Vendor};
 pub use machine::{PowerState, ResetAnswer, ResetType};
 pub use objects::{
     Change, ChangeKind, Durability, EVENTS, Expired, Generation, LEASES, NAMESPACES, NODES, ObjectError, ObjectKey, ObjectTable, PODS,
