@@ -38,6 +38,8 @@ pub fn classify_status(status: StatusCode, purpose: Purpose) -> (FaultClass, Del
 pub fn classify_transport(error: &TransportError, purpose: Purpose) -> (FaultClass, Delivery) {
     match error {
         TransportError::Connect(_) => (FaultClass::Unreachable, Delivery::No),
+        // It is we who deny: an answer from this peer would be worth nothing.
+        TransportError::Untrusted(_) => (FaultClass::Denied, Delivery::No),
         TransportError::Lost(_) | TransportError::Silent => (FaultClass::Unreachable, unless_observing(purpose)),
         TransportError::TooLong => (FaultClass::Garbled, unless_observing(purpose)),
     }
@@ -92,7 +94,9 @@ impl Asked {
         let cause = error.cause();
         match error {
             TransportError::Silent | TransportError::TooLong => Fault::new(class, delivery, format!("{self}: {error}")),
-            TransportError::Connect(_) | TransportError::Lost(_) => Fault::new(class, delivery, format!("{self}: {error} ({cause})")),
+            TransportError::Connect(_) | TransportError::Untrusted(_) | TransportError::Lost(_) => {
+                Fault::new(class, delivery, format!("{self}: {error} ({cause})"))
+            }
         }
     }
 
@@ -151,11 +155,17 @@ mod tests {
 
     #[test]
     fn each_transport_error_has_one_meaning() {
-        let errors =
-            [TransportError::Connect("x".into()), TransportError::Lost("x".into()), TransportError::Silent, TransportError::TooLong];
+        let errors = [
+            TransportError::Connect("x".into()),
+            TransportError::Untrusted(rustls::CertificateError::Expired),
+            TransportError::Lost("x".into()),
+            TransportError::Silent,
+            TransportError::TooLong,
+        ];
         let table: String = errors.iter().map(|error| row(error, |purpose| classify_transport(error, purpose))).collect();
         expect![[r#"
             no connection: unreachable, delivered No/No
+            the certificate is not trusted: denied, delivered No/No
             connection lost: unreachable, delivered No/Maybe
             no answer in time: unreachable, delivered No/Maybe
             the answer is longer than 2097152 bytes: garbled, delivered No/Maybe

@@ -15,9 +15,11 @@ mod fault;
 mod line;
 mod reset;
 mod transport;
+mod trust;
 
 pub use bmc::{Bmc, Identity};
 pub use credentials::{Credentials, Login};
 pub use fault::{Purpose, classify_status, classify_transport};
 pub use line::CALL_TIMEOUT;
 pub use transport::{ANSWER_TIMEOUT, CONNECT_TIMEOUT, MAX_ANSWER_BYTES, Transport, TransportError};
+pub use trust::{CaBundle, Fingerprint, Trust, TrustError};

@@ -1,4 +1,4 @@
-//! The way to a BMC: an HTTP service, over TCP or inside this process.
+//! The way to a BMC: an HTTP service, over TCP, over TLS, or inside this process.
 //!
 //! It turns a request into a whole answer or a [`TransportError`]. It knows nothing of Redfish.
 
@@ -9,13 +9,16 @@ use bytes::{Buf, Bytes};
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Body;
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_rustls::HttpsConnectorBuilder;
+use hyper_util::client::legacy::connect::{Connect, HttpConnector};
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use model::Span;
 use tokio::time::{Instant, timeout_at};
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Service, ServiceExt};
+
+use crate::trust::{self, Trust, TrustError};
 
 /// How long a BMC may take to accept a connection.
 ///
@@ -59,6 +62,9 @@ pub(crate) struct Answer {
 pub enum TransportError {
     #[error("no connection")]
     Connect(#[source] BoxError),
+    /// Nothing was sent: the BMC is not the one we mean, as far as its certificate tells.
+    #[error("the certificate is not trusted")]
+    Untrusted(rustls::CertificateError),
     #[error("connection lost")]
     Lost(#[source] BoxError),
     #[error("no answer in time")]
@@ -68,11 +74,25 @@ pub enum TransportError {
 }
 
 impl Transport {
-    /// Plain HTTP over TCP.
+    /// Plain HTTP over TCP. An `https` address is not reachable this way.
     pub fn tcp() -> Self {
-        let mut connector = HttpConnector::new();
-        connector.set_connect_timeout(Some(CONNECT_TIMEOUT.to_std()));
-        connector.set_nodelay(true);
+        Transport::over(connector())
+    }
+
+    /// HTTP over TLS. A plain `http` address is not reachable this way, so that a mistyped scheme shows no password.
+    ///
+    /// Nothing is sent before the certificate is trusted.
+    pub fn tls(trust: &Trust) -> Result<Self, TrustError> {
+        let mut tcp = connector();
+        tcp.enforce_http(false);
+        let tls = HttpsConnectorBuilder::new().with_tls_config(trust.client_config()?).https_only().enable_http1();
+        Ok(Transport::over(tls.wrap_connector(tcp)))
+    }
+
+    fn over<C>(connector: C) -> Self
+    where
+        C: Connect + Clone + Send + Sync + 'static,
+    {
         let client = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
@@ -126,17 +146,27 @@ where
     }
 }
 
+fn connector() -> HttpConnector {
+    let mut connector = HttpConnector::new();
+    connector.set_connect_timeout(Some(CONNECT_TIMEOUT.to_std()));
+    connector.set_nodelay(true);
+    connector
+}
+
 impl TransportError {
     fn from_service(error: BoxError) -> Self {
+        if let Some(rustls::Error::InvalidCertificate(wrong)) = causes(error.as_ref()).find_map(|cause| cause.downcast_ref()) {
+            return TransportError::Untrusted(wrong.clone());
+        }
         if is_unsent(error.as_ref()) { TransportError::Connect(error) } else { TransportError::Lost(error) }
     }
 
     /// The root of the trouble in a few words: `connection refused`.
     pub(crate) fn cause(&self) -> String {
-        let mut innermost: &(dyn StdError + 'static) = self;
-        while let Some(source) = innermost.source() {
-            innermost = source;
+        if let TransportError::Untrusted(wrong) = self {
+            return trust::describe(wrong);
         }
+        let Some(innermost) = causes(self).last() else { return self.to_string() };
         match innermost.downcast_ref::<io::Error>().map(io::Error::kind) {
             // An error of no kind, such as that of a name lookup, says more in its own words.
             None | Some(io::ErrorKind::Other) => innermost.to_string(),
@@ -146,20 +176,24 @@ impl TransportError {
     }
 }
 
+/// An error and all that led to it. An [`io::Error`] does not count what it wraps among its sources, so it is opened.
+fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |error| {
+        let error: &'a (dyn StdError + 'static) = *error;
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        }
+    })
+}
+
 /// Whether the request surely never left: there was no connection to send it on.
 fn is_unsent(error: &(dyn StdError + 'static)) -> bool {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if error.downcast_ref::<ClientError>().is_some_and(ClientError::is_connect) {
-            return true;
-        }
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            use io::ErrorKind::{AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkDown, NetworkUnreachable};
-            if matches!(error.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable | NetworkDown | AddrNotAvailable) {
-                return true;
-            }
-        }
-        next = error.source();
-    }
-    false
+    use io::ErrorKind::{AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkDown, NetworkUnreachable};
+    causes(error).any(|cause| {
+        let refused = cause.downcast_ref::<io::Error>().is_some_and(|error| {
+            matches!(error.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable | NetworkDown | AddrNotAvailable)
+        });
+        refused || cause.downcast_ref::<ClientError>().is_some_and(ClientError::is_connect)
+    })
 }

@@ -5,3 +5,4 @@ mod fake;
 mod faults;
 mod power;
 mod socket;
+mod tls;

@@ -4,18 +4,20 @@ use expect_test::expect;
 use fake::bmc;
 use model::{Delivery, FaultClass, Power};
 use redfish::{ANSWER_TIMEOUT, Transport};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use crate::fake;
 
-/// Answers each request on one connection from what its first line holds.
-async fn serve(mut stream: TcpStream) {
+/// Answers each request on one connection from what its first line holds; gives how many there were.
+pub async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> usize {
+    let mut requests = 0;
     let mut buffer = vec![0; 4096];
     while let Ok(read) = stream.read(&mut buffer).await {
         let request = String::from_utf8_lossy(&buffer[..read]).into_owned();
-        let Some(line) = request.lines().next() else { return };
+        let Some(line) = request.lines().next() else { break };
+        requests += 1;
         let (head, body) = match line {
             "GET /redfish/v1/ HTTP/1.1" => ("200 OK\r\n", "{}"),
             "GET /redfish/v1/Systems HTTP/1.1" => ("200 OK\r\n", r#"{"Members": [{"@odata.id": "/redfish/v1/Systems/1"}]}"#),
@@ -24,9 +26,10 @@ async fn serve(mut stream: TcpStream) {
         };
         let answer = format!("HTTP/1.1 {head}Content-Length: {}\r\n\r\n{body}", body.len());
         if stream.write_all(answer.as_bytes()).await.is_err() {
-            return;
+            break;
         }
     }
+    requests
 }
 
 #[tokio::test]
