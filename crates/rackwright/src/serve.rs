@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::trouble::{Exit, Trouble};
 use crate::places::{self, Signals};
-use crate::site_file::{Loaded, SiteFile};
+use crate::site_file::Loaded;
 
 /// Where the API listens unless told otherwise: RACK on a telephone's keys.
 pub const LISTEN: &str = "127.0.0.1:7225";
@@ -27,8 +27,8 @@ pub const LISTEN: &str = "127.0.0.1:7225";
 #[derive(Args, Clone, Debug)]
 pub struct ServeArgs {
     /// A file that describes a site; give it once for each site
-    #[arg(long = "site", required = true)]
-    pub sites: Vec<PathBuf>,
+    #[arg(long = "config", value_name = "FILE", required = true)]
+    pub configs: Vec<PathBuf>,
     /// Where the control plane keeps what it knows. Without it: `data/serve` under RACKWRIGHT_HOME, or `serve` in the
     /// platform's data directory
     #[arg(long)]
@@ -43,7 +43,7 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     let shutdown = CancellationToken::new();
     let listener = bind(&args.listen).await?;
     let data_dir = places::data_dir(args.data_dir, "serve")?;
-    let mut plane = ControlPlane::start(&args.sites, &data_dir, listener, &shutdown).await?;
+    let mut plane = ControlPlane::start(&args.configs, &data_dir, listener, &shutdown).await?;
     let contexts = places::remember(&plane)?;
     places::until_connected(&plane).await;
     let sites: Vec<String> = plane.sites.iter().map(|site| format!("{} ({} machines)", site.cluster, site.machines.len())).collect();
@@ -86,7 +86,7 @@ impl ControlPlane {
             faces: JoinSet::new(),
         };
         for path in site_files {
-            plane.keep(SiteFile::load(path)?, &vault, &clock, shutdown).await?;
+            plane.keep(Loaded::read(path)?, &vault, &clock, shutdown).await?;
         }
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
         plane.faces.spawn(cache.clone().follow(store.clone(), shutdown.clone()));
@@ -109,16 +109,18 @@ impl ControlPlane {
         clock: &Arc<dyn Clock>,
         shutdown: &CancellationToken,
     ) -> Result<(), Trouble> {
-        let Loaded { site, kubeconfig, logins } = loaded;
+        let Loaded { described, kubeconfig, logins, trusts, .. } = loaded;
+        let site = described.site;
         if self.sites.iter().any(|known| known.cluster == site.cluster) {
             return Err(Trouble::failed(format!("cluster `{}` is described twice", site.cluster)));
         }
+        let _ = trusts;
         let transport = Transport::tcp();
         let mut bmcs: BTreeMap<MachineName, Bmc> = BTreeMap::new();
         // At once, so that they share a few commits.
         let saves = site.machines.iter().filter_map(|machine| {
             let login = logins.get(&machine.name)?;
-            let text = format!("{}\n{}", login.user, login.password);
+            let text = format!("{}\n{}", login.user, *login.password);
             Some(async move { vault.save(&machine.hardware.credentials, text.as_bytes()).await })
         });
         let saved = futures::future::try_join_all(saves).await;

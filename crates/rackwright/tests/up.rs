@@ -141,7 +141,7 @@ fn a_cluster_that_is_described_twice_is_refused() {
     let (_up, _) = Up::start(home, &[]);
     let site = home.join("data/up/sim/site1.toml");
     let site = site.to_str().expect("the path is text");
-    let refused = run(home, &["serve", "--listen", "127.0.0.1:0", "--site", site, "--site", site]);
+    let refused = run(home, &["serve", "--listen", "127.0.0.1:0", "--config", site, "--config", site]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("cluster `site1` is described twice"), "{refused:?}");
 }
