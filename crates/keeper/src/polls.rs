@@ -49,6 +49,13 @@ impl Polls {
         taken
     }
 
+    /// No more looks at a machine that is gone. One under way still comes back.
+    pub fn forget(&mut self, machine: &MachineName) {
+        if let Some(at) = self.at.remove(machine) {
+            self.due.remove(&(at, machine.clone()));
+        }
+    }
+
     pub fn answered(&mut self, machine: &MachineName) {
         self.under_way.remove(machine);
     }

@@ -1,7 +1,10 @@
 //! The one binary: the control plane, the simulated site and the command-line client.
 
+mod check;
 mod cli;
+mod equip;
 mod places;
+mod reload;
 mod serve;
 mod sim_serve;
 mod simulation;

@@ -31,7 +31,7 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     // The world outlives the control plane's last requests, so it has its own end.
     let (plane_stop, world_stop) = (CancellationToken::new(), CancellationToken::new());
     let mut simulation = Simulation::start(&args.world, &data_dir.join("sim"), &world_stop).await?;
-    let mut plane = ControlPlane::start(&simulation.site_files, &data_dir.join("control"), listener, &plane_stop).await?;
+    let mut plane = ControlPlane::start(serve::load_all(&simulation.site_files)?, &data_dir.join("control"), listener, &plane_stop).await?;
     let contexts = places::remember(&plane)?;
     places::until_connected(&plane).await;
     places::announce(&greeting(&args.world, &simulation, &plane, &[&data_dir, &contexts]));

@@ -99,6 +99,11 @@ impl Bmc {
         self.shared.line.post(&action.target, &json!({"ResetType": reset_type}), deadline).await
     }
 
+    /// Whether both are handles of one driver, with one session.
+    pub fn is_same_as(&self, other: &Bmc) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Ends our session with the BMC, if there is one. The next call would open another.
     pub async fn close(&self) {
         self.shared.line.close().await;

@@ -139,6 +139,7 @@ impl House {
             clock: self.clock.clone(),
             bmcs,
             undercloud: Undercloud::in_process(self.authorized_kubernetes()),
+            equipment: watch::channel(None).1,
             state: self.keeper_state.clone(),
         }
     }

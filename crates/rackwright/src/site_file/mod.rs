@@ -19,7 +19,7 @@ pub mod written;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use model::{Hardware, Home, Limits, MachineName, SecretRef, Site, SiteMachine, SiteRack, Standing};
+use model::{ClusterName, Hardware, Home, Limits, MachineName, SecretRef, Site, SiteMachine, SiteRack, Standing};
 use redfish::Login;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -36,7 +36,6 @@ pub enum Place<'a> {
     Cluster,
     Subscription,
     ResourceGroup,
-    Location,
     Role(&'a MachineName),
     Machine(&'a MachineName),
 }
@@ -46,7 +45,6 @@ pub enum Place<'a> {
 pub struct Described {
     page: Page,
     pub site: Site,
-    pub speed: f64,
     cluster: ClusterTable,
     machines: Vec<MachineTable>,
 }
@@ -85,7 +83,7 @@ impl Described {
         let site = site_of(&cluster, &racks, &machines);
         problems.verdict(&page)?;
         let site = site.ok_or_else(|| Trouble::failed(format!("{} cannot be used", path.display())))?;
-        Ok(Described { page, site, speed: cluster.speed, cluster, machines })
+        Ok(Described { page, site, cluster, machines })
     }
 
     pub fn path(&self) -> &Path {
@@ -114,7 +112,6 @@ impl Described {
             Place::Cluster => self.cluster.name.as_ref().map_or(self.cluster.line, |name| name.line),
             Place::Subscription => self.cluster.subscription.line,
             Place::ResourceGroup => self.cluster.resource_group.line,
-            Place::Location => self.cluster.location.line,
             Place::Role(name) => machine(name).map_or(1, |table| table.role.line),
             Place::Machine(name) => machine(name).map_or(1, |table| table.name.line),
         };
@@ -196,6 +193,11 @@ fn each<'a, T>(
     read_tables
 }
 
+/// Where the login of a machine lies in the vault.
+pub fn secret_of(cluster: &ClusterName, machine: &MachineName) -> SecretRef {
+    SecretRef::new(format!("bmc/{}/{}", cluster.key(), machine.key()))
+}
+
 /// The site that complete tables describe; `None` if one has a hole, which then has been complained about.
 fn site_of(cluster: &ClusterTable, racks: &[RackTable], machines: &[MachineTable]) -> Option<Site> {
     let name = cluster.name.as_ref()?.value.clone();
@@ -204,7 +206,7 @@ fn site_of(cluster: &ClusterTable, racks: &[RackTable], machines: &[MachineTable
             role: machine.role.value,
             standing: if machine.spare.as_ref().is_some_and(|spare| spare.value) { Standing::Spare } else { Standing::Provisioned },
             hardware: Hardware {
-                credentials: SecretRef::new(format!("bmc/{}/{}", name.key(), machine.name.value.key())),
+                credentials: secret_of(&name, &machine.name.value),
                 rack: machine.rack.as_ref()?.value.clone(),
                 slot: machine.slot.as_ref()?.value,
                 sku: machine.sku.clone(),

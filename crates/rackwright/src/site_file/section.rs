@@ -41,10 +41,6 @@ impl<'a> Section<'a> {
         self.problems.note(self.page, line, message);
     }
 
-    pub fn problem_with_remedy(&mut self, line: usize, message: impl Into<String>, remedy: impl Into<String>) {
-        self.problems.note_with_remedy(self.page, line, message, remedy);
-    }
-
     pub fn secret_problem(&mut self, line: usize, message: impl Into<String>) {
         self.problems.note_quoting(self.page, line, Quote::Nothing, message, None);
     }
