@@ -9,8 +9,8 @@ use super::address::{BmcUrl, Mac, RoleWord, VendorWord, Version};
 use super::page::Located;
 use super::section::Section;
 
-/// Slots are numbered from the bottom; the tallest racks have some fifty, a chassis of blades counts on.
-const SLOT_MAX: u32 = 250;
+/// Slots are numbered from the bottom, up to what the public model allows.
+const SLOT_MAX: u32 = 256;
 
 /// The longest availability zone, as the public model has it.
 const ZONE_MAX: usize = 10;
