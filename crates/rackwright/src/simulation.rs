@@ -69,6 +69,7 @@ impl Simulation {
         let store =
             SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the simulated site cannot be opened", &error))?;
         let store: SharedStore = Arc::new(store);
+        refuse_other_sites(&store, &blueprints).await?;
         let mut simulation = Simulation { site_files: Vec::new(), machines: 0, tasks: JoinSet::new() };
         for Blueprint { spec, described } in blueprints {
             let site = Site::open(spec.at_speed(args.speed), store.clone(), clock.clone()).await.map_err(|error| {
@@ -97,6 +98,16 @@ impl Simulation {
             }
         }
         Ok(())
+    }
+}
+
+/// A world goes on as it was made: a site that nobody asks for would stand still, and its control plane would miss it.
+async fn refuse_other_sites(store: &SharedStore, blueprints: &[Blueprint]) -> Result<(), Trouble> {
+    let saved = sim::saved_sites(store).await.map_err(|error| Trouble::caused("the simulated site cannot be opened", &error))?;
+    match saved.iter().find(|name| !blueprints.iter().any(|asked| asked.spec.name == **name)) {
+        None => Ok(()),
+        Some(name) => Err(Trouble::failed(format!("this data directory holds the simulated site `{name}`, which is not asked for"))
+            .hint("start it as it was, or begin a new world with another --data-dir")),
     }
 }
 

@@ -15,6 +15,6 @@ mod spec;
 
 pub use error::SimError;
 pub use listen::Endpoints;
-pub use site::Site;
+pub use site::{Site, saved_sites};
 pub use spec::SiteSpec;
 pub use world::{BmcLog, Counters, DescribedMachine, Layout, LayoutError, LogEntry, Logged, MachineSpec, Pace, Role, Vendor};

@@ -1,5 +1,6 @@
 //! A simulated site as a handle: opening it, looking at it, and changing it so that the change is saved.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +14,7 @@ use tokio_util::task::TaskTracker;
 use world::{BmcLog, Instant, Layout, Record, World};
 
 use crate::error::SimError;
-use crate::journal::Journal;
+use crate::journal::{Journal, SITES};
 use crate::redfish::Sessions;
 use crate::spec::{Shape, SiteSpec};
 use crate::{kubernetes, redfish};
@@ -49,6 +50,13 @@ pub(crate) struct Inner {
     pub stopping: CancellationToken,
     pub listeners: TaskTracker,
     sessions: Vec<Mutex<Sessions>>,
+}
+
+/// The sites that a store holds.
+pub async fn saved_sites(store: &SharedStore) -> Result<BTreeSet<String>, SimError> {
+    let documents = store.list(SITES).await?.documents;
+    let names = documents.iter().filter_map(|document| document.key.strip_prefix(SITES)?.split_once('/'));
+    Ok(names.filter(|(_, key)| *key == SHAPE_KEY).map(|(name, _)| name.to_owned()).collect())
 }
 
 impl Site {

@@ -54,8 +54,12 @@ impl Page {
     /// A line as it may be shown. A password in a site file is a mistake, but no reason to print it.
     fn quote(&self, line: usize) -> Option<&str> {
         let text = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
-        let harmless = text.replace("bmc-password-env", "").replace("bmc-password-file", "");
-        let is_secret = harmless.to_ascii_lowercase().contains("password") || harmless.contains('@');
+        let assigns_password = text.match_indices('=').any(|(at, _)| {
+            let key = text[..at].trim_end().trim_end_matches(['"', '\'']).to_ascii_lowercase();
+            let key = key.rsplit([' ', '{', ',', '"', '\'', '.']).next().unwrap_or_default();
+            key.contains("password") && !matches!(key, "bmc-password-env" | "bmc-password-file")
+        });
+        let is_secret = assigns_password || text.contains('@');
         Some(text).filter(|text| !text.is_empty() && !is_secret)
     }
 

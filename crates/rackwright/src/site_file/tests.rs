@@ -205,6 +205,7 @@ fn a_password_in_the_site_file_is_refused_by_name_and_not_shown() {
         ("bmc = ", "bmc-password = \"Hunter2\"\nbmc = "),
         ("bmc = ", "password = \"Hunter2\"\nbmc = "),
         ("bmc = ", "bmc-password = Hunter2\nbmc = "),
+        ("bmc = ", "login = { user = \"root\", password = \"Hunter2\" }\nbmc = "),
         ("http://10.0.1.17", "http://root:Hunter2@10.0.1.17"),
     ] {
         let complaint = Desk::new(&SITE.replacen(from, to, 1)).complaint();
