@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use keeper::{Keeper, Refitted, enroll_site};
-use model::{Clock, ClusterName, KeeperState, Site};
+use model::{Clock, ClusterName, KeeperState, Site, keys};
 use store::{SharedStore, SqliteStore, SystemClock, Vault};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -62,6 +62,9 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     ];
     for site in &plane.sites {
         lines.extend(plan::weaknesses(site).iter().map(|weakness| format!("  Note     {}: {weakness}", site.cluster)));
+    }
+    for stranger in plane.undescribed().await? {
+        lines.push(format!("  Note     {stranger}: it is in the data directory, but no file describes it, so nobody keeps it"));
     }
     places::announce(&lines);
     plane.watch_files(hangup, &shutdown);
@@ -164,6 +167,13 @@ impl ControlPlane {
         self.kept.push(KeptSite::new(loaded, newest));
         self.sites.push(site);
         Ok(())
+    }
+
+    /// Clusters that are stored, and that none of the files describes.
+    async fn undescribed(&self) -> Result<Vec<ClusterName>, Trouble> {
+        let stored = self.store.list(keys::CLUSTERS).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
+        let names = stored.documents.iter().filter_map(|document| ClusterName::new(document.key.strip_prefix(keys::CLUSTERS)?).ok());
+        Ok(names.filter(|name| !self.sites.iter().any(|site| site.cluster == *name)).collect())
     }
 
     /// Takes changes of the site files over while they are kept.

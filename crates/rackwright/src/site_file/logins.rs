@@ -106,7 +106,7 @@ impl Desk<'_> {
     /// Tables of `user` and `password`, by machine. No line of this file is ever shown.
     fn file_of_logins(&mut self, path: &Path, line: usize, machines: &[MachineTable]) -> Option<BTreeMap<String, Login>> {
         let text = self.open(path, line)?;
-        let page = Page { path: path.to_owned(), text };
+        let page = Page::new(path, text);
         let mut note = |line: usize, message: String| self.problems.note_quoting(&page, line, Quote::Nothing, message, None);
         let root = match DeTable::parse(&page.text) {
             Ok(root) => root,

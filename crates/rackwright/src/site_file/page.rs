@@ -13,6 +13,8 @@ const PROBLEMS_SHOWN: usize = 20;
 pub struct Page {
     pub path: PathBuf,
     pub text: String,
+    /// Where each line begins: a site of a thousand machines has many lines to be found.
+    starts: Vec<usize>,
 }
 
 /// Whether a problem's line may be shown: some hold secrets.
@@ -36,19 +38,21 @@ impl<T> Located<T> {
 }
 
 impl Page {
+    pub fn new(path: &Path, text: String) -> Page {
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let starts = std::iter::once(0).chain(breaks).collect();
+        Page { path: path.to_owned(), text, starts }
+    }
+
     pub fn read(path: &Path) -> Result<Page, Trouble> {
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|error| Trouble::failed(format!("{} cannot be read: {error}", path.display())))?;
-        Ok(Page { path: path.to_owned(), text })
+        Ok(Page::new(path, text))
     }
 
-    /// The number of the line on which a byte stands, counted from 1.
-    pub fn line_at(&self, offset: usize) -> usize {
-        self.text.as_bytes()[..offset.min(self.text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
-    }
-
+    /// The number of the line on which something stands, counted from 1.
     pub fn line_of(&self, span: &Range<usize>) -> usize {
-        self.line_at(span.start)
+        self.starts.partition_point(|start| *start <= span.start).max(1)
     }
 
     /// A line as it may be shown. A password in a site file is a mistake, but no reason to print it.
