@@ -76,9 +76,9 @@ fn check_rack(page: &Page, racks: &[RackTable], machine: &MachineTable, problems
 /// The line to the BMC: encrypted to somebody we know, unless it never leaves this computer or the site's people say so.
 fn check_line(page: &Page, cluster: &ClusterTable, machine: &MachineTable, problems: &mut Problems) {
     let Some(bmc) = &machine.bmc else { return };
-    let own_trust = machine.access.ca.as_ref().map(|ca| ca.line).or(machine.access.fingerprint.as_ref().map(|print| print.line));
+    let own_trust = machine.access.trust_line;
     match bmc.value.scheme {
-        Scheme::Https if own_trust.is_none() && cluster.access.ca.is_none() => {
+        Scheme::Https if own_trust.is_none() && cluster.access.trust_line.is_none() => {
             let address = bmc.value.host_and_port();
             let remedy = format!(
                 "give `bmc-ca`, or `bmc-fingerprint` as this shows it: \

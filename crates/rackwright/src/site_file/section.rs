@@ -33,6 +33,11 @@ impl<'a> Section<'a> {
         Some((self.page.line_of(&name.span()), value))
     }
 
+    /// Where a key stands, whatever it says.
+    pub fn line_of_key(&self, key: &str) -> Option<usize> {
+        self.table.get_key_value(key).map(|(name, _)| self.page.line_of(&name.span()))
+    }
+
     fn missing(&mut self, key: &'static str) {
         self.problems.note(self.page, self.line, format!("{} lacks `{key}`", self.what));
     }

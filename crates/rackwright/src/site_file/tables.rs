@@ -50,6 +50,8 @@ pub struct AccessKeys {
     pub password_file: Option<Located<String>>,
     pub ca: Option<Located<String>>,
     pub fingerprint: Option<Located<Fingerprint>>,
+    /// The line that says how the BMC is recognized, even if it says it wrongly.
+    pub trust_line: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -165,7 +167,9 @@ fn bmc(section: &mut Section<'_>) -> Option<Located<BmcUrl>> {
 }
 
 fn access(section: &mut Section<'_>) -> AccessKeys {
+    let trust_line = section.line_of_key("bmc-fingerprint").or_else(|| section.line_of_key("bmc-ca"));
     let keys = AccessKeys {
+        trust_line,
         user: section.text_if_given("bmc-user"),
         password_env: section.text_if_given("bmc-password-env"),
         password_file: section.text_if_given("bmc-password-file"),
