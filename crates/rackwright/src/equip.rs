@@ -11,7 +11,7 @@ use store::Vault;
 use tokio::sync::mpsc;
 
 use crate::cli::trouble::Trouble;
-use crate::site_file::{BmcTrust, Loaded};
+use crate::site_file::{BmcTrust, Loaded, Place};
 
 /// What a site was equipped with before, so that what did not change goes on with its sessions and connections.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,10 @@ pub async fn equip(
 
 pub async fn undercloud(loaded: &Loaded) -> Result<Undercloud, Trouble> {
     let undercloud = Undercloud::from_kubeconfig_context(&loaded.kubeconfig, loaded.kubeconfig_context.as_deref()).await;
-    undercloud.map_err(|fault| Trouble::caused(&format!("the kubeconfig of `{}` cannot be used", loaded.site().cluster), &fault))
+    undercloud.map_err(|fault| {
+        let at = loaded.described.locate(Place::Kubeconfig);
+        Trouble::failed(format!("the kubeconfig of `{}` cannot be used", loaded.site().cluster)).detail(format!("{at}: {fault}"))
+    })
 }
 
 pub fn is_same_undercloud(before: &Loaded, after: &Loaded) -> bool {

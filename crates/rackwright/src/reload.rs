@@ -60,6 +60,9 @@ impl KeptSite {
         let is_settled = now == self.seen || patience == Patience::None;
         self.seen = now.clone();
         let is_due = now != self.marks || self.failing.is_some();
+        if !is_due && patience == Patience::None {
+            places::announce(&[format!("{} says what it said before", self.loaded.described.path().display())]);
+        }
         if !is_due || !is_settled {
             return;
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use keeper::{Keeper, Refitted, enroll_site};
-use model::{Clock, ClusterName, KeeperState, Site, keys};
+use model::{Clock, ClusterName, KeeperState, Site, SiteMachine, keys};
 use store::{SharedStore, SqliteStore, SystemClock, Vault};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -20,7 +20,7 @@ use crate::cli::trouble::{Exit, Trouble};
 use crate::equip::equip;
 use crate::places::{self, Signals};
 use crate::reload::{self, KeptSite};
-use crate::site_file::Loaded;
+use crate::site_file::{Loaded, Place};
 
 /// Where the API listens unless told otherwise: RACK on a telephone's keys.
 pub const LISTEN: &str = "127.0.0.1:7225";
@@ -78,13 +78,27 @@ pub fn load_all(paths: &[PathBuf]) -> Result<Vec<Loaded>, Trouble> {
         let next = Loaded::read(path)?;
         let cluster = &next.site().cluster;
         if let Some(first) = loaded.iter().find(|known| known.site().cluster == *cluster) {
-            let place = next.described.locate(crate::site_file::Place::Cluster);
-            let first = first.described.locate(crate::site_file::Place::Cluster);
-            return Err(Trouble::failed(format!("cluster `{cluster}` is described twice")).detail(first).detail(place));
+            let places = [first, &next].map(|loaded| loaded.described.locate(Place::Cluster));
+            return Err(Trouble { details: places.into(), ..Trouble::failed(format!("cluster `{cluster}` is described twice")) });
         }
+        refuse_shared_bmcs(&loaded, &next)?;
         loaded.push(next);
     }
     Ok(loaded)
+}
+
+/// Two keepers at one BMC would undo each other's work.
+fn refuse_shared_bmcs(known: &[Loaded], next: &Loaded) -> Result<(), Trouble> {
+    for machine in &next.site().machines {
+        let address = &machine.hardware.bmc_address;
+        let is_same = |other: &&SiteMachine| other.hardware.bmc_address.eq_ignore_ascii_case(address);
+        let found = known.iter().find_map(|loaded| Some((loaded, loaded.site().machines.iter().find(is_same)?)));
+        if let Some((loaded, other)) = found {
+            let places = [loaded.described.locate(Place::Machine(&other.name)), next.described.locate(Place::Machine(&machine.name))];
+            return Err(Trouble { details: places.into(), ..Trouble::failed(format!("BMC {address} is in two sites")) });
+        }
+    }
+    Ok(())
 }
 
 /// A running control plane: store, keepers and API.

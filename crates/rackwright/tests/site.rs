@@ -198,6 +198,11 @@ fn a_check_names_every_deviation_and_leaves_no_session_behind() {
     let report: Value = serde_json::from_slice(&site.check(&["-o", "json"]).stdout).expect("it is JSON");
     assert_eq!((&report["sites"][0]["ok"], report["sites"][0]["problems"].as_array().map(Vec::len)), (&Value::Bool(false), Some(3)));
 
+    site.change("site1.toml", |file| {
+        file["cluster"].as_table_mut().expect("a table").insert("kubeconfig-context".to_owned(), "nowhere".into());
+    });
+    let out = text(&site.check(&[]).stdout);
+    assert!(out.contains("problem: the undercloud does not answer: ") && out.contains("nowhere"), "{out}");
     site.change("site1.toml", |file| file["cluster"]["kubeconfig"] = "nowhere.yaml".into());
     let refused = site.check(&[]);
     assert_eq!(refused.status.code(), Some(1));
@@ -261,10 +266,15 @@ fn a_file_that_cannot_be_used_changes_nothing() {
     serve.signal("-HUP");
     serve.until_said("site1.toml:2: cluster `site1` cannot be renamed to `site2` while it is kept");
     std::fs::write(site.path("site1.toml"), &before).expect("the file can be written");
-    site.take_out("rack1control01");
+    let (_, login) = site.take_out("rack1control01");
     serve.until_said("`rack1control01` is in the control plane and cannot be taken out of the file");
     let machines = text(&run(site.home(), &["bmm", "list"]).stdout);
     assert_eq!(machines.lines().count(), 1 + 12, "{machines}");
+    std::fs::write(site.path("site1.toml"), &before).expect("the file can be written");
+    site.change("site1-bmc-credentials.toml", |logins| drop(logins.insert("rack1control01".to_owned(), login)));
+    serve.until_said("site1.toml was written anew and says the same");
+    serve.signal("-HUP");
+    serve.until_said("site1.toml says what it said before");
 }
 
 #[test]

@@ -148,6 +148,14 @@ fn a_cluster_that_is_described_twice_is_refused() {
     let refused = run(home, &["serve", "--listen", "127.0.0.1:0", "--config", site, "--config", site]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("cluster `site1` is described twice"), "{refused:?}");
+
+    let copy = home.join("data/up/sim/site2.toml");
+    let described = std::fs::read_to_string(site).expect("the simulator wrote its file");
+    std::fs::write(&copy, described.replacen("name = \"site1\"", "name = \"site2\"", 1)).expect("the file can be written");
+    let copy = copy.to_str().expect("the path is text");
+    let refused = run(home, &["serve", "--listen", "127.0.0.1:0", "--config", site, "--config", copy]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("is in two sites"), "{refused:?}");
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub enum Place<'a> {
     Cluster,
     Subscription,
     ResourceGroup,
+    Kubeconfig,
     Role(&'a MachineName),
     Machine(&'a MachineName),
 }
@@ -112,6 +113,7 @@ impl Described {
             Place::Cluster => self.cluster.name.as_ref().map_or(self.cluster.line, |name| name.line),
             Place::Subscription => self.cluster.subscription.line,
             Place::ResourceGroup => self.cluster.resource_group.line,
+            Place::Kubeconfig => self.cluster.kubeconfig_context.as_ref().map_or(self.cluster.kubeconfig.line, |context| context.line),
             Place::Role(name) => machine(name).map_or(1, |table| table.role.line),
             Place::Machine(name) => machine(name).map_or(1, |table| table.name.line),
         };
