@@ -17,6 +17,7 @@ mod trust;
 pub mod written;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use model::{ClusterName, Hardware, Home, Limits, MachineName, SecretRef, Site, SiteMachine, SiteRack, Standing};
@@ -51,7 +52,6 @@ pub struct Described {
 }
 
 /// A site file with everything it points to.
-#[derive(Debug)]
 pub struct Loaded {
     pub described: Described,
     pub kubeconfig: String,
@@ -146,6 +146,13 @@ impl Loaded {
 
     pub fn site(&self) -> &Site {
         &self.described.site
+    }
+}
+
+/// A kubeconfig holds keys and tokens, and is never printed.
+impl fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loaded").field("path", &self.described.path()).field("sources", &self.sources).finish_non_exhaustive()
     }
 }
 
