@@ -173,9 +173,21 @@ impl View {
         }
     }
 
-    /// Only operations and requests come and go; the rest of a site stays.
+    /// Operations and requests come and go; machines and racks go when the site's people take them out.
     fn remove(&mut self, key: &str) {
         let id = key.rsplit('/').next().unwrap_or_default();
+        if let Some((cluster, name)) = key.strip_prefix(keys::MACHINES).and_then(|place| place.split_once('/')) {
+            if let (Ok(cluster), Ok(name)) = (ClusterName::new(cluster), MachineName::new(name))
+                && let Some(machines) = self.machines.get_mut(&cluster)
+            {
+                machines.remove(&name);
+            }
+        } else if let Some((cluster, name)) = key.strip_prefix(keys::RACKS).and_then(|place| place.split_once('/'))
+            && let (Ok(cluster), Ok(name)) = (ClusterName::new(cluster), RackName::new(name))
+            && let Some(racks) = self.racks.get_mut(&cluster)
+        {
+            racks.remove(&name);
+        }
         if key.starts_with(keys::REQUESTS) {
             self.requests.remove(&RequestId::new(id));
         } else if key.starts_with(keys::OPERATIONS)

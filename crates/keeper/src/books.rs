@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Machine, MachineName, OPERATION_FORMAT, Observation, Operation, Request, RequestId, Timestamp, keys};
-use plan::{Plan, Snapshot, Visit, invariants};
+use plan::{Enrolment, Plan, Snapshot, Stored, Visit, invariants};
 use serde::Serialize;
 use store::{Commit, Expected, Fence, Revision, SharedStore};
 
@@ -146,6 +146,40 @@ impl Books {
             }
         }
         visit
+    }
+
+    /// What is stored of the site, but for its racks, which no decision of a plan needs.
+    pub fn stored(&self) -> (Stored, BTreeMap<String, Revision>) {
+        let machines = self.snapshot.machines.iter().map(|(name, machine)| (name.clone(), (**machine).clone()));
+        let stored = Stored {
+            cluster: Some((*self.snapshot.cluster).clone()),
+            racks: BTreeMap::new(),
+            machines: machines.collect(),
+            running: self.snapshot.running().map(|(machine, operation)| (machine.clone(), operation.clone())).collect(),
+        };
+        (stored, self.revisions.clone())
+    }
+
+    /// Takes a committed enrolment over into the snapshot.
+    pub fn take_enrolment(&mut self, enrolment: &Enrolment, revision: Revision) {
+        let cluster = self.snapshot.cluster.name.clone();
+        if let Some(document) = &enrolment.cluster {
+            self.snapshot.cluster = std::sync::Arc::new(document.clone());
+            self.revisions.insert(keys::cluster(&cluster), revision);
+        }
+        for (name, machine) in &enrolment.machines {
+            self.snapshot.set_machine(machine.clone());
+            self.revisions.insert(keys::machine(&cluster, name), revision);
+        }
+        for name in &enrolment.forgotten_machines {
+            self.snapshot.forget_machine(name);
+            self.revisions.remove(&keys::machine(&cluster, name));
+            self.dirty.remove(name);
+            if let Some(at) = self.revisits.remove(name) {
+                self.due.remove(&(at, name.clone()));
+            }
+        }
+        self.mark_all();
     }
 
     /// The commit of a plan's changes: fenced, and with the revisions we believe in.

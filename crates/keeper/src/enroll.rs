@@ -1,56 +1,77 @@
-//! Writes a site's description into the store before its keeper starts.
+//! Brings the stored documents of a site in line with its description. What that means is decided by `plan`.
 
 use std::collections::BTreeMap;
 
-use model::{Clock, Site, keys};
-use plan::Enrolled;
+use model::{Clock, Operation, Site, keys};
+use plan::{Enrolment, Stored};
 use serde::de::DeserializeOwned;
-use store::{Commit, Document, Expected, SharedStore};
+use store::{Commit, Document, Expected, Revision, SharedStore};
 
 use crate::KeeperError;
 
-/// Brings the stored documents of a site in line with its description. Safe to repeat.
-pub async fn enroll_site(store: &SharedStore, clock: &dyn Clock, site: &Site) -> Result<(), KeeperError> {
+/// Enrols a site before its keeper starts. Safe to repeat.
+pub async fn enroll_site(store: &SharedStore, clock: &dyn Clock, site: &Site) -> Result<Enrolment, KeeperError> {
     let failed = |source| KeeperError::Store { cluster: site.cluster.clone(), source };
-    let mut commit = Commit::default();
-    let mut stored = Enrolled::default();
-    let cluster_key = keys::cluster(&site.cluster);
-    match store.get(&cluster_key).await.map_err(failed)? {
-        Some(document) => {
-            commit = commit.expect(cluster_key.clone(), Expected::At(document.revision));
-            stored.cluster = Some(decode(&document)?);
-        }
-        None => commit = commit.expect(cluster_key.clone(), Expected::Absent),
-    }
+    let mut stored = Stored::default();
     let mut revisions = BTreeMap::new();
-    for document in store.list(&keys::racks_of(&site.cluster)).await.map_err(failed)?.documents {
-        let rack: model::Rack = decode(&document)?;
-        revisions.insert(document.key.clone(), document.revision);
-        stored.racks.insert(rack.name.clone(), rack);
+    if let Some(document) = store.get(&keys::cluster(&site.cluster)).await.map_err(failed)? {
+        stored.cluster = Some(decode(&document)?);
+        revisions.insert(document.key, document.revision);
     }
+    load_racks(store, site, &mut stored, &mut revisions).await?;
     for document in store.list(&keys::machines_of(&site.cluster)).await.map_err(failed)?.documents {
         let machine: model::Machine = decode(&document)?;
         revisions.insert(document.key.clone(), document.revision);
         stored.machines.insert(machine.name.clone(), machine);
     }
-    let writes = plan::enroll(&stored, site, clock.now());
-    if let Some(cluster) = &writes.cluster {
-        commit = commit.put(cluster_key, encode(cluster));
+    for document in store.list(&keys::operations_of(&site.cluster)).await.map_err(failed)?.documents {
+        let operation: Operation = decode(&document)?;
+        if operation.is_running() {
+            stored.running.insert(operation.machine, operation.id);
+        }
     }
-    // A keeper may be at work on these documents: what it wrote since we read them is not overwritten.
-    let expected = |key: &String| revisions.get(key).map_or(Expected::Absent, |revision| Expected::At(*revision));
-    for rack in writes.racks.values() {
-        let key = keys::rack(&site.cluster, &rack.name);
-        commit = commit.expect(key.clone(), expected(&key)).put(key, encode(rack));
-    }
-    for machine in writes.machines.values() {
-        let key = keys::machine(&site.cluster, &machine.name);
-        commit = commit.expect(key.clone(), expected(&key)).put(key, encode(machine));
-    }
+    let enrolment = plan::enroll(&stored, site, clock.now());
+    let commit = commit_of(&enrolment, site, &revisions);
     if !commit.writes.is_empty() {
         store.commit(commit).await.map_err(failed)?;
     }
+    Ok(enrolment)
+}
+
+pub(crate) async fn load_racks(
+    store: &SharedStore,
+    site: &Site,
+    stored: &mut Stored,
+    revisions: &mut BTreeMap<String, Revision>,
+) -> Result<(), KeeperError> {
+    let failed = |source| KeeperError::Store { cluster: site.cluster.clone(), source };
+    for document in store.list(&keys::racks_of(&site.cluster)).await.map_err(failed)?.documents {
+        let rack: model::Rack = decode(&document)?;
+        revisions.insert(document.key, document.revision);
+        stored.racks.insert(rack.name.clone(), rack);
+    }
     Ok(())
+}
+
+/// A keeper may be at work on these documents: what was written since we read them is not overwritten.
+pub(crate) fn commit_of(enrolment: &Enrolment, site: &Site, revisions: &BTreeMap<String, Revision>) -> Commit {
+    let cluster = &site.cluster;
+    let mut writes: Vec<(String, Option<Vec<u8>>)> = Vec::new();
+    writes.extend(enrolment.cluster.iter().map(|document| (keys::cluster(cluster), Some(encode(document)))));
+    writes.extend(enrolment.racks.iter().map(|(name, rack)| (keys::rack(cluster, name), Some(encode(rack)))));
+    writes.extend(enrolment.machines.iter().map(|(name, machine)| (keys::machine(cluster, name), Some(encode(machine)))));
+    writes.extend(enrolment.forgotten_racks.iter().map(|name| (keys::rack(cluster, name), None)));
+    writes.extend(enrolment.forgotten_machines.iter().map(|name| (keys::machine(cluster, name), None)));
+    let mut commit = Commit::default();
+    for (key, value) in writes {
+        let expected = revisions.get(&key).map_or(Expected::Absent, |revision| Expected::At(*revision));
+        commit = commit.expect(key.clone(), expected);
+        commit = match value {
+            Some(value) => commit.put(key, value),
+            None => commit.delete(key),
+        };
+    }
+    commit
 }
 
 pub(crate) fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, KeeperError> {

@@ -10,14 +10,15 @@ mod lease;
 mod polls;
 mod run;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kubernetes::Undercloud;
-use model::{Clock, ClusterName, KeeperState, MachineName, Span};
+use model::{Clock, ClusterName, KeeperState, MachineName, Site, Span};
+use plan::KeptBecause;
 use redfish::Bmc;
 use store::{SharedStore, StoreError};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 pub use devices::VaultCredentials;
 pub use enroll::enroll_site;
@@ -49,8 +50,29 @@ pub struct Keeper {
     pub clock: Arc<dyn Clock>,
     pub bmcs: BTreeMap<MachineName, Bmc>,
     pub undercloud: Undercloud,
+    /// What replaces the devices above when the site is described anew while it is kept.
+    pub equipment: watch::Receiver<Option<Arc<Equipment>>>,
     /// Where the keeper says how it is doing.
     pub state: watch::Sender<KeeperState>,
+}
+
+/// A site as it is described anew, and the way to each of its devices. A machine whose way is unchanged comes with the
+/// driver that it had, so that its session goes on.
+#[derive(Debug)]
+pub struct Equipment {
+    pub site: Site,
+    pub bmcs: BTreeMap<MachineName, Bmc>,
+    pub undercloud: Undercloud,
+    /// Told each time the description, or what was left of it to do, has been taken over.
+    pub refitted: mpsc::UnboundedSender<Refitted>,
+}
+
+/// What became of the machines that are no longer described.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refitted {
+    pub cluster: ClusterName,
+    pub forgotten: BTreeSet<MachineName>,
+    pub kept: BTreeMap<MachineName, KeptBecause>,
 }
 
 impl std::fmt::Debug for Keeper {

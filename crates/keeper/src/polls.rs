@@ -67,6 +67,13 @@ impl Polls {
         taken
     }
 
+    /// No more looks at a machine that is gone. One under way still comes back.
+    pub fn forget(&mut self, machine: &MachineName) {
+        if let Some(at) = self.at.remove(machine) {
+            self.due.remove(&(at, machine.clone()));
+        }
+    }
+
     /// A look has ended. Says whether another one is wanted soon.
     pub fn answered(&mut self, machine: &MachineName) -> Soon {
         self.under_way.remove(machine);

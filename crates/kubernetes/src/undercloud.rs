@@ -43,9 +43,14 @@ impl Undercloud {
     /// The context's own `proxy-url` is not supported and refused; a proxy from the environment is not used, since
     /// the API server of a site is not behind a proxy for web browsing. Must be called inside a tokio runtime.
     pub async fn from_kubeconfig(yaml: &str) -> Result<Self, Fault> {
+        Undercloud::from_kubeconfig_context(yaml, None).await
+    }
+
+    /// The same for a context that is named, where a kubeconfig knows several clusters.
+    pub async fn from_kubeconfig_context(yaml: &str, context: Option<&str>) -> Result<Self, Fault> {
         let kubeconfig = Kubeconfig::from_yaml(yaml).map_err(|error| unusable(&error))?;
         let names_proxy = kubeconfig.clusters.iter().filter_map(|named| named.cluster.as_ref()).any(|cluster| cluster.proxy_url.is_some());
-        let options = KubeConfigOptions::default();
+        let options = KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
         let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| unusable(&error))?;
         if !names_proxy {
             config.proxy_url = None;

@@ -1,26 +1,61 @@
 //! How a site's description becomes documents, and what of a later description is taken over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use model::{
-    Cluster, ClusterStatus, Connection, DesiredPower, LastSeen, Machine, MachineName, Management, Provisioning, Rack, RackName, Site,
-    SiteMachine, Standing, Timestamp,
+    Cluster, ClusterStatus, Connection, DesiredPower, LastSeen, Machine, MachineName, Management, OperationId, Provisioning, Rack,
+    RackName, Site, SiteMachine, Standing, Timestamp,
 };
 
-/// The documents of a site: as stored, or as they should be stored.
+/// The documents of a site as they are stored, and what is being done to its machines.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Enrolled {
+pub struct Stored {
     pub cluster: Option<Cluster>,
     pub racks: BTreeMap<RackName, Rack>,
     pub machines: BTreeMap<MachineName, Machine>,
+    pub running: BTreeMap<MachineName, OperationId>,
+}
+
+/// What to write and to forget so that the stored documents agree with a description.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Enrolment {
+    pub cluster: Option<Cluster>,
+    pub racks: BTreeMap<RackName, Rack>,
+    pub machines: BTreeMap<MachineName, Machine>,
+    pub forgotten_racks: BTreeSet<RackName>,
+    pub forgotten_machines: BTreeSet<MachineName>,
+    /// Machines that are no longer described and stay all the same, for now.
+    pub kept: BTreeMap<MachineName, KeptBecause>,
+}
+
+/// Why a machine that nobody describes any more is not forgotten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeptBecause {
+    /// An operation that was accepted is carried to its end.
+    Running { operation: OperationId },
+    /// Its node is cordoned on our account; forgetting the machine would leave the node so for ever.
+    Cordoned,
+    /// Forgetting a voter would make the quorum look smaller than it is.
+    ControlPlane,
+}
+
+impl fmt::Display for KeptBecause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeptBecause::Running { operation } => write!(f, "operation {operation} is at work on it; it goes when that has ended"),
+            KeptBecause::Cordoned => f.write_str("it is cordoned; it goes when it is uncordoned"),
+            KeptBecause::ControlPlane => f.write_str("it is in the control plane"),
+        }
+    }
 }
 
 /// What to write so that the stored documents agree with the description.
 ///
 /// A machine that is known keeps all that was learnt and decided about it; only its hardware follows the description.
-/// Machines that the description no longer names are left alone: forgetting a server is a person's decision.
-pub fn enroll(stored: &Enrolled, site: &Site, now: Timestamp) -> Enrolled {
-    let mut writes = Enrolled::default();
+/// One that the description no longer names is forgotten, unless something is still to be done for it.
+pub fn enroll(stored: &Stored, site: &Site, now: Timestamp) -> Enrolment {
+    let mut writes = Enrolment::default();
     let cluster = describe_cluster(stored.cluster.as_ref(), site, now);
     if stored.cluster.as_ref() != Some(&cluster) {
         writes.cluster = Some(cluster);
@@ -48,12 +83,44 @@ pub fn enroll(stored: &Enrolled, site: &Site, now: Timestamp) -> Enrolled {
             writes.machines.insert(machine.name.clone(), machine);
         }
     }
+    forget_undescribed(stored, site, &mut writes);
     writes
+}
+
+fn forget_undescribed(stored: &Stored, site: &Site, writes: &mut Enrolment) {
+    let machines: BTreeSet<&MachineName> = site.machines.iter().map(|machine| &machine.name).collect();
+    let mut racks: BTreeSet<&RackName> = site.racks.iter().map(|rack| &rack.name).collect();
+    for (name, machine) in stored.machines.iter().filter(|(name, _)| !machines.contains(name)) {
+        match why_keep(machine, stored.running.get(name)) {
+            Some(reason) => {
+                racks.insert(&machine.hardware.rack);
+                writes.kept.insert(name.clone(), reason);
+            }
+            None => {
+                writes.forgotten_machines.insert(name.clone());
+            }
+        }
+    }
+    writes.forgotten_racks = stored.racks.keys().filter(|name| !racks.contains(name)).cloned().collect();
+}
+
+/// What is still to be done for a machine that nobody describes any more.
+pub fn why_keep(machine: &Machine, running: Option<&OperationId>) -> Option<KeptBecause> {
+    let is_cordoned_by_us = machine.last_seen.node.as_ref().is_some_and(|node| node.what.cordoned_by_us);
+    if let Some(operation) = running {
+        Some(KeptBecause::Running { operation: operation.clone() })
+    } else if machine.is_active_kcp() {
+        Some(KeptBecause::ControlPlane)
+    } else if !machine.holds.is_empty() || is_cordoned_by_us {
+        Some(KeptBecause::Cordoned)
+    } else {
+        None
+    }
 }
 
 fn describe_cluster(before: Option<&Cluster>, site: &Site, now: Timestamp) -> Cluster {
     match before {
-        Some(cluster) => Cluster { home: site.home.clone(), limits: site.limits.clone(), ..cluster.clone() },
+        Some(cluster) => Cluster { home: site.home.clone(), version: site.version.clone(), limits: site.limits.clone(), ..cluster.clone() },
         None => Cluster {
             name: site.cluster.clone(),
             home: site.home.clone(),

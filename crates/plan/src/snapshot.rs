@@ -53,6 +53,13 @@ impl Snapshot {
         self.machines.insert(machine.name.clone(), Arc::new(machine));
     }
 
+    /// A machine that was taken out of the site. What was done to it stays as long as ended operations do.
+    pub fn forget_machine(&mut self, name: &MachineName) {
+        self.index.control_plane.remove(name);
+        self.machines.remove(name);
+        self.observations.remove(name);
+    }
+
     pub fn set_operation(&mut self, operation: Operation) {
         match &operation.ended {
             None => {

@@ -1,8 +1,11 @@
 //! The one binary: the control plane, the simulated site and the command-line client.
 
+mod check;
 mod cli;
 mod descriptors;
+mod equip;
 mod places;
+mod reload;
 mod serve;
 mod sim_serve;
 mod simulation;

@@ -7,19 +7,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use keeper::{Keeper, VaultCredentials, enroll_site};
-use kubernetes::Undercloud;
-use model::{Clock, ClusterName, KeeperState, MachineName, Site};
-use redfish::{Bmc, Transport};
+use keeper::{Keeper, Refitted, enroll_site};
+use model::{Clock, ClusterName, KeeperState, Site, SiteMachine, keys};
 use store::{SharedStore, SqliteStore, SystemClock, Vault};
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::trouble::{Exit, Trouble};
+use crate::equip::equip;
 use crate::places::{self, Signals};
-use crate::site_file::{Loaded, SiteFile};
+use crate::reload::{self, KeptSite};
+use crate::site_file::{Loaded, Place};
 
 /// Where the API listens unless told otherwise: RACK on a telephone's keys.
 pub const LISTEN: &str = "127.0.0.1:7225";
@@ -27,8 +28,11 @@ pub const LISTEN: &str = "127.0.0.1:7225";
 #[derive(Args, Clone, Debug)]
 pub struct ServeArgs {
     /// A file that describes a site; give it once for each site
-    #[arg(long = "site", required = true)]
-    pub sites: Vec<PathBuf>,
+    #[arg(long = "config", value_name = "FILE", required = true)]
+    pub configs: Vec<PathBuf>,
+    /// Start nothing: read the files, look at every BMC and at the undercloud, and say what is not as described
+    #[arg(long)]
+    pub check: bool,
     /// Where the control plane keeps what it knows. Without it: `data/serve` under RACKWRIGHT_HOME, or `serve` in the
     /// platform's data directory
     #[arg(long)]
@@ -40,20 +44,61 @@ pub struct ServeArgs {
 
 pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     let signals = Signals::listen()?;
+    let hangup = signal(SignalKind::hangup()).map_err(|error| Trouble::caused("signals cannot be heard", &error))?;
     let shutdown = CancellationToken::new();
+    let loaded = load_all(&args.configs)?;
     let listener = bind(&args.listen).await?;
     let data_dir = places::data_dir(args.data_dir, "serve")?;
-    let mut plane = ControlPlane::start(&args.sites, &data_dir, listener, &shutdown).await?;
+    let mut plane = ControlPlane::start(loaded, &data_dir, listener, &shutdown).await?;
     let contexts = places::remember(&plane)?;
     places::until_connected(&plane).await;
     let sites: Vec<String> = plane.sites.iter().map(|site| format!("{} ({} machines)", site.cluster, site.machines.len())).collect();
-    places::announce(&[
+    let mut lines = vec![
         format!("Rackwright keeps {}", sites.join(", ")),
         format!("  API      http://{}", plane.address),
         format!("  Data     {}", data_dir.display()),
         format!("  Context  local, in {}", contexts.display()),
-    ]);
+        "  Files    are looked at every few seconds; SIGHUP reads them at once".to_owned(),
+    ];
+    for site in &plane.sites {
+        lines.extend(plan::weaknesses(site).iter().map(|weakness| format!("  Note     {}: {weakness}", site.cluster)));
+    }
+    for stranger in plane.undescribed().await? {
+        lines.push(format!("  Note     {stranger}: it is in the data directory, but no file describes it, so nobody keeps it"));
+    }
+    places::announce(&lines);
+    plane.watch_files(hangup, &shutdown);
     signals.until_told_to_stop(&shutdown, plane.ended()).await
+}
+
+/// Reads every file before anything is made, so that a wrong one leaves nothing behind.
+pub fn load_all(paths: &[PathBuf]) -> Result<Vec<Loaded>, Trouble> {
+    let mut loaded: Vec<Loaded> = Vec::new();
+    for path in paths {
+        let next = Loaded::read(path)?;
+        let cluster = &next.site().cluster;
+        if let Some(first) = loaded.iter().find(|known| known.site().cluster == *cluster) {
+            let places = [first, &next].map(|loaded| loaded.described.locate(Place::Cluster));
+            return Err(Trouble { details: places.into(), ..Trouble::failed(format!("cluster `{cluster}` is described twice")) });
+        }
+        refuse_shared_bmcs(&loaded, &next)?;
+        loaded.push(next);
+    }
+    Ok(loaded)
+}
+
+/// Two keepers at one BMC would undo each other's work.
+fn refuse_shared_bmcs(known: &[Loaded], next: &Loaded) -> Result<(), Trouble> {
+    for machine in &next.site().machines {
+        let address = &machine.hardware.bmc_address;
+        let is_same = |other: &&SiteMachine| other.hardware.bmc_address.eq_ignore_ascii_case(address);
+        let found = known.iter().find_map(|loaded| Some((loaded, loaded.site().machines.iter().find(is_same)?)));
+        if let Some((loaded, other)) = found {
+            let places = [loaded.described.locate(Place::Machine(&other.name)), next.described.locate(Place::Machine(&machine.name))];
+            return Err(Trouble { details: places.into(), ..Trouble::failed(format!("BMC {address} is in two sites")) });
+        }
+    }
+    Ok(())
 }
 
 /// A running control plane: store, keepers and API.
@@ -61,6 +106,9 @@ pub struct ControlPlane {
     pub address: SocketAddr,
     pub sites: Vec<Site>,
     pub store: SharedStore,
+    vault: Arc<Vault>,
+    kept: Vec<KeptSite>,
+    refitted: (mpsc::UnboundedSender<Refitted>, Option<mpsc::UnboundedReceiver<Refitted>>),
     keeper_states: BTreeMap<ClusterName, watch::Receiver<KeeperState>>,
     keepers: JoinSet<()>,
     faces: JoinSet<()>,
@@ -70,23 +118,27 @@ pub struct ControlPlane {
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 impl ControlPlane {
-    pub async fn start(site_files: &[PathBuf], dir: &Path, listener: TcpListener, shutdown: &CancellationToken) -> Result<Self, Trouble> {
+    pub async fn start(sites: Vec<Loaded>, dir: &Path, listener: TcpListener, shutdown: &CancellationToken) -> Result<Self, Trouble> {
         let address = listener.local_addr().map_err(|error| Trouble::caused("the API cannot listen", &error))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let store = SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the store cannot be opened", &error))?;
         let store: SharedStore = Arc::new(store);
         let vault = Vault::open(store.clone(), &dir.join("vault.key")).await;
         let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
+        let (told, outcomes) = mpsc::unbounded_channel();
         let mut plane = ControlPlane {
             address,
             sites: Vec::new(),
             store: store.clone(),
+            vault,
+            kept: Vec::new(),
+            refitted: (told, Some(outcomes)),
             keeper_states: BTreeMap::new(),
             keepers: JoinSet::new(),
             faces: JoinSet::new(),
         };
-        for path in site_files {
-            plane.keep(SiteFile::load(path)?, &vault, &clock, shutdown).await?;
+        for loaded in sites {
+            plane.keep(loaded, &clock, shutdown).await?;
         }
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
         plane.faces.spawn(cache.clone().follow(store.clone(), shutdown.clone()));
@@ -102,52 +154,47 @@ impl ControlPlane {
     }
 
     /// Enrols a site and starts its keeper.
-    async fn keep(
-        &mut self,
-        loaded: Loaded,
-        vault: &Arc<Vault>,
-        clock: &Arc<dyn Clock>,
-        shutdown: &CancellationToken,
-    ) -> Result<(), Trouble> {
-        let Loaded { site, kubeconfig, logins } = loaded;
-        if self.sites.iter().any(|known| known.cluster == site.cluster) {
-            return Err(Trouble::failed(format!("cluster `{}` is described twice", site.cluster)));
+    async fn keep(&mut self, loaded: Loaded, clock: &Arc<dyn Clock>, shutdown: &CancellationToken) -> Result<(), Trouble> {
+        let equipment = Arc::new(equip(&loaded, None, &self.vault, self.refitted.0.clone()).await?);
+        let site = loaded.site().clone();
+        let enrolment = enroll_site(&self.store, clock.as_ref(), &site).await;
+        let enrolment = enrolment.map_err(|error| Trouble::caused("the site cannot be enrolled", &error))?;
+        if !enrolment.forgotten_machines.is_empty() {
+            let outcome = Refitted { cluster: site.cluster.clone(), forgotten: enrolment.forgotten_machines, kept: BTreeMap::new() };
+            reload::tell(&outcome, &self.vault).await;
         }
-        let transport = Transport::tcp();
-        let mut bmcs: BTreeMap<MachineName, Bmc> = BTreeMap::new();
-        // At once, so that they share a few commits.
-        let saves = site.machines.iter().filter_map(|machine| {
-            let login = logins.get(&machine.name)?;
-            let text = format!("{}\n{}", login.user, login.password);
-            Some(async move { vault.save(&machine.hardware.credentials, text.as_bytes()).await })
-        });
-        let saved = futures::future::try_join_all(saves).await;
-        saved.map_err(|error| Trouble::caused("BMC credentials cannot be saved", &error))?;
-        for machine in &site.machines {
-            let secret = machine.hardware.credentials.clone();
-            let address = machine.hardware.bmc_address.parse().map_err(|error| Trouble::caused("a BMC address is no URL", &error))?;
-            let credentials = Arc::new(VaultCredentials::new(vault.clone(), secret));
-            bmcs.insert(machine.name.clone(), Bmc::new(transport.clone(), address, credentials));
-        }
-        let undercloud = Undercloud::from_kubeconfig(&kubeconfig).await;
-        let undercloud =
-            undercloud.map_err(|fault| Trouble::caused(&format!("the kubeconfig of `{}` cannot be used", site.cluster), &fault))?;
-        enroll_site(&self.store, clock.as_ref(), &site).await.map_err(|error| Trouble::caused("the site cannot be enrolled", &error))?;
         let (state, how_it_is) = watch::channel(KeeperState::Starting);
         self.keeper_states.insert(site.cluster.clone(), how_it_is);
+        let (newest, descriptions) = watch::channel(Some(equipment.clone()));
         let keeper = Keeper {
             cluster: site.cluster.clone(),
             // A data directory has one process, so what this name held before has ended.
             holder: "local".to_owned(),
             store: self.store.clone(),
             clock: clock.clone(),
-            bmcs,
-            undercloud,
+            bmcs: equipment.bmcs.clone(),
+            undercloud: equipment.undercloud.clone(),
+            equipment: descriptions,
             state,
         };
         self.keepers.spawn(keeper.run_for_ever(shutdown.clone()));
+        self.kept.push(KeptSite::new(loaded, newest));
         self.sites.push(site);
         Ok(())
+    }
+
+    /// Clusters that are stored, and that none of the files describes.
+    async fn undescribed(&self) -> Result<Vec<ClusterName>, Trouble> {
+        let stored = self.store.list(keys::CLUSTERS).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
+        let names = stored.documents.iter().filter_map(|document| ClusterName::new(document.key.strip_prefix(keys::CLUSTERS)?).ok());
+        Ok(names.filter(|name| !self.sites.iter().any(|site| site.cluster == *name)).collect())
+    }
+
+    /// Takes changes of the site files over while they are kept.
+    pub fn watch_files(&mut self, hangup: Signal, shutdown: &CancellationToken) {
+        let Some(outcomes) = self.refitted.1.take() else { return };
+        let kept = std::mem::take(&mut self.kept);
+        self.faces.spawn(reload::watch_files(kept, self.vault.clone(), hangup, outcomes, shutdown.clone()));
     }
 
     /// Waits until everything has ended after a shutdown. A client that dawdles is not waited for.

@@ -24,7 +24,7 @@ pub async fn run(args: SimServeArgs) -> Result<(), Trouble> {
     let data_dir = places::data_dir(args.data_dir, "sim")?;
     let mut simulation = Simulation::start(&args.world, &data_dir, &shutdown).await?;
     let mut lines = vec![format!("{} simulated machines are up, at {}×", simulation.machines, args.world.speed)];
-    let sites: Vec<String> = simulation.site_files.iter().map(|path| format!("--site {}", path.display())).collect();
+    let sites: Vec<String> = simulation.site_files.iter().map(|path| format!("--config {}", path.display())).collect();
     lines.push(format!("A control plane for them: {} serve {}", places::own_command(), sites.join(" ")));
     places::announce(&lines);
     signals.until_told_to_stop(&shutdown, simulation.ended()).await

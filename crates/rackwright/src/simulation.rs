@@ -1,12 +1,13 @@
 //! Simulated sites as `up` and `sim serve` run them: opened, listening on loopback, and described by site files.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use model::{ClusterName, MachineName, RackName};
-use sim::{BmcScheme, Control, Endpoints, Site, SiteSpec};
+use model::{ClusterName, Hardware, InvalidName, Limits, MachineName, RackName, Role, SecretRef, SiteMachine, SiteRack, Standing};
+use sim::{BmcScheme, Control, DescribedMachine, Endpoints, Site, SiteSpec};
 use store::{SharedStore, SqliteStore, SystemClock};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -15,7 +16,8 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::context::Home;
 use crate::cli::simulator::Simulator;
 use crate::cli::trouble::Trouble;
-use crate::site_file::{ClusterTable, LoginTable, MachineTable, RackTable, RoleWord, SiteFile};
+use crate::site_file::Described;
+use crate::site_file::written::{self, LoginTable, Reach};
 
 /// The subscription of simulated sites. Any GUID does; this one is easy to tell from a real one.
 pub const SUBSCRIPTION: &str = "00000000-0000-4000-8000-000000000001";
@@ -30,6 +32,10 @@ const CLUSTERS_MAX: u32 = 64;
 
 #[derive(Args, Clone, Debug)]
 pub struct WorldArgs {
+    /// Simulate the site that a file describes, instead of a made-up one; give it once for each site. Its BMC addresses,
+    /// logins and kubeconfig are the simulator's
+    #[arg(long = "config", value_name = "FILE", conflicts_with_all = ["racks", "machines_per_rack", "clusters"])]
+    pub configs: Vec<PathBuf>,
     /// Racks of each simulated site
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=RACKS_MAX as i64))]
     pub racks: u32,
@@ -73,15 +79,15 @@ pub struct Simulation {
 
 impl Simulation {
     pub async fn start(args: &WorldArgs, dir: &Path, shutdown: &CancellationToken) -> Result<Simulation, Trouble> {
+        let blueprints = blueprints(args)?;
         let clock: Arc<dyn model::Clock> = Arc::new(SystemClock);
         let store =
             SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the simulated site cannot be opened", &error))?;
         let store: SharedStore = Arc::new(store);
+        refuse_other_sites(&store, &blueprints).await?;
         let mut simulation = Simulation { site_files: Vec::new(), machines: 0, tasks: JoinSet::new() };
         let mut sites = Vec::new();
-        for number in 1..=args.clusters {
-            let spec =
-                SiteSpec::new(format!("site{number}"), args.racks, args.machines_per_rack, args.seed.wrapping_add(u64::from(number - 1)));
+        for Blueprint { spec, described } in blueprints {
             let site = Site::open(spec.at_speed(args.speed), store.clone(), clock.clone()).await.map_err(|error| {
                 Trouble::caused("the simulated site cannot be opened", &error)
                     .hint("start it as it was, or begin a new world with another --data-dir")
@@ -91,7 +97,7 @@ impl Simulation {
                 .await
                 .map_err(|error| Trouble::caused("the simulated site cannot listen", &error))?;
             simulation.machines += site.layout().machines().len();
-            simulation.site_files.push(describe(&site, &endpoints, args, dir)?);
+            simulation.site_files.push(describe(&site, described, &endpoints, args, dir)?);
             sites.push(site.clone());
             let shutdown = shutdown.clone();
             simulation.tasks.spawn(async move { site.run(shutdown).await });
@@ -136,74 +142,138 @@ impl Simulation {
     }
 }
 
+/// A world goes on as it was made: a site that nobody asks for would stand still, and its control plane would miss it.
+async fn refuse_other_sites(store: &SharedStore, blueprints: &[Blueprint]) -> Result<(), Trouble> {
+    let saved = sim::saved_sites(store).await.map_err(|error| Trouble::caused("the simulated site cannot be opened", &error))?;
+    match saved.iter().find(|name| !blueprints.iter().any(|asked| asked.spec.name == **name)) {
+        None => Ok(()),
+        Some(name) => Err(Trouble::failed(format!("this data directory holds the simulated site `{name}`, which is not asked for"))
+            .hint("start it as it was, or begin a new world with another --data-dir")),
+    }
+}
+
+/// A site to simulate, and how somebody described it.
+struct Blueprint {
+    spec: SiteSpec,
+    described: Option<model::Site>,
+}
+
+fn blueprints(args: &WorldArgs) -> Result<Vec<Blueprint>, Trouble> {
+    if args.configs.is_empty() {
+        let generated = (1..=args.clusters).map(|number| {
+            let seed = args.seed.wrapping_add(u64::from(number - 1));
+            Blueprint { spec: SiteSpec::new(format!("site{number}"), args.racks, args.machines_per_rack, seed), described: None }
+        });
+        return Ok(generated.collect());
+    }
+    let mut blueprints: Vec<Blueprint> = Vec::new();
+    for path in &args.configs {
+        let described = Described::read(path)?;
+        let name = described.site.cluster.to_string();
+        if blueprints.iter().any(|known| known.spec.name.eq_ignore_ascii_case(&name)) {
+            return Err(Trouble::failed(format!("{}: cluster `{name}` is described twice", path.display())));
+        }
+        let machines = described.site.machines.iter().map(|machine| described_machine(&described, machine)).collect();
+        blueprints.push(Blueprint { spec: SiteSpec::described(name, machines, args.seed), described: Some(described.site) });
+    }
+    Ok(blueprints)
+}
+
+fn described_machine(described: &Described, machine: &SiteMachine) -> DescribedMachine {
+    DescribedMachine {
+        name: machine.name.to_string(),
+        rack: machine.hardware.rack.to_string(),
+        slot: machine.hardware.slot,
+        role: match (machine.role, machine.standing) {
+            (Role::ControlPlane, Standing::Provisioned) => sim::Role::ControlPlane,
+            (Role::ControlPlane, Standing::Spare) => sim::Role::SpareControlPlane,
+            (Role::Management, _) => sim::Role::Management,
+            (Role::Compute, _) => sim::Role::Compute,
+        },
+        vendor: described.vendor(&machine.name),
+        serial_number: machine.hardware.serial_number.clone(),
+        bmc_mac: machine.hardware.bmc_mac.clone(),
+        boot_mac: machine.hardware.boot_mac.clone(),
+    }
+}
+
 /// Writes the files by which a control plane finds the site: the same that a real site has.
-fn describe(site: &Site, endpoints: &Endpoints, args: &WorldArgs, dir: &Path) -> Result<PathBuf, Trouble> {
+fn describe(site: &Site, described: Option<model::Site>, endpoints: &Endpoints, args: &WorldArgs, dir: &Path) -> Result<PathBuf, Trouble> {
     let layout = site.layout();
     let name = &layout.site;
-    let kubeconfig = PathBuf::from(format!("{name}-kubeconfig.yaml"));
-    let credentials = PathBuf::from(format!("{name}-bmc-credentials.toml"));
-    let file = SiteFile {
-        cluster: ClusterTable {
-            name: ClusterName::new(name.as_str()).map_err(|error| Trouble::failed(error.to_string()))?,
-            subscription: SUBSCRIPTION.to_owned(),
-            resource_group: name.clone(),
-            location: "local".to_owned(),
-            version: "4.9.2".to_owned(),
-            kubeconfig: kubeconfig.clone(),
-            bmc_credentials: credentials.clone(),
-            speed: args.speed,
-        },
-        racks: (1..=layout.racks).map(rack_table).collect::<Result<_, _>>()?,
-        machines: layout.machines().iter().map(|machine| machine_table(machine, endpoints, args.bmc_scheme())).collect::<Result<_, _>>()?,
+    let mut definition = match described {
+        Some(described) => described,
+        None => generated(site).map_err(|error| Trouble::failed(error.to_string()))?,
     };
-    let logins: std::collections::BTreeMap<String, LoginTable> = layout
+    for machine in &mut definition.machines {
+        let address = endpoints.bmcs.get(machine.name.as_str());
+        let address = address.ok_or_else(|| Trouble::failed(format!("`{}` does not listen", machine.name)))?;
+        machine.hardware.bmc_address = format!("{}://{address}", args.bmc_scheme().as_str());
+    }
+    let reach = Reach {
+        kubeconfig: PathBuf::from(format!("{name}-kubeconfig.yaml")),
+        bmc_credentials: PathBuf::from(format!("{name}-bmc-credentials.toml")),
+        bmc_ca: endpoints.trust.as_ref().map(|_| PathBuf::from(format!("{name}-bmc-ca.pem"))),
+        speed: args.speed,
+    };
+    let logins: BTreeMap<String, LoginTable> = layout
         .machines()
         .iter()
         .map(|machine| (machine.name.clone(), LoginTable { user: machine.bmc_user.clone(), password: machine.bmc_password.clone() }))
         .collect();
-    write_private(&dir.join(kubeconfig), &site.kubeconfig(endpoints))?;
-    write_private(&dir.join(credentials), &to_toml(&logins)?)?;
-    if let Some(trust) = &endpoints.trust {
-        write_private(&dir.join(format!("{name}-bmc-ca.pem")), &trust.ca_pem)?;
+    let unwritable = |error| Trouble::caused("a site file cannot be written", &error);
+    write_private(&dir.join(&reach.kubeconfig), &site.kubeconfig(endpoints))?;
+    write_private(&dir.join(&reach.bmc_credentials), &written::logins(&logins).map_err(unwritable)?)?;
+    if let (Some(file), Some(trust)) = (&reach.bmc_ca, &endpoints.trust) {
+        write_private(&dir.join(file), &trust.ca_pem)?;
     }
     let path = dir.join(format!("{name}.toml"));
-    write_private(&path, &to_toml(&file)?)?;
+    write_private(&path, &written::site(&definition, &reach).map_err(unwritable)?)?;
     Ok(path)
 }
 
-fn rack_table(number: u32) -> Result<RackTable, Trouble> {
-    Ok(RackTable {
-        name: RackName::new(format!("rack{number}")).map_err(|error| Trouble::failed(error.to_string()))?,
-        availability_zone: number.to_string(),
-        location: format!("row 1, position {number}"),
-        serial_number: format!("RACK{number:04}"),
-        sku: "simulated".to_owned(),
+/// A made-up site as its owner would describe it.
+fn generated(site: &Site) -> Result<model::Site, InvalidName> {
+    let layout = site.layout();
+    let racks = (1..=layout.racks).map(|number| {
+        Ok(SiteRack {
+            name: RackName::new(format!("rack{number}"))?,
+            availability_zone: number.to_string(),
+            location: format!("row 1, position {number}"),
+            serial_number: format!("RACK{number:04}"),
+            sku: "simulated".to_owned(),
+        })
+    });
+    Ok(model::Site {
+        cluster: ClusterName::new(layout.site.as_str())?,
+        home: model::Home { subscription: SUBSCRIPTION.to_owned(), resource_group: layout.site.clone(), location: "local".to_owned() },
+        version: "4.9.2".to_owned(),
+        limits: Limits::default(),
+        racks: racks.collect::<Result<_, InvalidName>>()?,
+        machines: layout.machines().iter().map(generated_machine).collect::<Result<_, InvalidName>>()?,
     })
 }
 
-fn machine_table(machine: &sim::MachineSpec, endpoints: &Endpoints, scheme: BmcScheme) -> Result<MachineTable, Trouble> {
-    let address = endpoints.bmcs.get(&machine.name).ok_or_else(|| Trouble::failed(format!("`{}` does not listen", machine.name)))?;
-    let bad_name = |error: model::InvalidName| Trouble::failed(error.to_string());
-    Ok(MachineTable {
-        name: MachineName::new(machine.name.as_str()).map_err(bad_name)?,
-        rack: RackName::new(machine.rack_name()).map_err(bad_name)?,
-        slot: machine.slot,
+fn generated_machine(machine: &sim::MachineSpec) -> Result<SiteMachine, InvalidName> {
+    Ok(SiteMachine {
+        name: MachineName::new(machine.name.as_str())?,
         role: match machine.role {
-            sim::Role::ControlPlane | sim::Role::SpareControlPlane => RoleWord::ControlPlane,
-            sim::Role::Management => RoleWord::Management,
-            sim::Role::Compute => RoleWord::Compute,
+            sim::Role::ControlPlane | sim::Role::SpareControlPlane => Role::ControlPlane,
+            sim::Role::Management => Role::Management,
+            sim::Role::Compute => Role::Compute,
         },
-        spare: matches!(machine.role, sim::Role::SpareControlPlane),
-        sku: machine.model.to_owned(),
-        serial_number: machine.serial_number.clone(),
-        bmc: format!("{}://{address}", scheme.as_str()),
-        bmc_mac: machine.bmc_mac.clone(),
-        boot_mac: machine.boot_mac.clone(),
+        standing: if matches!(machine.role, sim::Role::SpareControlPlane) { Standing::Spare } else { Standing::Provisioned },
+        hardware: Hardware {
+            rack: RackName::new(machine.rack_name())?,
+            slot: machine.slot,
+            sku: machine.model.to_owned(),
+            serial_number: machine.serial_number.clone(),
+            bmc_address: String::new(),
+            bmc_mac: machine.bmc_mac.clone(),
+            boot_mac: machine.boot_mac.clone(),
+            credentials: SecretRef::new(machine.name.as_str()),
+        },
     })
-}
-
-fn to_toml(value: &impl serde::Serialize) -> Result<String, Trouble> {
-    toml::to_string(value).map_err(|error| Trouble::caused("a site file cannot be written", &error))
 }
 
 /// Whole or not at all, and for its owner only.

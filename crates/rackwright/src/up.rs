@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use model::Role;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::trouble::Trouble;
@@ -30,7 +31,7 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     // The world outlives the control plane's last requests, so it has its own end.
     let (plane_stop, world_stop) = (CancellationToken::new(), CancellationToken::new());
     let mut simulation = Simulation::start(&args.world, &data_dir.join("sim"), &world_stop).await?;
-    let mut plane = ControlPlane::start(&simulation.site_files, &data_dir.join("control"), listener, &plane_stop).await?;
+    let mut plane = ControlPlane::start(serve::load_all(&simulation.site_files)?, &data_dir.join("control"), listener, &plane_stop).await?;
     let contexts = places::remember(&plane)?;
     places::until_connected(&plane).await;
     places::announce(&greeting(&args.world, &simulation, &plane, &[&data_dir, &contexts]));
@@ -45,12 +46,16 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
 fn greeting(world: &WorldArgs, simulation: &Simulation, plane: &ControlPlane, [data_dir, contexts]: &[&Path; 2]) -> Vec<String> {
     let command = places::own_command();
     let sites: Vec<String> = plane.sites.iter().map(|site| site.cluster.to_string()).collect();
-    let racks = if world.racks == 1 { "1 rack".to_owned() } else { format!("{} racks", world.racks) };
-    let each = if sites.len() == 1 { "" } else { " each" };
+    let racks: usize = plane.sites.iter().map(|site| site.racks.len()).sum();
+    let racks = if racks == 1 { "1 rack".to_owned() } else { format!("{racks} racks") };
     // The same names stand in every site, so a command must say which is meant.
-    let group = if sites.len() == 1 { String::new() } else { format!(" -g {}", sites[0]) };
+    let group = plane.sites.first().filter(|_| sites.len() > 1);
+    let group = group.map_or_else(String::new, |first| format!(" -g {}", first.home.resource_group));
+    let machines = plane.sites.iter().flat_map(|site| &site.machines);
+    let example = machines.into_iter().find(|machine| machine.role == Role::Compute).map(|machine| machine.name.to_string());
+    let example = example.unwrap_or_else(|| "NAME".to_owned());
     vec![
-        format!("Rackwright is up: {}, {racks}{each}, {} machines, at {}×", sites.join(", "), simulation.machines, world.speed),
+        format!("Rackwright is up: {}, {racks}, {} machines, at {}×", sites.join(", "), simulation.machines, world.speed),
         format!("  API      http://{}", plane.address),
         format!("  Data     {}", data_dir.display()),
         format!("  Context  local, in {}", contexts.display()),
@@ -58,7 +63,7 @@ fn greeting(world: &WorldArgs, simulation: &Simulation, plane: &ControlPlane, [d
         "Try, in another terminal:".to_owned(),
         format!("  {command} status"),
         format!("  {command} bmm list"),
-        format!("  {command} bmm restart rack1compute01{group}"),
+        format!("  {command} bmm restart {example}{group}"),
         String::new(),
         "Ctrl-C stops it; starting it again continues where it was.".to_owned(),
     ]

@@ -130,7 +130,7 @@ async fn fifty_kills_in_the_middle_of_two_hundred_restarts_lose_and_double_nothi
     until("the simulated site", async || sim_dir.join("site1.toml").exists().then_some(())).await;
 
     let listen = format!("127.0.0.1:{}", free_port());
-    let serve = ["serve", "--site", &site_path, "--data-dir", &control_path, "--listen", &listen];
+    let serve = ["serve", "--config", &site_path, "--data-dir", &control_path, "--listen", &listen];
     let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).build().expect("a client");
     let site = Site { client, origin: format!("http://{listen}"), sim_dir };
     let machines: Vec<String> =

@@ -13,8 +13,12 @@ struct Up {
 impl Up {
     /// Starts it and reads its greeting.
     fn start(home: &Path, arguments: &[&str]) -> (Up, String) {
+        Up::start_with(home, &[&["--racks", "4", "--machines-per-rack", "3"], arguments].concat())
+    }
+
+    fn start_with(home: &Path, arguments: &[&str]) -> (Up, String) {
         let child = command(home)
-            .args(["up", "--listen", "127.0.0.1:0", "--racks", "4", "--machines-per-rack", "3", "--speed", "600"])
+            .args(["up", "--listen", "127.0.0.1:0", "--speed", "600"])
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -141,7 +145,40 @@ fn a_cluster_that_is_described_twice_is_refused() {
     let (_up, _) = Up::start(home, &[]);
     let site = home.join("data/up/sim/site1.toml");
     let site = site.to_str().expect("the path is text");
-    let refused = run(home, &["serve", "--listen", "127.0.0.1:0", "--site", site, "--site", site]);
+    let refused = run(home, &["serve", "--listen", "127.0.0.1:0", "--config", site, "--config", site]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("cluster `site1` is described twice"), "{refused:?}");
+
+    let copy = home.join("data/up/sim/site2.toml");
+    let described = std::fs::read_to_string(site).expect("the simulator wrote its file");
+    std::fs::write(&copy, described.replacen("name = \"site1\"", "name = \"site2\"", 1)).expect("the file can be written");
+    let copy = copy.to_str().expect("the path is text");
+    let refused = run(home, &["serve", "--listen", "127.0.0.1:0", "--config", site, "--config", copy]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("is in two sites"), "{refused:?}");
+}
+
+#[test]
+fn the_shipped_site_of_the_article_is_simulated_with_its_names() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let home = directory.path();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/seed-000.toml");
+    let (up, greeting) = Up::start_with(home, &["--config", example]);
+    assert!(greeting.starts_with("Rackwright is up: seed-000, 4 racks, 24 machines, at 600×\n"), "{greeting}");
+    assert!(greeting.contains("bmm restart rack1-compute01\n"), "{greeting}");
+    let restart = run(home, &["bmm", "restart", "rack1-compute01"]);
+    assert_eq!(restart.status.code(), Some(0), "{restart:?}");
+    let machine = json(&run(home, &["bmm", "show", "rack4-control01", "-o", "json"]));
+    assert_eq!((&machine["properties"]["serialNumber"], &machine["properties"]["powerState"]), (&"SD041X3".into(), &"Off".into()));
+    assert_eq!(up.interrupt(), Some(0));
+
+    let other = home.join("other.toml");
+    let text_of_example = std::fs::read_to_string(example).expect("the example is shipped");
+    std::fs::write(&other, text_of_example.replace("slot = 3", "slot = 9")).expect("the file can be written");
+    let refused = run(home, &["up", "--listen", "127.0.0.1:0", "--config", other.to_str().expect("the path is text")]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("`rack1-compute01` as Dell compute in rack1 slot 9"), "{refused:?}");
+    let refused = run(home, &["up", "--listen", "127.0.0.1:0"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("holds the simulated site `seed-000`, which is not asked for"), "{refused:?}");
 }

@@ -41,6 +41,11 @@ impl Bmc {
         Bmc { shared: Arc::new(Shared { line: Line::new(transport, base, credentials), system: Mutex::new(None) }) }
     }
 
+    /// Whether both are handles of one driver, with one session.
+    pub fn is_same_as(&self, other: &Bmc) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Ends our session with the BMC, if there is one. The next call would open another.
     pub async fn close(&self) {
         self.shared.line.close().await;

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use keeper::{Keeper, LEASE_TTL, VaultCredentials, enroll_site};
+use keeper::{Equipment, Keeper, LEASE_TTL, Refitted, VaultCredentials, enroll_site};
 use kubernetes::Undercloud;
 use model::{
     Clock, ClusterName, Hardware, Home, KeeperState, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing,
@@ -17,7 +17,7 @@ use redfish::{Bmc, Transport};
 use serde_json::Value;
 use sim::SiteSpec;
 use store::{MemoryStore, SharedStore, TokioClock, Vault};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -40,6 +40,7 @@ pub struct House {
     plane: JoinSet<()>,
     stop_world: CancellationToken,
     keeper_state: watch::Sender<KeeperState>,
+    equipment: watch::Sender<Option<Arc<Equipment>>>,
 }
 
 /// An HTTP answer.
@@ -73,7 +74,19 @@ impl House {
         enroll_site(&store, clock.as_ref(), &definition).await.expect("a new site is enrolled");
         let plane = JoinSet::new();
         let keeper_state = watch::Sender::new(KeeperState::Starting);
-        House { site, clock, store, vault, definition, api: Router::new(), world, plane, stop_world, keeper_state }
+        House {
+            site,
+            clock,
+            store,
+            vault,
+            definition,
+            api: Router::new(),
+            world,
+            plane,
+            stop_world,
+            keeper_state,
+            equipment: watch::Sender::new(None),
+        }
     }
 
     async fn with_control_plane(mut self) -> House {
@@ -138,8 +151,20 @@ impl House {
             clock: self.clock.clone(),
             bmcs,
             undercloud: Undercloud::in_process(self.authorized_kubernetes()),
+            equipment: self.equipment.subscribe(),
             state: self.keeper_state.clone(),
         }
+    }
+
+    /// Gives the running keeper another description of its site, with new ways to all devices; returns what it makes of it.
+    pub async fn describe_anew(&self, change: impl FnOnce(&mut Site)) -> mpsc::UnboundedReceiver<Refitted> {
+        let mut site = self.definition.clone();
+        change(&mut site);
+        let Keeper { mut bmcs, undercloud, .. } = self.keeper(self.store.clone()).await;
+        bmcs.retain(|name, _| site.machines.iter().any(|machine| machine.name == *name));
+        let (refitted, outcomes) = mpsc::unbounded_channel();
+        self.equipment.send_replace(Some(Arc::new(Equipment { site, bmcs, undercloud, refitted })));
+        outcomes
     }
 
     /// The undercloud's API with the token that a kubeconfig would carry.

@@ -3,6 +3,7 @@
 //! It needs a bearer token, so that a web page that somebody looks at cannot reach it. It is no part of what is simulated:
 //! the site's own faces know nothing of it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Router;
@@ -13,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use world::{FaultKind, FaultOrder, Layout};
+use world::{FaultKind, FaultOrder, Layout, MachineSpec};
 
 use crate::faults::{FaultRefused, FaultSeen, parse_order, parse_script};
 use crate::site::Site;
@@ -109,8 +110,9 @@ impl IntoResponse for Refusal {
 }
 
 fn target_names(layout: &Layout) -> Vec<String> {
-    let racks = (1..=layout.racks).map(|rack| format!("rack{rack}"));
-    layout.machines().iter().map(|machine| machine.name.clone()).chain(racks).chain(["api".to_owned()]).collect()
+    let racks: BTreeSet<&str> = layout.machines().iter().map(MachineSpec::rack_name).collect();
+    let machines = layout.machines().iter().map(|machine| machine.name.clone());
+    machines.chain(racks.into_iter().map(str::to_owned)).chain(["api".to_owned()]).collect()
 }
 
 async fn authorize(
@@ -195,7 +197,7 @@ async fn clear(State(control): State<Arc<Control>>, Query(selection): Query<Sele
     let mut cleared = Vec::new();
     for site in meant(&control, selection.site.as_deref())? {
         let layout = site.layout();
-        let rack_of = |machine: &str| layout.index_of(machine).map(|index| layout.machines()[index].rack_name());
+        let rack_of = |machine: &str| layout.index_of(machine).map(|index| layout.machines()[index].rack_name().to_owned());
         let of_site = site.clear_faults(|fault| selection.is_meant(fault, rack_of)).await;
         cleared.extend(of_site.map_err(|refused| Refusal::of(&refused, layout))?);
     }

@@ -7,6 +7,9 @@ use store::{Commit, SharedStore, StoreError};
 use tokio::sync::Mutex;
 use world::Record;
 
+/// Where the records of every site lie, each under its name.
+pub(crate) const SITES: &str = "site/";
+
 pub(crate) struct Journal {
     store: SharedStore,
     prefix: String,
@@ -17,7 +20,7 @@ pub(crate) struct Journal {
 
 impl Journal {
     pub fn new(store: SharedStore, site: &str) -> Journal {
-        Journal { store, prefix: format!("site/{site}/"), unsaved: Mutex::default() }
+        Journal { store, prefix: format!("{SITES}{site}/"), unsaved: Mutex::default() }
     }
 
     /// Saves everything that `take` gives and everything left over from before. When it returns, whatever happened before

@@ -21,7 +21,9 @@ pub use error::SimError;
 pub use faults::{FaultRefused, FaultSeen, Wire, parse_order, parse_script, parse_span};
 pub use listen::{BmcScheme, Endpoints};
 pub use redfish::Quirk;
-pub use site::Site;
+pub use site::{Site, saved_sites};
 pub use spec::SiteSpec;
 pub use tls::BmcTrust;
-pub use world::{Aim, BmcLog, Counters, FaultKind, FaultOrder, Layout, LayoutError, LogEntry, Logged, MachineSpec, Pace, Role, Vendor};
+pub use world::{
+    Aim, BmcLog, Counters, DescribedMachine, FaultKind, FaultOrder, Layout, LayoutError, LogEntry, Logged, MachineSpec, Pace, Role, Vendor,
+};

@@ -1,5 +1,6 @@
 //! A simulated site as a handle: opening it, looking at it, and changing it so that the change is saved.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +16,7 @@ use world::{BmcLog, Instant, Layout, Record, World};
 
 use crate::error::SimError;
 use crate::faults::{Face, Memory, Wire};
-use crate::journal::Journal;
+use crate::journal::{Journal, SITES};
 use crate::redfish::{Quirk, Quirks, Sessions};
 use crate::spec::{Shape, SiteSpec};
 
@@ -63,6 +64,13 @@ pub(crate) struct Inner {
     memories: Vec<Mutex<Memory>>,
 }
 
+/// The sites that a store holds.
+pub async fn saved_sites(store: &SharedStore) -> Result<BTreeSet<String>, SimError> {
+    let documents = store.list(SITES).await?.documents;
+    let names = documents.iter().filter_map(|document| document.key.strip_prefix(SITES)?.split_once('/'));
+    Ok(names.filter(|(_, key)| *key == SHAPE_KEY).map(|(name, _)| name.to_owned()).collect())
+}
+
 impl Site {
     /// Makes the site, or goes on where the store says it was.
     pub async fn open(spec: SiteSpec, store: SharedStore, clock: Arc<dyn Clock>) -> Result<Site, SimError> {
@@ -86,7 +94,8 @@ impl Site {
                 World::new(layout.clone(), spec.pace, now)
             }
             Some(found) if found != spec.shape() => {
-                let (found, asked) = (found.to_string(), spec.shape().to_string());
+                let asked = spec.shape();
+                let (found, asked) = (found.told_from(&asked), asked.told_from(&found));
                 return Err(SimError::DifferentLayout { site: spec.name, found, asked });
             }
             Some(_) => World::restore(layout.clone(), spec.pace, saved, now)

@@ -1,6 +1,7 @@
 //! Which machines a site has, where they stand, and what each is for.
 //!
-//! Everything here follows from the site's name, its size and its seed; nothing changes while the site runs.
+//! Everything here follows from the site's name, its size or its description, and its seed; nothing changes while the
+//! site runs.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -40,7 +41,9 @@ pub enum Vendor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineSpec {
     pub name: String,
+    /// Racks are counted from 1, in the order of the plan.
     pub rack: u32,
+    pub rack_name: String,
     pub slot: u32,
     pub role: Role,
     pub vendor: Vendor,
@@ -58,26 +61,57 @@ pub struct MachineSpec {
 }
 
 impl MachineSpec {
-    pub fn rack_name(&self) -> String {
-        format!("rack{}", self.rack)
+    pub fn rack_name(&self) -> &str {
+        &self.rack_name
     }
 }
 
-/// The machines of a site in rack order, control servers first.
+/// One server as somebody who has such a site describes it. What is not said is made up from the seed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DescribedMachine {
+    pub name: String,
+    pub rack: String,
+    pub slot: u32,
+    pub role: Role,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vendor: Option<Vendor>,
+    pub serial_number: String,
+    pub bmc_mac: String,
+    pub boot_mac: String,
+}
+
+/// The machines of a site: in rack order with control servers first, or as they were described.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub site: String,
     pub racks: u32,
-    pub machines_per_rack: u32,
     pub seed: u64,
     machines: Vec<MachineSpec>,
     by_name: BTreeMap<String, usize>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutError {
-    Racks { asked: u32 },
-    MachinesPerRack { asked: u32, least: u32 },
+    Racks {
+        asked: u32,
+    },
+    MachinesPerRack {
+        asked: u32,
+        least: u32,
+    },
+    Empty,
+    Twice {
+        name: String,
+    },
+    Slot {
+        name: String,
+        slot: u32,
+    },
+    /// A node is called like its machine, and Kubernetes knows no capitals.
+    Capitals {
+        name: String,
+    },
 }
 
 impl fmt::Display for LayoutError {
@@ -87,6 +121,12 @@ impl fmt::Display for LayoutError {
             LayoutError::MachinesPerRack { asked, least } => {
                 write!(f, "a rack of this site has {least} to {MACHINES_PER_RACK_MAX} machines, not {asked}")
             }
+            LayoutError::Empty => f.write_str("a site has at least one machine"),
+            LayoutError::Twice { name } => write!(f, "`{name}` is described twice"),
+            LayoutError::Slot { name, slot } => {
+                write!(f, "`{name}` stands in slot {slot}, but a simulated rack has slots 1 to {MACHINES_PER_RACK_MAX}")
+            }
+            LayoutError::Capitals { name } => write!(f, "`{name}` has capital letters, which the name of a simulated node cannot have"),
         }
     }
 }
@@ -107,8 +147,46 @@ impl Layout {
             .flat_map(|rack| (1..=machines_per_rack).map(move |slot| (rack, slot)))
             .map(|(rack, slot)| machine(site_seed, racks, rack, slot, (rack - 1) * machines_per_rack + slot - 1))
             .collect();
+        Ok(Layout::of(site, racks, seed, machines))
+    }
+
+    /// A site whose names, places, roles and identifiers are given.
+    pub fn described(site: &str, seed: u64, described: &[DescribedMachine]) -> Result<Layout, LayoutError> {
+        if described.is_empty() {
+            return Err(LayoutError::Empty);
+        }
+        let site_seed = seed ^ hash_text(site);
+        let mut racks: Vec<&str> = Vec::new();
+        let mut machines = Vec::new();
+        for (index, described) in (0..).zip(described) {
+            let name = || described.name.clone();
+            if machines.iter().any(|known: &MachineSpec| known.name.eq_ignore_ascii_case(&described.name)) {
+                return Err(LayoutError::Twice { name: name() });
+            }
+            if described.slot == 0 || described.slot > MACHINES_PER_RACK_MAX {
+                return Err(LayoutError::Slot { name: name(), slot: described.slot });
+            }
+            if described.name.contains(|letter: char| letter.is_ascii_uppercase()) {
+                return Err(LayoutError::Capitals { name: name() });
+            }
+            let known = racks.iter().position(|rack| rack.eq_ignore_ascii_case(&described.rack));
+            let rack = known.unwrap_or_else(|| {
+                racks.push(&described.rack);
+                racks.len() - 1
+            });
+            let rack = u32::try_from(rack + 1).unwrap_or(u32::MAX);
+            if rack > RACKS_MAX {
+                return Err(LayoutError::Racks { asked: rack });
+            }
+            machines.push(described_machine(site_seed, described, rack, index));
+        }
+        let racks = u32::try_from(racks.len()).unwrap_or(u32::MAX);
+        Ok(Layout::of(site, racks, seed, machines))
+    }
+
+    fn of(site: &str, racks: u32, seed: u64, machines: Vec<MachineSpec>) -> Layout {
         let by_name = machines.iter().enumerate().map(|(index, machine)| (machine.name.clone(), index)).collect();
-        Ok(Layout { site: site.to_owned(), racks, machines_per_rack, seed, machines, by_name })
+        Layout { site: site.to_owned(), racks, seed, machines, by_name }
     }
 
     pub fn machines(&self) -> &[MachineSpec] {
@@ -154,15 +232,40 @@ const PASSWORD: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz234567
 fn machine(site_seed: u64, racks: u32, rack: u32, slot: u32, index: u32) -> MachineSpec {
     let control = control_servers(racks);
     let name = if slot <= control { format!("rack{rack}control{slot:02}") } else { format!("rack{rack}compute{:02}", slot - control) };
-    // Racks are bought one at a time, so a rack has one vendor and a site has several.
+    fitted_out(site_seed, Place { rack, rack_name: format!("rack{rack}"), slot }, name, role_of(racks, rack, slot), None, index)
+}
+
+fn described_machine(site_seed: u64, described: &DescribedMachine, rack: u32, index: u32) -> MachineSpec {
+    let place = Place { rack, rack_name: described.rack.clone(), slot: described.slot };
+    MachineSpec {
+        serial_number: described.serial_number.clone(),
+        bmc_mac: described.bmc_mac.clone(),
+        boot_mac: described.boot_mac.clone(),
+        ..fitted_out(site_seed, place, described.name.clone(), described.role, described.vendor, index)
+    }
+}
+
+struct Place {
+    rack: u32,
+    rack_name: String,
+    slot: u32,
+}
+
+/// Racks are bought one at a time, so a rack has one vendor and a site has several.
+fn vendor_of_rack(site_seed: u64, rack: u32) -> Vendor {
     let first = Random::new(site_seed, "vendor").below(4);
-    let vendor = match (first + u64::from(rack)) % 4 {
+    match (first + u64::from(rack)) % 4 {
         0 => Vendor::Dell,
         1 => Vendor::Hpe,
         2 => Vendor::Lenovo,
         _ => Vendor::Supermicro,
-    };
-    let role = role_of(racks, rack, slot);
+    }
+}
+
+/// A server with everything that its maker gives it.
+fn fitted_out(site_seed: u64, place: Place, name: String, role: Role, vendor: Option<Vendor>, index: u32) -> MachineSpec {
+    let Place { rack, rack_name, slot } = place;
+    let vendor = vendor.unwrap_or_else(|| vendor_of_rack(site_seed, rack));
     let mut random = Random::new(site_seed, &name);
     // The index is part of the serial number and of the MAC addresses, so that no two machines of a site share one.
     let serial_number = format!("{}{}", random.text(UPPER_AND_DIGITS, 4), base36(index));
@@ -177,6 +280,7 @@ fn machine(site_seed: u64, racks: u32, rack: u32, slot: u32, index: u32) -> Mach
     };
     MachineSpec {
         rack,
+        rack_name,
         slot,
         role,
         vendor,
@@ -235,88 +339,5 @@ fn model_of(vendor: Vendor, role: Role) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use expect_test::expect;
-
-    use super::*;
-
-    /// One line a rack: the machines' short role names, control servers first.
-    fn roles(racks: u32, machines_per_rack: u32) -> String {
-        let layout = Layout::new("east", racks, machines_per_rack, 1).unwrap();
-        let mut text = String::new();
-        for machine in layout.machines() {
-            let role = match machine.role {
-                Role::ControlPlane => "KCP",
-                Role::SpareControlPlane => "KCP-spare",
-                Role::Management => "MGMT",
-                Role::Compute => "-",
-            };
-            let end = if machine.slot == machines_per_rack { "\n" } else { " " };
-            text += &format!("{}={role}{end}", machine.name);
-        }
-        text
-    }
-
-    #[test]
-    fn the_control_plane_is_spread_as_the_tables_of_rack_resiliency_say() {
-        expect![[r#"
-            rack1control01=KCP rack1control02=KCP rack1control03=KCP rack1compute01=-
-        "#]]
-        .assert_eq(&roles(1, 4));
-        expect![[r#"
-            rack1control01=KCP rack1control02=MGMT rack1compute01=-
-            rack2control01=KCP-spare rack2control02=MGMT rack2compute01=-
-        "#]]
-        .assert_eq(&roles(2, 3));
-        expect![[r#"
-            rack1control01=KCP rack1control02=KCP-spare rack1compute01=-
-            rack2control01=KCP rack2control02=MGMT rack2compute01=-
-            rack3control01=KCP rack3control02=MGMT rack3compute01=-
-        "#]]
-        .assert_eq(&roles(3, 3));
-        expect![[r#"
-            rack1control01=KCP rack1control02=MGMT rack1compute01=-
-            rack2control01=KCP rack2control02=MGMT rack2compute01=-
-            rack3control01=KCP rack3control02=MGMT rack3compute01=-
-            rack4control01=KCP-spare rack4control02=MGMT rack4compute01=-
-            rack5control01=MGMT rack5control02=MGMT rack5compute01=-
-        "#]]
-        .assert_eq(&roles(5, 3));
-    }
-
-    #[test]
-    fn a_rack_needs_its_control_servers_and_one_for_work() {
-        assert_eq!(Layout::new("east", 0, 4, 1), Err(LayoutError::Racks { asked: 0 }));
-        assert_eq!(Layout::new("east", 1, 3, 1), Err(LayoutError::MachinesPerRack { asked: 3, least: 4 }));
-        assert_eq!(Layout::new("east", 4, 2, 1), Err(LayoutError::MachinesPerRack { asked: 2, least: 3 }));
-    }
-
-    #[test]
-    fn no_two_machines_share_an_identifier() {
-        let layout = Layout::new("east", 40, 50, 1).unwrap();
-        let unique = |of: fn(&MachineSpec) -> String| layout.machines().iter().map(of).collect::<BTreeSet<_>>().len();
-        assert_eq!(unique(|m| m.name.clone()), 2_000);
-        assert_eq!(unique(|m| m.serial_number.clone()), 2_000);
-        assert_eq!(unique(|m| m.bmc_mac.clone()), 2_000);
-        assert_eq!(unique(|m| m.boot_mac.clone()), 2_000);
-        assert_eq!(unique(|m| m.uuid.clone()), 2_000);
-        assert_eq!(unique(|m| m.bmc_password.clone()), 2_000);
-        assert_eq!(unique(|m| m.bmc_address.to_string()), 2_000);
-    }
-
-    #[test]
-    fn four_racks_have_four_vendors() {
-        let layout = Layout::new("east", 4, 3, 1).unwrap();
-        assert_eq!(layout.machines().iter().map(|m| m.vendor).collect::<BTreeSet<_>>().len(), 4);
-    }
-
-    #[test]
-    fn the_same_seed_gives_the_same_site_and_another_name_another_one() {
-        let build = |site| Layout::new(site, 2, 4, 9).unwrap();
-        assert_eq!(build("east"), build("east"));
-        assert_ne!(build("east").machines()[0].bmc_password, build("west").machines()[0].bmc_password);
-        assert_ne!(build("east").kubernetes_token(), build("west").kubernetes_token());
-    }
-}
+#[path = "layout_tests.rs"]
+mod tests;

@@ -39,7 +39,7 @@ pub use hardware::{
     Nic, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, Processor, RaidLevel, SlotOccupied, Standing, TASKS_KEPT, Task, TaskState, Tasks,
     USER_NAME_LENGTH_MAX, Volume, VolumeRefusal, Volumes, Work,
 };
-pub use layout::{Layout, LayoutError, MachineSpec, Role, Vendor};
+pub use layout::{DescribedMachine, Layout, LayoutError, MachineSpec, Role, Vendor};
 pub use machine::{PowerState, ResetAnswer, ResetType};
 pub use objects::{
     CONFIG_MAPS, Change, ChangeKind, DISRUPTION_BUDGETS, Durability, EVENTS, Expired, Generation, LEASES, NAMESPACES, NODES, ObjectError,

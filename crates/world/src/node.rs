@@ -77,7 +77,7 @@ fn labels(spec: &MachineSpec) -> Value {
     label("kubernetes.io/arch", "amd64");
     label("kubernetes.io/os", "linux");
     label("kubernetes.io/hostname", &spec.name);
-    label("topology.kubernetes.io/zone", &spec.rack_name());
+    label("topology.kubernetes.io/zone", spec.rack_name());
     label("topology.kubernetes.io/baremetalmachine", &spec.name);
     let plane = match spec.role {
         Role::ControlPlane | Role::SpareControlPlane => {

@@ -21,15 +21,23 @@ impl Loop {
                 eyes::note_power(&mut self.books, &machine, now, Err(devices::no_bmc(&machine)), now);
             }
         }
+        self.watch_nodes();
+    }
+
+    /// Watches the undercloud's nodes, from a fresh listing on; a watch that was there before ends.
+    pub(super) fn watch_nodes(&mut self) {
         let mut nodes = Box::pin(self.keeper.undercloud.watch_nodes());
         let events = self.events.clone();
-        self.tasks.spawn(async move {
+        let watch = self.tasks.spawn(async move {
             while let Some(event) = nodes.next().await {
                 if events.send(Event::Node(event)).await.is_err() {
                     return;
                 }
             }
         });
+        if let Some(before) = self.node_watch.replace(watch) {
+            before.abort();
+        }
     }
 
     pub(super) fn start_due_looks(&mut self) {
@@ -58,6 +66,10 @@ impl Loop {
         match event {
             Event::Power { machine, looked_at, result } => {
                 let soon = self.polls.answered(&machine);
+                // It was taken out of the site while it was looked at.
+                if !self.books.snapshot.machines.contains_key(&machine) {
+                    return;
+                }
                 eyes::note_power(&mut self.books, &machine, looked_at, result, now);
                 self.schedule_look(&machine);
                 if soon == Soon::Yes {
@@ -66,9 +78,7 @@ impl Loop {
                 self.listen_to(&machine);
             }
             Event::Told { machine } => self.hasten_look(&machine),
-            Event::Ear { machine, ear } => {
-                self.ears.insert(machine, ear);
-            }
+            Event::Ear { machine, ear } => self.note_ear(machine, ear),
             Event::Node(event) => {
                 self.watch_lost = matches!(event, NodeEvent::Lost(_));
                 eyes::note_node(&mut self.books, &mut self.names, event, now);

@@ -1,17 +1,18 @@
-//! The loop itself: when it wakes, when it plans, when it ends. What it does then is in `acting`, what it sees in `looking`.
+//! The loop itself: when it wakes, when it plans, when it ends. What it does then is in `acting`, what it sees in `looking`,
+//! and how it takes over a new description of its site in `refitting`.
 
 mod acting;
 mod listening;
 mod looking;
+mod refitting;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::{KeeperState, MachineName, Span, Timestamp, keys};
-use plan::Ear;
 use store::Watch;
-use tokio::sync::{Semaphore, mpsc};
-use tokio::task::JoinSet;
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info};
@@ -20,7 +21,8 @@ use crate::books::Books;
 use crate::eyes::{Event, NodeNames};
 use crate::lease::Tenure;
 use crate::polls::Polls;
-use crate::{Keeper, KeeperError, PLAN_EVERY, STOP_TIMEOUT};
+use crate::{Equipment, Keeper, KeeperError, PLAN_EVERY, STOP_TIMEOUT};
+use listening::Ears;
 
 /// Events that may wait to be taken in. Their senders wait when it is full.
 const EVENT_QUEUE: usize = 1_024;
@@ -33,12 +35,14 @@ struct Loop {
     books: Books,
     tenure: Tenure,
     polls: Polls,
-    /// Which BMCs we listen to. One that is absent was never asked.
-    ears: BTreeMap<MachineName, Ear>,
+    ears: Ears,
     names: NodeNames,
     events: mpsc::Sender<Event>,
     /// Looks and requests under way; dropped with the loop, so that a keeper that stops asks nothing more.
     tasks: JoinSet<()>,
+    node_watch: Option<AbortHandle>,
+    /// Machines that are no longer described, and stay until nothing is left to be done for them.
+    leaving: BTreeSet<MachineName>,
     asks_under_way: usize,
     /// Requests to the undercloud take turns: one API server serves the whole site.
     node_asks: Arc<Semaphore>,
@@ -114,16 +118,19 @@ impl Keeper {
             books,
             tenure,
             polls: Polls::default(),
-            ears: BTreeMap::new(),
+            ears: Ears::default(),
             names: NodeNames::default(),
             events,
             tasks: JoinSet::new(),
+            node_watch: None,
+            leaving: BTreeSet::new(),
             asks_under_way: 0,
             node_asks: Arc::new(Semaphore::new(MAX_NODE_ASKS)),
             planned_at: None,
             watch_lost: false,
             rounded_at: (started_at, Instant::now()),
         };
+        the_loop.refit().await?;
         the_loop.open_eyes();
         let result = the_loop.turn(inbox, watch, &shutdown).await;
         the_loop.close().await;
@@ -157,6 +164,10 @@ impl Loop {
                 changes = watch.next() => {
                     self.take_requests(changes.map_err(|source| failed(&self.keeper.cluster, source))?);
                 }
+                () = described_anew(&mut self.keeper.equipment) => {
+                    self.refit().await?;
+                    self.watch_nodes();
+                }
                 Some(event) = inbox.recv() => {
                     self.take_event(event);
                     while let Ok(event) = inbox.try_recv() {
@@ -168,6 +179,7 @@ impl Loop {
             self.check_clock()?;
             if self.is_plan_due() {
                 self.plan_and_act().await?;
+                self.let_go().await?;
             }
             self.reap()?;
         }
@@ -230,6 +242,13 @@ impl Loop {
         let sessions = futures::future::join_all(self.keeper.bmcs.values().map(redfish::Bmc::close));
         let _ = tokio::time::timeout(CLOSE_TIMEOUT.to_std(), sessions).await;
         self.tenure.end(&self.keeper.store).await;
+    }
+}
+
+/// Waits for another description; for ever, if nobody is left who could give one.
+async fn described_anew(equipment: &mut watch::Receiver<Option<Arc<Equipment>>>) {
+    if equipment.changed().await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 

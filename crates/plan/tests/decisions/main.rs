@@ -2,6 +2,7 @@
 
 mod boots;
 mod crash;
+mod descriptions;
 mod desk;
 mod guard_cases;
 mod guard_control_plane;

@@ -86,7 +86,7 @@ pub enum Command {
     Up(UpArgs),
     /// Start the control plane for the sites that files describe.
     ///
-    /// Example: rackwright serve --site site.toml
+    /// Example: rackwright serve --config site.toml
     Serve(ServeArgs),
     /// The simulated site.
     #[command(subcommand)]

@@ -5,7 +5,7 @@
 
 mod act;
 mod answer;
-mod args;
+pub mod args;
 mod bmm;
 mod client;
 pub mod context;
@@ -16,7 +16,7 @@ mod follow;
 mod operation;
 mod outcome;
 mod progress;
-mod render;
+pub mod render;
 mod resources;
 pub mod screen;
 mod session;
@@ -58,6 +58,7 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
     let open = || Session::open(&global, &Home::of_process()?);
     match command {
         Command::Up(args) => serving(crate::up::run(args)).await,
+        Command::Serve(args) if args.check => crate::check::run(&args.configs, global.output, screen).await,
         Command::Serve(args) => serving(crate::serve::run(args)).await,
         Command::Sim(SimCommand::Serve(args)) => serving(crate::sim_serve::run(args)).await,
         Command::Sim(SimCommand::Fault(args)) => fault::run(&Home::of_process()?, &global, screen, args).await,

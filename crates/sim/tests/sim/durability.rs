@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{Clock, Span, Timestamp};
-use sim::{Logged, SimError, Site, SiteSpec};
+use sim::{DescribedMachine, Logged, Role, SimError, Site, SiteSpec};
 use store::{Change, Commit, Document, Lease, Listing, MemoryStore, Revision, Store, StoreError, TokioClock, Watch};
 
 use crate::harness::{Harness, pass, ready, spec};
@@ -59,6 +59,30 @@ async fn a_site_is_not_continued_with_another_layout() {
     assert!(error.to_string().contains("4 racks of 4 machines and seed 1"), "{error}");
     let faster = spec().at_speed(60.0);
     assert!(Site::open(faster, harness.store.clone(), harness.clock.clone()).await.is_ok(), "the speed may change");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_described_site_is_not_continued_with_another_description() {
+    let harness = Harness::start().await;
+    let described = |slot| DescribedMachine {
+        name: "row1-a".to_owned(),
+        rack: "row1".to_owned(),
+        slot,
+        role: Role::ControlPlane,
+        vendor: None,
+        serial_number: "S1".to_owned(),
+        bmc_mac: "02:00:00:00:00:01".to_owned(),
+        boot_mac: "02:00:00:00:00:02".to_owned(),
+    };
+    let spec = |slot| SiteSpec::described("west", vec![described(slot)], 1);
+    let open = async |spec| Site::open(spec, harness.store.clone(), harness.clock.clone()).await;
+    assert_eq!(open(spec(1)).await.unwrap().layout().machines()[0].rack_name(), "row1");
+    assert!(open(spec(1)).await.is_ok(), "the same description goes on");
+    let problem = open(spec(2)).await.unwrap_err().to_string();
+    assert!(problem.contains("made with `row1-a` as control plane in row1 slot 1"), "{problem}");
+    assert!(problem.contains("not with `row1-a` as control plane in row1 slot 2"), "{problem}");
+    let problem = open(SiteSpec::new("west", 4, 4, 1)).await.unwrap_err().to_string();
+    assert!(problem.contains("made with a description of 1 machines and seed 1, not with 4 racks of 4 machines"), "{problem}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -16,7 +16,7 @@ mod waits;
 pub use clock::Clock;
 pub use clusters::{cluster_sheet, cluster_table};
 pub use faults::{fault_kind_table, fault_table};
-pub use layout::facts;
+pub use layout::{Table, facts};
 pub use machine_sheet::machine_sheet;
 pub use machines::machine_table;
 pub use operation_sheet::operation_sheet;

@@ -1,0 +1,208 @@
+//! What a check found, as a table for people and as JSON for scripts. Every deviation from the description is a problem.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use model::{Fault, FaultClass, MachineName, NodeSeen, Power, Readiness, SiteMachine, Standing};
+use redfish::Identity;
+use serde_json::{Value, json};
+
+use super::Probe;
+use crate::cli::render::Table;
+use crate::cli::screen::{Sheet, Tone};
+use crate::site_file::{Loaded, Place};
+
+#[derive(Debug)]
+pub struct SiteReport {
+    cluster: String,
+    file: PathBuf,
+    rows: Vec<Row>,
+    /// `None` if it answers; else why not.
+    undercloud: Option<String>,
+    node_count: usize,
+    weaknesses: Vec<String>,
+    pub problems: Vec<String>,
+}
+
+/// One machine. A dash stands for what could not be seen.
+#[derive(Debug)]
+struct Row {
+    machine: String,
+    address: String,
+    bmc: String,
+    login: String,
+    power: String,
+    model: String,
+    serial: String,
+    node: String,
+    problems: Vec<String>,
+}
+
+const DASH: &str = "-";
+
+impl SiteReport {
+    pub fn new(loaded: &Loaded, probes: &BTreeMap<MachineName, Probe>, nodes: &Result<Vec<NodeSeen>, String>) -> SiteReport {
+        let site = loaded.site();
+        let mut rows = Vec::new();
+        for machine in &site.machines {
+            let mut row = Row::new(machine, probes.get(&machine.name).unwrap_or(&Probe::OutOfTime));
+            row.note_node(machine, nodes.as_deref().ok());
+            let at = loaded.described.locate(Place::Machine(&machine.name));
+            row.problems = row.problems.iter().map(|problem| format!("{at}: `{}`: {problem}", machine.name)).collect();
+            rows.push(row);
+        }
+        let mut problems: Vec<String> = rows.iter().flat_map(|row| row.problems.clone()).collect();
+        if let Err(why) = nodes {
+            problems.push(format!("the undercloud does not answer: {why}"));
+        }
+        for node in nodes.iter().flatten() {
+            if !site.machines.iter().any(|machine| machine.name.as_str().eq_ignore_ascii_case(&node.machine)) {
+                problems.push(format!("node `{}` runs on `{}`, which the file does not describe", node.name, node.machine));
+            }
+        }
+        SiteReport {
+            cluster: site.cluster.to_string(),
+            file: loaded.described.path().to_owned(),
+            rows,
+            undercloud: nodes.as_ref().err().cloned(),
+            node_count: nodes.as_ref().map_or(0, Vec::len),
+            weaknesses: plan::weaknesses(site).iter().map(ToString::to_string).collect(),
+            problems,
+        }
+    }
+
+    pub fn sheet(&self) -> Sheet {
+        let mut table = Table::new(&["MACHINE", "ADDRESS", "BMC", "LOGIN", "POWER", "MODEL", "SERIAL", "NODE"]);
+        for row in &self.rows {
+            let cells = [&row.machine, &row.address, &row.bmc, &row.login, &row.power, &row.model, &row.serial, &row.node];
+            let tone = if row.problems.is_empty() { Tone::Plain } else { Tone::Alarm };
+            table.row(tone, cells.into_iter().cloned());
+        }
+        let mut sheet = table.into_sheet();
+        sheet.gap();
+        match &self.undercloud {
+            None => sheet.line(Tone::Plain, format!("undercloud: answers, {} nodes", self.node_count)),
+            Some(why) => sheet.line(Tone::Alarm, format!("undercloud: {why}")),
+        }
+        for weakness in &self.weaknesses {
+            sheet.line(Tone::Notice, format!("note: {weakness}"));
+        }
+        for problem in &self.problems {
+            sheet.line(Tone::Alarm, format!("problem: {problem}"));
+        }
+        let machines = self.rows.len();
+        let verdict = match self.problems.len() {
+            0 => format!("{}: all {machines} machines are as {} describes them", self.cluster, self.file.display()),
+            1 => format!("{}: 1 problem", self.cluster),
+            count => format!("{}: {count} problems", self.cluster),
+        };
+        sheet.line(Tone::Strong, verdict);
+        sheet
+    }
+
+    pub fn json(&self) -> Value {
+        let row = |row: &Row| {
+            json!({
+                "name": row.machine, "address": row.address, "bmc": row.bmc, "login": row.login, "power": row.power,
+                "model": row.model, "serialNumber": row.serial, "node": row.node, "problems": row.problems,
+            })
+        };
+        json!({
+            "cluster": self.cluster,
+            "file": self.file,
+            "ok": self.problems.is_empty(),
+            "machines": self.rows.iter().map(row).collect::<Vec<Value>>(),
+            "undercloud": {"ok": self.undercloud.is_none(), "nodes": self.node_count, "fault": self.undercloud},
+            "weaknesses": self.weaknesses,
+            "problems": self.problems,
+        })
+    }
+}
+
+impl Row {
+    fn new(machine: &SiteMachine, probe: &Probe) -> Row {
+        let mut row = Row {
+            machine: machine.name.to_string(),
+            address: machine.hardware.bmc_address.clone(),
+            bmc: DASH.to_owned(),
+            login: DASH.to_owned(),
+            power: DASH.to_owned(),
+            model: DASH.to_owned(),
+            serial: DASH.to_owned(),
+            node: DASH.to_owned(),
+            problems: Vec::new(),
+        };
+        match probe {
+            Probe::Seen { identity, power } => row.note_seen(machine, identity, power),
+            Probe::Failed(fault) => row.note_fault(fault),
+            Probe::OutOfTime => {
+                row.bmc = "no time".to_owned();
+                row.problems.push("there was no time left to look at its BMC".to_owned());
+            }
+        }
+        row
+    }
+
+    fn note_seen(&mut self, machine: &SiteMachine, identity: &Identity, power: &Result<Power, Fault>) {
+        self.bmc = "answers".to_owned();
+        self.login = "ok".to_owned();
+        self.model = identity.model.clone().unwrap_or_else(|| DASH.to_owned());
+        match power {
+            Ok(power) => self.power = power_word(*power).to_owned(),
+            Err(fault) => self.problems.push(format!("its power cannot be read: {fault}")),
+        }
+        let described = &machine.hardware.serial_number;
+        // Dell calls the number on the chassis a service tag, and its board has a serial number of its own.
+        let told: Vec<&String> = identity.serial.iter().chain(&identity.sku).collect();
+        if told.iter().any(|number| number.eq_ignore_ascii_case(described)) {
+            self.serial = "matches".to_owned();
+        } else if let Some(found) = identity.serial.as_ref().or(identity.sku.as_ref()) {
+            self.serial = format!("is {found}");
+            self.problems.push(format!("its serial number is {found}, not {described}: another machine answers at {}", self.address));
+        } else {
+            self.serial = "not told".to_owned();
+        }
+    }
+
+    fn note_fault(&mut self, fault: &Fault) {
+        let is_certificate = fault.detail.contains("certificate");
+        (self.bmc, self.login) = match fault.class {
+            FaultClass::Unreachable => ("unreachable".to_owned(), DASH.to_owned()),
+            FaultClass::Denied if is_certificate => ("untrusted".to_owned(), DASH.to_owned()),
+            FaultClass::Denied => ("answers".to_owned(), "refused".to_owned()),
+            FaultClass::Busy => ("busy".to_owned(), DASH.to_owned()),
+            FaultClass::Unsupported | FaultClass::Missing | FaultClass::Garbled => ("no Redfish".to_owned(), DASH.to_owned()),
+        };
+        self.problems.push(fault.to_string());
+    }
+
+    fn note_node(&mut self, machine: &SiteMachine, nodes: Option<&[NodeSeen]>) {
+        let Some(nodes) = nodes else { return };
+        let node = nodes.iter().find(|node| node.machine.eq_ignore_ascii_case(machine.name.as_str()));
+        self.node = match (node, machine.standing) {
+            (Some(node), Standing::Provisioned) => match node.ready {
+                Readiness::True => "ready".to_owned(),
+                Readiness::False => "not ready".to_owned(),
+                Readiness::Unknown => "unknown".to_owned(),
+            },
+            (None, Standing::Spare) => "none, a spare".to_owned(),
+            (Some(_), Standing::Spare) => {
+                self.problems.push("it has a node, but is described as the spare".to_owned());
+                "there".to_owned()
+            }
+            (None, Standing::Provisioned) => {
+                self.problems.push("the undercloud has no node of this machine".to_owned());
+                "missing".to_owned()
+            }
+        };
+    }
+}
+
+fn power_word(power: Power) -> &'static str {
+    match power {
+        Power::On => "on",
+        Power::Off => "off",
+        Power::PoweringOn => "powering on",
+        Power::PoweringOff => "powering off",
+    }
+}

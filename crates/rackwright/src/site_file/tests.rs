@@ -1,0 +1,377 @@
+//! What a site file may say, and what it is told when it says something else.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+
+use expect_test::{Expect, expect};
+
+use super::*;
+
+const LOGINS: &str = "[rack1compute01]\nuser = \"root\"\npassword = \"secret\"\n";
+
+const SITE: &str = r#"[cluster]
+name = "site1"
+subscription = "s"
+resource-group = "site1"
+location = "local"
+version = "4.9.2"
+kubeconfig = "kubeconfig.yaml"
+bmc-credentials = "logins.toml"
+allow-plain-http = true
+
+[[rack]]
+name = "rack1"
+availability-zone = "1"
+location = "row 1"
+serial-number = "R1"
+sku = "any"
+
+[[machine]]
+name = "rack1compute01"
+rack = "rack1"
+slot = 1
+role = "compute"
+sku = "any"
+serial-number = "S1"
+bmc = "http://10.0.1.17"
+bmc-mac = "00:00:00:00:00:01"
+boot-mac = "00:00:00:00:00:02"
+"#;
+
+/// A directory with a site file and what it points to.
+struct Desk {
+    directory: tempfile::TempDir,
+    environment: BTreeMap<String, String>,
+}
+
+impl Desk {
+    fn new(site: &str) -> Desk {
+        let desk = Desk { directory: tempfile::tempdir().unwrap(), environment: BTreeMap::new() };
+        desk.with("site.toml", site, 0o644).with("kubeconfig.yaml", "", 0o600).with("logins.toml", LOGINS, 0o600)
+    }
+
+    fn with(self, name: &str, text: &str, mode: u32) -> Desk {
+        let path = self.directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        self
+    }
+
+    fn with_env(mut self, name: &str, value: &str) -> Desk {
+        self.environment.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    fn load(&self) -> Result<Loaded, Trouble> {
+        Loaded::read_in(&self.directory.path().join("site.toml"), &|name| self.environment.get(name).cloned())
+    }
+
+    /// What a person reads, without the directory of the moment.
+    fn complaint(&self) -> String {
+        let trouble = self.load().err().unwrap_or_else(|| panic!("nothing was refused"));
+        let mut text = trouble.message.clone() + "\n";
+        for detail in &trouble.details {
+            text += &format!("  {detail}\n");
+        }
+        text.replace(&format!("{}/", self.directory.path().display()), "")
+    }
+
+    fn login(&self) -> (String, String) {
+        let loaded = self.load().unwrap_or_else(|trouble| panic!("{trouble:?}"));
+        let login = loaded.logins.values().next().unwrap();
+        (login.user.clone(), login.password.to_string())
+    }
+}
+
+/// What is said about the example with some text of it replaced by another.
+#[track_caller]
+fn refused(from: &str, to: &str, expected: &Expect) {
+    assert!(SITE.contains(from), "{from}");
+    expected.assert_eq(&Desk::new(&SITE.replacen(from, to, 1)).complaint());
+}
+
+#[test]
+fn a_described_site_is_loaded_at_real_speed() {
+    let loaded = Desk::new(SITE).load().unwrap();
+    assert_eq!(loaded.site().limits, Limits::default());
+    assert_eq!(loaded.site().machines.len(), 1);
+    assert_eq!(loaded.trusts.values().collect::<Vec<_>>(), [&BmcTrust::Plain]);
+}
+
+#[test]
+fn every_problem_is_told_at_once_with_its_line() {
+    let broken = SITE
+        .replace("\"site1\"\nsub", "\"site 1\"\nsub")
+        .replace("4.9.2", "latest")
+        .replace("allow-plain-http = true", "allow-plain-htp = true")
+        .replace("rack = \"rack1\"", "rack = \"rack9\"")
+        .replace("slot = 1", "slot = 0")
+        .replace("role = \"compute\"", "role = \"worker\"")
+        .replace("sku = \"any\"\nserial", "serial")
+        .replace("00:00:00:00:00:02", "00:00:00:00:02");
+    expect![[r#"
+        site.toml cannot be used: 9 problems
+          site.toml:2: `site 1` is not a valid name: only letters, digits and hyphens are allowed
+            2 | name = "site 1"
+          site.toml:6: `version`: `latest` is no runtime version; one is written like 4.9.2
+            6 | version = "latest"
+          site.toml:9: [cluster] has no `allow-plain-htp`; did you mean `allow-plain-http`?
+            9 | allow-plain-htp = true
+          site.toml:18: [[machine]] lacks `sku`
+            18 | [[machine]]
+          site.toml:20: `rack1compute01` stands in rack `rack9`, which is not described
+            20 | rack = "rack9"
+          site.toml:21: `slot` must be a whole number from 1 to 256
+            21 | slot = 0
+          site.toml:22: `role`: `worker` is no role; there are `control-plane`, `management` and `compute`
+            22 | role = "worker"
+          site.toml:24: the password of `rack1compute01` would travel unencrypted over plain http
+            24 | bmc = "http://10.0.1.17"
+            use https, or say `allow-plain-http = true` in [cluster] if the management network is safe
+          site.toml:26: `boot-mac`: `00:00:00:00:02` is no MAC address; one is written like AC:1F:6B:00:00:01
+            26 | boot-mac = "00:00:00:00:02"
+    "#]]
+    .assert_eq(&Desk::new(&broken).complaint());
+}
+
+#[test]
+fn what_stands_twice_is_told_with_both_lines() {
+    let (_, machine) = SITE.split_once("[[machine]]").unwrap();
+    let twice = format!("{SITE}\n[[machine]]{}", machine.replace("rack1compute01", "Rack1Compute01"));
+    expect![[r#"
+        site.toml cannot be used: 6 problems
+          site.toml:30: machine `Rack1Compute01` is on line 19 already
+            30 | name = "Rack1Compute01"
+          site.toml:32: slot 1 of rack `rack1` is on line 21 already
+            32 | slot = 1
+          site.toml:35: serial number `S1` is on line 24 already
+            35 | serial-number = "S1"
+          site.toml:36: BMC address `http://10.0.1.17` is on line 25 already
+            36 | bmc = "http://10.0.1.17"
+          site.toml:37: MAC address `00:00:00:00:00:01` is on line 26 already
+            37 | bmc-mac = "00:00:00:00:00:01"
+          site.toml:38: MAC address `00:00:00:00:00:02` is on line 27 already
+            38 | boot-mac = "00:00:00:00:00:02"
+    "#]]
+    .assert_eq(&Desk::new(&twice).complaint());
+}
+
+#[test]
+fn more_problems_than_anybody_reads_are_counted() {
+    let machines: String = (0..30).map(|n| format!("[[machine]]\nname = \"m{n}\"\n")).collect();
+    let complaint = Desk::new(&format!("{SITE}{machines}")).complaint();
+    assert!(complaint.starts_with("site.toml cannot be used: 240 problems\n"), "{complaint}");
+    assert!(complaint.ends_with("  … and 220 more\n"), "{complaint}");
+}
+
+#[test]
+fn an_empty_site_and_a_file_of_another_kind_are_refused() {
+    expect![[r#"
+        site.toml cannot be used: 3 problems
+          site.toml:1: there is no [cluster]
+          site.toml:1: there is no [[rack]]
+          site.toml:1: there is no [[machine]]
+    "#]]
+    .assert_eq(&Desk::new("").complaint());
+    let complaint = Desk::new("apiVersion: v1\nkind: Config\n").complaint();
+    assert!(complaint.contains("site.toml:1: ") && complaint.contains("1 | apiVersion: v1"), "{complaint}");
+    refused(
+        "[[rack]]",
+        "[rack]",
+        &expect![[r#"
+            site.toml cannot be used: 2 problems
+              site.toml:11: `rack` must be written as [[rack]], once for each
+                11 | [rack]
+              site.toml:20: `rack1compute01` stands in rack `rack1`, which is not described
+                20 | rack = "rack1"
+        "#]],
+    );
+    refused(
+        "[[machine]]",
+        "[[server]]",
+        &expect![[r#"
+            site.toml cannot be used: 2 problems
+              site.toml:1: there is no [[machine]]
+                1 | [cluster]
+              site.toml:18: a site file has [cluster], [[rack]] and [[machine]], and no `server`
+                18 | [[server]]
+        "#]],
+    );
+}
+
+#[test]
+fn a_password_in_the_site_file_is_refused_by_name_and_not_shown() {
+    for (from, to) in [
+        ("bmc = ", "bmc-password = \"Hunter2\"\nbmc = "),
+        ("bmc = ", "password = \"Hunter2\"\nbmc = "),
+        ("bmc = ", "bmc-password = Hunter2\nbmc = "),
+        ("bmc = ", "login = { user = \"root\", password = \"Hunter2\" }\nbmc = "),
+        ("http://10.0.1.17", "http://root:Hunter2@10.0.1.17"),
+    ] {
+        let complaint = Desk::new(&SITE.replacen(from, to, 1)).complaint();
+        assert!(complaint.contains("site.toml:25: ") && !complaint.contains("Hunter2"), "{complaint}");
+    }
+    refused(
+        "bmc = ",
+        "bmc-password = \"Hunter2\"\nbmc = ",
+        &expect![[r#"
+            site.toml cannot be used
+              site.toml:25: `bmc-password`: a password does not belong into the site file
+                keep it in a file (`bmc-password-file`, `bmc-credentials`) or in the environment (`bmc-password-env`)
+        "#]],
+    );
+}
+
+#[test]
+fn the_line_to_a_bmc_is_encrypted_to_somebody_known() {
+    refused(
+        "http://10.0.1.17",
+        "https://10.0.1.17",
+        &expect![[r#"
+            site.toml cannot be used
+              site.toml:25: nothing says which certificate the BMC of `rack1compute01` must have
+                25 | bmc = "https://10.0.1.17"
+                give `bmc-ca`, or `bmc-fingerprint` as this shows it: openssl s_client -connect 10.0.1.17:443 </dev/null 2>/dev/null | openssl x509 -noout -fingerprint -sha256
+        "#]],
+    );
+    refused(
+        "bmc = \"http://10.0.1.17\"",
+        "bmc = \"https://10.0.1.17\"\nbmc-fingerprint = \"AB:CD\"",
+        &expect![[r#"
+            site.toml cannot be used
+              site.toml:26: `bmc-fingerprint`: a SHA-256 fingerprint has 64 hexadecimal digits, not 4
+                26 | bmc-fingerprint = "AB:CD"
+        "#]],
+    );
+    refused(
+        "bmc = ",
+        &format!("bmc-fingerprint = \"{}\"\nbmc = ", "00".repeat(32)),
+        &expect![[r#"
+            site.toml cannot be used
+              site.toml:25: the BMC of `rack1compute01` is on plain http and shows no certificate
+                25 | bmc-fingerprint = "0000000000000000000000000000000000000000000000000000000000000000"
+        "#]],
+    );
+    refused(
+        "bmc-credentials",
+        "bmc-ca = \"ca.pem\"\nbmc-credentials",
+        &expect![[r#"
+            site.toml cannot be used
+              site.toml:8: ca.pem cannot be read: No such file or directory (os error 2)
+                8 | bmc-ca = "ca.pem"
+        "#]],
+    );
+    let loopback = SITE.replace("allow-plain-http = true", "").replace("10.0.1.17", "127.0.0.1:8000");
+    assert!(Desk::new(&loopback).load().is_ok(), "what never leaves this computer needs no encryption");
+    let pinned = SITE.replace("bmc = \"http:", &format!("bmc-fingerprint = \"{}\"\nbmc = \"https:", "AB".repeat(32)));
+    let trusts = Desk::new(&pinned).load().unwrap().trusts;
+    assert!(trusts.values().next().unwrap().to_string().starts_with("fingerprint AB:AB:"), "{trusts:?}");
+}
+
+#[test]
+fn a_login_comes_from_where_the_file_says_and_a_machine_may_say_otherwise() {
+    let pair = |user: &str, password: &str| (user.to_owned(), password.to_owned());
+    assert_eq!(Desk::new(SITE).login(), pair("root", "secret"));
+    let default = "[default]\nuser = \"admin\"\npassword = \"all\"\n";
+    assert_eq!(Desk::new(SITE).with("logins.toml", default, 0o600).login(), pair("admin", "all"));
+    let of_environment = SITE.replace("bmc-credentials = \"logins.toml\"", "bmc-user = \"root\"\nbmc-password-env = \"BMC\"");
+    assert_eq!(Desk::new(&of_environment).with_env("BMC", "calvin").login(), pair("root", "calvin"));
+    let of_file = of_environment.replace("bmc-password-env = \"BMC\"", "bmc-password-file = \"pw\"");
+    assert_eq!(Desk::new(&of_file).with("pw", "calvin\n", 0o600).login(), pair("root", "calvin"));
+    let own = SITE.replace("slot = 1", "slot = 1\nbmc-password-env = \"OWN\"");
+    assert_eq!(Desk::new(&own).with_env("OWN", "mine").login(), pair("root", "mine"), "the user is still the file's");
+}
+
+#[test]
+fn a_login_that_cannot_be_had_is_told_with_the_line_that_promised_it() {
+    let complaint = |logins: &str, mode| Desk::new(SITE).with("logins.toml", logins, mode).complaint();
+    expect![[r#"
+        site.toml cannot be used
+          site.toml:8: logins.toml holds secrets and can be read by others
+            8 | bmc-credentials = "logins.toml"
+            chmod 600 logins.toml
+    "#]]
+    .assert_eq(&complaint(LOGINS, 0o640));
+    expect![[r#"
+        site.toml cannot be used
+          logins.toml:3: this is not TOML
+    "#]]
+    .assert_eq(&complaint(&LOGINS.replace("\"secret\"", "Hunter2"), 0o600));
+    expect![[r#"
+        site.toml cannot be used: 3 problems
+          logins.toml:1: [rack1compute1] is no machine of the site
+          logins.toml:4: [rack1compute1] has `user` and `password`, and no `pasword`
+          site.toml:19: there is no login for the BMC of `rack1compute01`
+            19 | name = "rack1compute01"
+            write [rack1compute01] or [default] with `user` and `password` into logins.toml
+    "#]]
+    .assert_eq(&complaint(&format!("{}pasword = \"x\"\n", LOGINS.replace("compute01", "compute1")), 0o600));
+    let of_environment = SITE.replace("bmc-credentials = \"logins.toml\"", "bmc-password-env = \"BMC\"");
+    expect![[r#"
+        site.toml cannot be used
+          site.toml:8: the environment variable `BMC` is not set
+            8 | bmc-password-env = "BMC"
+    "#]]
+    .assert_eq(&Desk::new(&of_environment).complaint());
+    expect![[r#"
+        site.toml cannot be used
+          site.toml:19: the BMC of `rack1compute01` has a password, but no `bmc-user`
+            19 | name = "rack1compute01"
+    "#]]
+    .assert_eq(&Desk::new(&of_environment).with_env("BMC", "calvin").complaint());
+}
+
+#[test]
+fn two_ways_to_say_one_thing_are_refused() {
+    refused(
+        "bmc-credentials",
+        "bmc-password-env = \"BMC\"\nbmc-credentials",
+        &expect![[r#"
+            site.toml cannot be used
+              site.toml:8: choose one of `bmc-credentials`, `bmc-password-env` and `bmc-password-file`
+                8 | bmc-password-env = "BMC"
+        "#]],
+    );
+    refused(
+        "role = \"compute\"",
+        "role = \"compute\"\nspare = true",
+        &expect![[r#"
+            site.toml cannot be used
+              site.toml:23: only a control-plane machine can be a spare
+                23 | spare = true
+        "#]],
+    );
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+}
+
+#[test]
+fn the_shipped_site_of_the_article_is_right_and_has_its_names() {
+    let described = Described::read(&example("seed-000.toml")).unwrap_or_else(|trouble| panic!("{trouble:?}"));
+    let site = &described.site;
+    assert_eq!((site.racks.len(), site.machines.len()), (4, 24));
+    assert!(site.machines.iter().any(|machine| machine.name.as_str() == "rack1-compute01"));
+    assert_eq!(plan::weaknesses(site), [], "the control plane is spread as it should be");
+    assert_eq!(described.vendor(&site.machines[0].name), Some(sim::Vendor::Dell));
+}
+
+/// Every key that the documentation of site files lists.
+fn documented_keys() -> Vec<String> {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/site-file.md")).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.filter_map(|row| row.split_once('`')).map(|(key, _)| key.to_owned()).collect()
+}
+
+#[test]
+fn the_documented_example_is_right_and_shows_every_key() {
+    let described = Described::read(&example("site.toml")).unwrap_or_else(|trouble| panic!("{trouble:?}"));
+    assert_eq!(described.site.machines.len(), 4);
+    let text = std::fs::read_to_string(example("site.toml")).unwrap();
+    let keys = documented_keys();
+    assert!(keys.len() > 25, "{keys:?}");
+    for key in keys {
+        assert!(text.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} ="))), "`{key}` is not in the example");
+    }
+}

@@ -1,0 +1,121 @@
+//! A site file as we write it ourselves: for a simulated site, so that a control plane finds it as it finds a real one.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use model::{Site, Standing};
+use serde::Serialize;
+
+use super::address::role_word;
+
+/// Where the parts of a site are reached. Files are named as seen from the site file.
+#[derive(Debug)]
+pub struct Reach {
+    pub kubeconfig: PathBuf,
+    pub bmc_credentials: PathBuf,
+    pub bmc_ca: Option<PathBuf>,
+    pub speed: f64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct File<'a> {
+    cluster: ClusterTable<'a>,
+    rack: Vec<RackTable<'a>>,
+    machine: Vec<MachineTable<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct ClusterTable<'a> {
+    name: &'a str,
+    subscription: &'a str,
+    resource_group: &'a str,
+    location: &'a str,
+    version: &'a str,
+    kubeconfig: &'a PathBuf,
+    bmc_credentials: &'a PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bmc_ca: Option<&'a PathBuf>,
+    speed: f64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct RackTable<'a> {
+    name: &'a str,
+    availability_zone: &'a str,
+    location: &'a str,
+    serial_number: &'a str,
+    sku: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct MachineTable<'a> {
+    name: &'a str,
+    rack: &'a str,
+    slot: u32,
+    role: &'static str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    spare: bool,
+    sku: &'a str,
+    serial_number: &'a str,
+    bmc: &'a str,
+    bmc_mac: &'a str,
+    boot_mac: &'a str,
+}
+
+/// One table of a file of logins.
+#[derive(Serialize)]
+pub struct LoginTable {
+    pub user: String,
+    pub password: String,
+}
+
+pub fn site(site: &Site, reach: &Reach) -> Result<String, toml::ser::Error> {
+    toml::to_string(&File {
+        cluster: ClusterTable {
+            name: site.cluster.as_str(),
+            subscription: &site.home.subscription,
+            resource_group: &site.home.resource_group,
+            location: &site.home.location,
+            version: &site.version,
+            kubeconfig: &reach.kubeconfig,
+            bmc_credentials: &reach.bmc_credentials,
+            bmc_ca: reach.bmc_ca.as_ref(),
+            speed: reach.speed,
+        },
+        rack: site
+            .racks
+            .iter()
+            .map(|rack| RackTable {
+                name: rack.name.as_str(),
+                availability_zone: &rack.availability_zone,
+                location: &rack.location,
+                serial_number: &rack.serial_number,
+                sku: &rack.sku,
+            })
+            .collect(),
+        machine: site
+            .machines
+            .iter()
+            .map(|machine| MachineTable {
+                name: machine.name.as_str(),
+                rack: machine.hardware.rack.as_str(),
+                slot: machine.hardware.slot,
+                role: role_word(machine.role),
+                spare: machine.standing == Standing::Spare,
+                sku: &machine.hardware.sku,
+                serial_number: &machine.hardware.serial_number,
+                bmc: &machine.hardware.bmc_address,
+                bmc_mac: &machine.hardware.bmc_mac,
+                boot_mac: &machine.hardware.boot_mac,
+            })
+            .collect(),
+    })
+}
+
+pub fn logins(logins: &BTreeMap<String, LoginTable>) -> Result<String, toml::ser::Error> {
+    toml::to_string(logins)
+}
