@@ -24,6 +24,8 @@ pub struct Pace {
     pub power_off: Span,
     /// From an accepted GracefulShutdown until the operating system has stopped its services and cut the power.
     pub shutdown: Span,
+    /// How long a BMC that notices late still tells the power of before.
+    pub power_lag: Span,
     /// From a restart of the BMC until it answers again.
     pub bmc_restart: Span,
     /// From an accepted image until it is installed.
@@ -51,6 +53,7 @@ impl Pace {
         boot: Span::minutes(4),
         power_off: Span::seconds(5),
         shutdown: Span::seconds(60),
+        power_lag: Span::seconds(3),
         bmc_restart: Span::minutes(3),
         firmware_update: Span::minutes(8),
         volume_work: Span::minutes(2),
@@ -74,6 +77,7 @@ impl Pace {
             boot: faster(self.boot),
             power_off: faster(self.power_off),
             shutdown: faster(self.shutdown),
+            power_lag: faster(self.power_lag),
             bmc_restart: faster(self.bmc_restart),
             firmware_update: faster(self.firmware_update),
             volume_work: faster(self.volume_work),
@@ -101,6 +105,7 @@ impl Pace {
             boot: Span::ZERO,
             power_off: Span::ZERO,
             shutdown: Span::ZERO,
+            power_lag: Span::ZERO,
             bmc_restart: Span::ZERO,
             firmware_update: Span::ZERO,
             volume_work: Span::ZERO,

@@ -16,7 +16,7 @@ use crate::machine::{Happening, Machine, PowerState, ResetAnswer, ResetType, Sur
 use crate::objects::{DISRUPTION_BUDGETS, NAMESPACES, ObjectKey, ObjectTable};
 use crate::pace::Pace;
 use crate::persist::Unsaved;
-use crate::time::{Instant, Span};
+use crate::time::Instant;
 use crate::{budget, namespace};
 
 /// Everything about one machine that changes.
@@ -145,10 +145,10 @@ impl World {
         self.stale_power_state(machine).unwrap_or_else(|| self.states[machine].machine.power_state())
     }
 
-    /// The state of power as a BMC tells it that notices a change only `lag` later.
-    pub fn power_state_noticed(&self, machine: usize, lag: Span) -> PowerState {
+    /// The state of power as a BMC tells it that notices changes late.
+    pub fn power_state_noticed(&self, machine: usize) -> PowerState {
         let (before, ended_at) = self.states[machine].power_before;
-        if ended_at + lag > self.now { before } else { self.power_state(machine) }
+        if ended_at + self.pace.power_lag > self.now { before } else { self.power_state(machine) }
     }
 
     /// Whether the machine's operating system runs.

@@ -19,7 +19,8 @@ pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
     let wanted = numbered(profile.nic_prefix, call.id);
     let nic = bmc.inventory().nics.into_iter().find(|nic| Some(nic.port) == wanted).ok_or_else(|| call.missing())?;
     let power = bmc.power();
-    let is_linked = nic.link == Link::Up && power == PowerState::On;
+    let is_plugged = nic.link == Link::Up && bmc.site.look(|world| world.is_link_up(bmc.index, nic.port));
+    let is_linked = is_plugged && power == PowerState::On;
     Ok(Answer::ok(&json!({
         "@odata.id": call.path,
         "@odata.type": "#EthernetInterface.v1_9_0.EthernetInterface",

@@ -1,7 +1,7 @@
 //! How the vendors' BMCs differ: what there is to differ in. The vendors themselves are in `vendors.rs`, and
 //! `docs/simulated-bmcs.md` shows them side by side.
 
-use world::{AfterRestart, Component, MediaSlot, Span, Vendor};
+use world::{AfterRestart, Component, MediaSlot, Vendor};
 
 use super::vendors;
 
@@ -50,6 +50,14 @@ pub(super) enum Once {
 pub(super) enum IfMatch {
     Optional,
     Demanded,
+}
+
+/// When the System shows a change of power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PowerTold {
+    AtOnce,
+    /// Some seconds after it.
+    Late,
 }
 
 /// What a BMC does when one more session is asked for than it holds.
@@ -104,8 +112,7 @@ pub(super) struct Profile {
     pub firmware_members: FirmwareMembers,
     /// Whether the BIOS advertises an action that answers 501.
     pub has_dead_action: bool,
-    /// How long after a change of power the System still tells the state before it.
-    pub power_lag: Span,
+    pub power_told: PowerTold,
     pub update_task: AfterRestart,
     /// Whether there is a stream of server-sent events.
     pub offers_events: bool,

@@ -6,7 +6,7 @@ use world::{BootEnabled, BootOverride, BootTarget, Component, Inventory, MediaSl
 use super::answer::Answer;
 use super::call::{Call, one_of, text};
 use super::document::{self, link};
-use super::profile::{CdWithoutMedia, MediaPlace, Once, Profile};
+use super::profile::{CdWithoutMedia, MediaPlace, Once, PowerTold, Profile};
 use super::{errors, resets};
 
 /// The longest address that an HTTP boot takes.
@@ -23,7 +23,10 @@ pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
     let (power, is_up, boot, last_boot, bios_version) = bmc.site.look(|world| {
         let hardware = world.hardware(bmc.index);
         let bios_version = hardware.firmware.installed(Component::Bios).unwrap_or(profile.bios_version).to_owned();
-        let power = world.power_state_noticed(bmc.index, profile.power_lag);
+        let power = match profile.power_told {
+            PowerTold::AtOnce => world.power_state(bmc.index),
+            PowerTold::Late => world.power_state_noticed(bmc.index),
+        };
         (power, world.is_host_up(bmc.index), hardware.boot.clone(), hardware.last_boot.clone(), bios_version)
     });
     let path = profile.system_path();

@@ -1,8 +1,10 @@
 //! The four kinds of BMC that a simulated site has. Each differs from the others where real ones do.
 
-use world::{AfterRestart, MediaSlot, Span};
+use world::{AfterRestart, MediaSlot};
 
-use super::profile::{CdWithoutMedia, FirmwareMembers, IfMatch, MediaInsertion, MediaPlace, Once, Profile, ResetTypes, WhenFull};
+use super::profile::{
+    CdWithoutMedia, FirmwareMembers, IfMatch, MediaInsertion, MediaPlace, Once, PowerTold, Profile, ResetTypes, WhenFull,
+};
 
 pub(super) static DELL: Profile = Profile {
     manufacturer: "Dell Inc.",
@@ -37,7 +39,7 @@ pub(super) static DELL: Profile = Profile {
     when_full: WhenFull::EndOldest,
     firmware_members: FirmwareMembers::Always,
     has_dead_action: false,
-    power_lag: Span::ZERO,
+    power_told: PowerTold::AtOnce,
     update_task: AfterRestart::Remembered,
     offers_events: true,
 };
@@ -75,7 +77,7 @@ pub(super) static HPE: Profile = Profile {
     when_full: WhenFull::EndOldest,
     firmware_members: FirmwareMembers::OnceListed,
     has_dead_action: true,
-    power_lag: Span::ZERO,
+    power_told: PowerTold::AtOnce,
     update_task: AfterRestart::Forgotten,
     offers_events: false,
 };
@@ -113,7 +115,7 @@ pub(super) static LENOVO: Profile = Profile {
     when_full: WhenFull::EndOldest,
     firmware_members: FirmwareMembers::Always,
     has_dead_action: false,
-    power_lag: Span::ZERO,
+    power_told: PowerTold::AtOnce,
     update_task: AfterRestart::Remembered,
     offers_events: true,
 };
@@ -151,7 +153,7 @@ pub(super) static SUPERMICRO: Profile = Profile {
     when_full: WhenFull::Refuse,
     firmware_members: FirmwareMembers::Always,
     has_dead_action: false,
-    power_lag: Span::seconds(3),
+    power_told: PowerTold::Late,
     update_task: AfterRestart::Remembered,
     offers_events: false,
 };
@@ -207,7 +209,10 @@ mod tests {
             FirmwareMembers::OnceListed => "404".to_owned(),
         }),
         ("an advertised action that answers 501", |profile| yes(profile.has_dead_action)),
-        ("power is told late by", |profile| format!("{} s", profile.power_lag.0 / 1_000)),
+        ("a change of power is told", |profile| match profile.power_told {
+            PowerTold::AtOnce => "at once".to_owned(),
+            PowerTold::Late => format!("{} s late", world::Pace::REAL.power_lag.0 / 1_000),
+        }),
         ("the task of a BMC update, after the restart", |profile| match profile.update_task {
             AfterRestart::Remembered => "there".to_owned(),
             AfterRestart::Forgotten => "gone".to_owned(),
