@@ -19,7 +19,6 @@ const MEASURED: Duration = Duration::from_secs(60);
 fn measure() -> io::Result<Vec<Figure>> {
     let mut figures = one_minute("http", &[])?;
     figures.extend(one_minute("https", &["--bmc-tls"])?);
-
     Ok(figures)
 }
 

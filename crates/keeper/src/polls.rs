@@ -72,6 +72,7 @@ impl Polls {
         if let Some(at) = self.at.remove(machine) {
             self.due.remove(&(at, machine.clone()));
         }
+        self.again.remove(machine);
     }
 
     /// A look has ended. Says whether another one is wanted soon.

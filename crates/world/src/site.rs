@@ -253,7 +253,7 @@ impl World {
     }
 
     /// What the BMC makes of what its machine just did.
-    fn note_transition(&mut self, index: usize, before: &Machine, at: Instant) {
+    pub(crate) fn note_transition(&mut self, index: usize, before: &Machine, at: Instant) {
         let state = &mut self.states[index];
         if before.power_state() != state.machine.power_state() {
             state.power_before = (before.power_state(), at);

@@ -17,6 +17,20 @@ async fn members(harness: &Harness, machine: &str, path: &str) -> Vec<Value> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_port_without_a_link_is_shown_as_such_while_the_fault_lasts() {
+    let harness = Harness::start().await;
+    let path = format!("{}/EthernetInterfaces", harness.system_path("rack1compute01").await);
+    let links = async || {
+        let ports = members(&harness, "rack1compute01", &path).await;
+        ports.iter().map(|port| port["LinkStatus"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    harness.fault("link-down rack1compute01 port=2").await;
+    assert_eq!(links().await[..2], ["LinkUp", "LinkDown"]);
+    harness.mend().await;
+    assert_eq!(links().await[..2], ["LinkUp", "LinkUp"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn every_machine_lists_its_parts_and_they_add_up() {
     let harness = Harness::start().await;
     for vendor in VENDORS {

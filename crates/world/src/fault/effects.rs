@@ -194,8 +194,10 @@ impl World {
     }
 
     pub(crate) fn panic_host(&mut self, index: usize, at: Instant) {
+        let before = self.states[index].machine.clone();
         let happenings = self.with_machine(index, |machine, around| machine.panic(at, around));
         self.unsaved.machines.insert(index);
+        self.note_transition(index, &before, at);
         self.react(index, &happenings, at);
         self.reschedule(index);
     }

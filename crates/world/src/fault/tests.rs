@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use crate::hardware::{BootEnabled, BootOverride, BootTarget};
 use crate::layout::Layout;
 use crate::machine::ResetAnswer;
 use crate::objects::{NODES, ObjectKey};
@@ -144,6 +145,16 @@ fn a_panic_boots_the_host_anew_and_a_lasting_one_does_so_again_and_again() {
     assert_eq!(ready(&world), "Unknown");
     world.advance(at(1200));
     assert_eq!((ready(&world).as_str(), world.bmc_log(machine).counters().powered_off), ("True", 0));
+}
+
+#[test]
+fn a_panic_is_a_boot_that_uses_up_what_was_set_for_the_next_one() {
+    let mut world = site();
+    let machine = index(&world);
+    let once = BootOverride { enabled: BootEnabled::Once, target: BootTarget::Pxe, ..world.hardware(machine).boot.clone() };
+    world.set_boot_override(machine, once, at(0));
+    add(&mut world, FaultKind::HostPanics, at(1));
+    assert_eq!(world.hardware(machine).boot.enabled, BootEnabled::Disabled);
 }
 
 #[test]
