@@ -10,8 +10,9 @@ use crate::objects::ObjectError;
 use crate::pod;
 use crate::time::{Instant, Span};
 
-/// How long an eviction that was allowed counts as a loss while its pod is still there: the disruption controller's.
-const DISRUPTION_TIMEOUT: Span = Span::minutes(2);
+/// How long an eviction that was allowed counts as a loss while its pod is still there, in the site's time: the disruption
+/// controller's.
+pub(crate) const DISRUPTION_TIMEOUT: Span = Span::minutes(2);
 
 /// What the budgets say about the eviction of one pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,11 +111,11 @@ impl Amount {
 /// The budget with the status that these pods give it.
 ///
 /// Without workload controllers, how many pods an application should have is how many it has.
-pub(crate) fn with_status<'a>(budget: &Value, pods: impl IntoIterator<Item = &'a Value>, at: Instant) -> Value {
+pub(crate) fn with_status<'a>(budget: &Value, pods: impl IntoIterator<Item = &'a Value>, timeout: Span, at: Instant) -> Value {
     let disrupted = budget["status"]["disruptedPods"].as_object();
     let is_disrupted = |pod: &Value| {
         let since = disrupted.and_then(|disrupted| disrupted.get(pod["metadata"]["name"].as_str()?)?.as_str());
-        since.and_then(Instant::parse).filter(|since| *since + DISRUPTION_TIMEOUT > at).map(|since| json!(since.to_seconds_text()))
+        since.and_then(Instant::parse).filter(|since| *since + timeout > at).map(|since| json!(since.to_seconds_text()))
     };
     let (mut expected, mut healthy, mut still_disrupted) = (0, 0, Map::new());
     for pod in pods.into_iter().filter(|pod| means(budget, pod)) {
@@ -177,9 +178,9 @@ pub(crate) fn with_spent(budget: &Value, pod: &str, at: Instant) -> Value {
 }
 
 /// When the first of the budget's spent disruptions is given back.
-pub(crate) fn next_return_at(budget: &Value) -> Option<Instant> {
+pub(crate) fn next_return_at(budget: &Value, timeout: Span) -> Option<Instant> {
     let disrupted = budget["status"]["disruptedPods"].as_object()?;
-    disrupted.values().filter_map(|since| since.as_str().and_then(Instant::parse)).map(|since| since + DISRUPTION_TIMEOUT).min()
+    disrupted.values().filter_map(|since| since.as_str().and_then(Instant::parse)).map(|since| since + timeout).min()
 }
 
 #[cfg(test)]

@@ -140,8 +140,9 @@ impl World {
             return;
         }
         let pods: Vec<Arc<Value>> = self.objects.list(&PODS, Some(namespace)).map(|(_, pod)| pod.clone()).collect();
+        let timeout = self.pace.in_site_time(budget::DISRUPTION_TIMEOUT);
         for key in keys {
-            let count = |budget: &Value| Ok::<_, ObjectError>(budget::with_status(budget, pods.iter().map(Arc::as_ref), at));
+            let count = |budget: &Value| Ok::<_, ObjectError>(budget::with_status(budget, pods.iter().map(Arc::as_ref), timeout, at));
             // The budget was there a moment ago, and nothing else runs in between.
             let _ = self.objects.modify(&DISRUPTION_BUDGETS, &key, Part::Whole, Durability::Kept, count);
         }

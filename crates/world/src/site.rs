@@ -318,7 +318,8 @@ impl World {
     /// Notes when the first spent disruption is given back. While the API is away nothing is counted.
     pub(crate) fn reschedule_budgets(&mut self) {
         let budgets = self.objects.list(&DISRUPTION_BUDGETS, None);
-        let next = budgets.filter_map(|(_, budget)| budget::next_return_at(budget)).min().filter(|_| self.available);
+        let timeout = self.pace.in_site_time(budget::DISRUPTION_TIMEOUT);
+        let next = budgets.filter_map(|(_, budget)| budget::next_return_at(budget, timeout)).min().filter(|_| self.available);
         if let Some(old) = std::mem::replace(&mut self.budgets_scheduled, next) {
             self.agenda.remove(&(old, Turn::Budgets));
         }

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
-use http::{Request, StatusCode};
+use http::{Method, Request, StatusCode};
 use serde_json::json;
 use tower::ServiceExt;
 use world::{FaultKind, FaultTarget, World};
@@ -16,7 +16,7 @@ use super::cut::{Cut, until_cut};
 use super::{refused, reset};
 use crate::site::Site;
 
-/// Answers longer than this are streams, or none of ours; they are not turned into nonsense.
+/// No answer of ours is longer than this.
 const GARBAGE_LIMIT: usize = 4 * 1024 * 1024;
 
 /// What a web server in front of a confused service says.
@@ -32,6 +32,7 @@ pub(crate) struct Memory {
 struct Met {
     is_reachable: bool,
     denies: bool,
+    ignores: bool,
     garbles: bool,
     late_by: Option<Duration>,
     status: Option<StatusCode>,
@@ -44,6 +45,7 @@ impl Met {
         Met {
             is_reachable: world.is_bmc_reachable(index),
             denies: setting(FaultKind::BmcDenies).is_some(),
+            ignores: setting(FaultKind::BmcIgnores).is_some(),
             garbles: setting(FaultKind::BmcGarbage).is_some(),
             late_by: setting(FaultKind::BmcSlow).map(|ms| Duration::from_millis(u64::from(ms))),
             status: setting(FaultKind::BmcError).and_then(|status| StatusCode::from_u16(u16::try_from(status).ok()?).ok()),
@@ -64,6 +66,7 @@ pub(super) async fn answer(site: &Site, index: usize, router: Router, request: R
     let response = match met.status {
         Some(status) => broken(status),
         None if met.denies && !is_root(request.uri().path()) => denied(),
+        None if met.ignores && would_change(&request) => StatusCode::NO_CONTENT.into_response(),
         None => match router.oneshot(request).await {
             Ok(response) => response,
             Err(never) => match never {},
@@ -76,10 +79,9 @@ pub(super) async fn answer(site: &Site, index: usize, router: Router, request: R
             return Err(reset());
         }
     }
-    let response = if met.garbles { garbled(response).await } else { response };
     let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
     if !is_stream {
-        return Ok(response);
+        return Ok(if met.garbles { garbled(response).await } else { response });
     }
     let cut = move |world: &World| (!world.is_bmc_reachable(index)).then_some(Cut::Hard);
     Ok(response.map(|body| until_cut(body, site.clone(), cut)))
@@ -91,6 +93,14 @@ fn forgets_now(site: &Site, index: usize, met: &Met) -> bool {
         memory.requests_in_sessions = memory.requests_in_sessions.wrapping_add(1);
         memory.requests_in_sessions.is_multiple_of(every)
     })
+}
+
+/// Whether a request would change anything but who is logged in. A reset is passed on: the BMC notes it in its log, and
+/// `world` ignores it.
+fn would_change(request: &Request<Body>) -> bool {
+    let path = request.uri().path();
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    !is_read && !path.contains("/SessionService/") && !path.ends_with("/ComputerSystem.Reset")
 }
 
 /// The root is open to everybody, whatever the BMC thinks of its users.

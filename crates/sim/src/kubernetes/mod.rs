@@ -61,7 +61,7 @@ impl Call {
     async fn read(request: Request) -> Result<Call, Failure> {
         let (parts, body) = request.into_parts();
         let Query(query) = Query::try_from_uri(&parts.uri).map_err(|error| Failure::bad_request(error.to_string()))?;
-        let body = axum::body::to_bytes(body, BODY_LIMIT).await.map_err(|error| Failure::bad_request(error.to_string()))?;
+        let body = axum::body::to_bytes(body, BODY_LIMIT).await.map_err(|_| Failure::too_large())?;
         Ok(Call { method: parts.method, path: parts.uri.path().to_owned(), query, headers: parts.headers, body })
     }
 }

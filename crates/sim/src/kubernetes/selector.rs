@@ -42,10 +42,10 @@ impl Selector {
             selector.name = Some(key.name.clone());
         }
         if let Some(text) = call.parameter("labelSelector") {
-            selector.labels = split(text).into_iter().map(parse_label).collect::<Result<_, _>>()?;
+            selector.labels = split(text)?.into_iter().map(parse_label).collect::<Result<_, _>>()?;
         }
         if let Some(text) = call.parameter("fieldSelector") {
-            selector.fields = split(text).into_iter().map(|part| parse_field(target.resource, part)).collect::<Result<_, _>>()?;
+            selector.fields = split(text)?.into_iter().map(|part| parse_field(target.resource, part)).collect::<Result<_, _>>()?;
         }
         Ok(selector)
     }
@@ -63,7 +63,7 @@ impl Selector {
 }
 
 /// Splits at commas that are not inside parentheses.
-fn split(text: &str) -> Vec<&str> {
+fn split(text: &str) -> Result<Vec<&str>, Failure> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_i32, 0);
     for (at, character) in text.char_indices() {
         match character {
@@ -77,11 +77,24 @@ fn split(text: &str) -> Vec<&str> {
         }
     }
     parts.push(text[start..].trim());
-    parts.retain(|part| !part.is_empty());
-    parts
+    match parts.as_slice() {
+        // No selector at all selects everything.
+        [""] => Ok(Vec::new()),
+        parts if parts.contains(&"") || depth != 0 => Err(Failure::bad_request(format!("unable to parse requirement: {text}"))),
+        _ => Ok(parts),
+    }
 }
 
 fn parse_label(part: &str) -> Result<(String, Rule), Failure> {
+    let (key, rule) = parse_requirement(part)?;
+    let values: &[String] = if let Rule::In(values) | Rule::NotIn(values) = &rule { values } else { &[] };
+    if is_word(&key) && values.iter().all(|value| value.is_empty() || is_word(value)) {
+        return Ok((key, rule));
+    }
+    Err(Failure::bad_request(format!("unable to parse requirement: {part}")))
+}
+
+fn parse_requirement(part: &str) -> Result<(String, Rule), Failure> {
     let pair = |key: &str, rule| Ok((key.trim().to_owned(), rule));
     if let Some((key, value)) = part.split_once("!=") {
         return pair(key, Rule::NotIn(vec![value.trim().to_owned()]));
@@ -102,6 +115,11 @@ fn parse_label(part: &str) -> Result<(String, Rule), Failure> {
     }
 }
 
+/// Keys and values of labels are made of few characters; anything else is a slip of the keyboard that must not select nothing.
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
+}
+
 fn parse_set(part: &str, values: &str) -> Result<Vec<String>, Failure> {
     let inner = values.trim().strip_prefix('(').and_then(|values| values.strip_suffix(')'));
     let inner = inner.ok_or_else(|| Failure::bad_request(format!("unable to parse requirement: {part}")))?;
@@ -109,7 +127,7 @@ fn parse_set(part: &str, values: &str) -> Result<Vec<String>, Failure> {
 }
 
 fn parse_field(resource: &Resource, part: &str) -> Result<(String, Rule), Failure> {
-    let (field, rule) = parse_label(part)?;
+    let (field, rule) = parse_requirement(part)?;
     let is_supported = matches!(rule, Rule::In(_) | Rule::NotIn(_)) && supported_fields(resource).any(|supported| supported == field);
     if is_supported { Ok((field, rule)) } else { Err(Failure::bad_request(format!("field label not supported: {field}"))) }
 }
@@ -137,7 +155,7 @@ mod tests {
     use super::*;
 
     fn admits(labels: &str, object: &Value) -> bool {
-        let rules: Vec<_> = split(labels).into_iter().map(|part| parse_label(part).unwrap()).collect();
+        let rules: Vec<_> = split(labels).unwrap().into_iter().map(|part| parse_label(part).unwrap()).collect();
         let selector = Selector { labels: rules, ..Selector::default() };
         selector.admits(&ObjectKey::cluster("a"), object)
     }
@@ -159,6 +177,15 @@ mod tests {
         ] {
             assert_eq!(admits(selector, &object), expected, "{selector}");
         }
+    }
+
+    #[test]
+    fn slips_of_the_keyboard_are_refused() {
+        let parse = |text: &str| split(text).and_then(|parts| parts.into_iter().map(parse_label).collect::<Result<Vec<_>, _>>());
+        for slip in ["a=(b", "a=b=c", ",,", "a=b,", "a in (b", "a in b", "a b", "=b", "!"] {
+            assert!(parse(slip).is_err(), "{slip}");
+        }
+        assert!(parse("").is_ok_and(|rules| rules.is_empty()));
     }
 
     #[test]

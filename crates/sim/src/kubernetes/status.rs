@@ -27,6 +27,10 @@ impl Failure {
         Failure::new(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
+    pub fn too_large() -> Failure {
+        Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", "the body is longer than this server takes")
+    }
+
     pub fn unauthorized() -> Failure {
         Failure::new(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized")
     }

@@ -57,6 +57,11 @@ pub(super) fn malformed() -> Answer {
     error(StatusCode::BAD_REQUEST, "MalformedJSON", text, &[], resolution)
 }
 
+pub(super) fn too_large() -> Answer {
+    let text = "The request body is longer than this service takes.";
+    error(StatusCode::PAYLOAD_TOO_LARGE, "GeneralError", text, &[], "Resubmit the request with a shorter body.")
+}
+
 pub(super) fn missing_property(property: &str) -> Answer {
     let text = format!("The property {property} is a required property and must be included in the request.");
     let resolution = "Ensure that the property is in the request body and has a valid value and resubmit the request.";

@@ -131,7 +131,7 @@ async fn respond(bmc: &Bmc, located: Option<&Located>, request: Request) -> Resu
         return Err(errors::forbidden());
     }
     check_query(parts.uri.query().unwrap_or_default())?;
-    let body = axum::body::to_bytes(body, BODY_LIMIT).await.map_err(|_| errors::malformed())?;
+    let body = axum::body::to_bytes(body, BODY_LIMIT).await.map_err(|_| errors::too_large())?;
     let call = Call { bmc, caller: &caller, path, id: &located.id, headers: &parts.headers, body: &body };
     check_match(&call, located, &parts.method)?;
     let answer = handler(&call);

@@ -109,8 +109,10 @@ fn boot_document(boot: &BootOverride) -> Value {
 /// Only the boot override can be changed.
 pub(super) fn change(call: &Call<'_>) -> Result<Answer, Answer> {
     let changes = call.changes(&["Boot"])?;
-    let Some(Value::Object(asked)) = changes.get("Boot") else {
-        return Err(errors::wrong_type("null", "Boot"));
+    let asked = match changes.get("Boot") {
+        Some(Value::Object(asked)) => asked,
+        Some(other) => return Err(errors::wrong_type(&other.to_string(), "Boot")),
+        None => return Err(errors::missing_property("Boot")),
     };
     let (bmc, profile) = (call.bmc, call.bmc.profile());
     let (boot, is_cd_inserted) = bmc.site.look(|world| {

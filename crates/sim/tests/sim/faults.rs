@@ -107,6 +107,29 @@ async fn a_bmc_that_talks_nonsense_is_no_json_but_acts() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_bmc_that_ignores_requests_says_yes_to_every_change_and_makes_none() {
+    let harness = Harness::start().await;
+    let system = harness.system_path(MACHINE).await;
+    harness.fault("bmc-ignores rack1compute01").await;
+    let patch = r#"{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideTarget":"Pxe"}}"#;
+    assert_eq!(harness.bmc(MACHINE, "PATCH", &system, patch).await.status, StatusCode::NO_CONTENT);
+    let manager = harness.read(MACHINE, "/redfish/v1/Managers").await["Members"][0]["@odata.id"].as_str().unwrap().to_owned();
+    let reset = format!("{manager}/Actions/Manager.Reset");
+    assert_eq!(harness.bmc(MACHINE, "POST", &reset, r#"{"ResetType":"GracefulRestart"}"#).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(harness.read(MACHINE, &system).await["Boot"]["BootSourceOverrideEnabled"], "Disabled");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nonsense_does_not_hold_up_a_stream_of_events() {
+    let harness = Harness::start().await;
+    let machine = harness.of(sim::Vendor::Dell);
+    let events = harness.read(&machine, "/redfish/v1/EventService").await["ServerSentEventUri"].as_str().unwrap().to_owned();
+    harness.fault(&format!("bmc-garbage {machine}")).await;
+    let opened = tokio::time::timeout(Duration::from_secs(5), harness.begins(&machine, &events)).await;
+    assert_eq!(opened.expect("the stream begins"), StatusCode::OK);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_forgetful_bmc_loses_its_sessions_at_every_third_request() {
     let harness = Harness::start().await;
     let token = log_in(&harness).await;

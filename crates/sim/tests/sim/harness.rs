@@ -119,6 +119,14 @@ impl Harness {
         answer.is_ok_and(|response| response.status() == StatusCode::OK)
     }
 
+    /// The status of an answer whose body may never end.
+    pub async fn begins(&self, machine: &str, path: &str) -> StatusCode {
+        let spec = self.machine(machine);
+        let login = base64::engine::general_purpose::STANDARD.encode(format!("{}:{}", spec.bmc_user, spec.bmc_password));
+        let request = Request::get(path).header("authorization", format!("Basic {login}")).body(Body::empty()).unwrap();
+        self.site.redfish(machine).unwrap().oneshot(request).await.unwrap().status()
+    }
+
     pub async fn read(&self, machine: &str, path: &str) -> Value {
         let reply = self.bmc(machine, "GET", path, "").await;
         assert_eq!(reply.status, StatusCode::OK, "{machine} {path} {}", reply.body);

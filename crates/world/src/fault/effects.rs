@@ -2,6 +2,8 @@
 //!
 //! Physics keep their own truth: a BMC that reports stale power still has a machine whose power changes.
 
+use std::collections::BTreeSet;
+
 use super::links::{FLAP_WINDOW, FLAPPING_PORT, Flaps, port_name};
 use super::{Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget};
 use crate::events::Announce;
@@ -26,7 +28,7 @@ impl World {
         self.faults.active(kind, target)
     }
 
-    /// Takes up all orders, or none if one of them makes no sense. A fault that the target has already begins anew.
+    /// Takes up all orders, or none if one of them makes no sense.
     pub fn add_faults(&mut self, orders: &[FaultOrder], now: Instant) -> Result<Vec<FaultId>, FaultError> {
         self.advance(now);
         let now = self.now;
@@ -64,7 +66,7 @@ impl World {
 
     /// Whether a port of the machine's network card has link.
     pub fn is_link_up(&self, machine: usize, port: u32) -> bool {
-        let is_down = self.faults.active(FaultKind::LinkDown, FaultTarget::Machine(machine)).is_some_and(|fault| fault.setting == port);
+        let is_down = self.faults.all_active(FaultKind::LinkDown, FaultTarget::Machine(machine)).any(|fault| fault.setting == port);
         let flaps_down = port == FLAPPING_PORT && self.faults.flaps.get(&machine).is_some_and(Flaps::is_down);
         !is_down && !flaps_down
     }
@@ -91,7 +93,8 @@ impl World {
         let target = FaultTarget::Machine(index);
         let port = |port| port_name(self.spec(index), port);
         let read_only = self.faults.active(FaultKind::HostReadOnlyRoot, target).map(|_| Problem::ReadOnlyRoot);
-        let down = self.faults.active(FaultKind::LinkDown, target).map(|fault| Problem::PortDown { port: port(fault.setting) });
+        let down: BTreeSet<u32> = self.faults.all_active(FaultKind::LinkDown, target).map(|fault| fault.setting).collect();
+        let down = down.into_iter().map(|number| Problem::PortDown { port: port(number) });
         let flapping = self.faults.flaps.get(&index).and_then(Flaps::flapping);
         let flapping = flapping.map(|times| Problem::PortFlapping { port: port(FLAPPING_PORT), times });
         read_only.into_iter().chain(down).chain(flapping).collect()
@@ -124,7 +127,8 @@ impl World {
         self.unsaved.faults = true;
         self.faults.revision += 1;
         let earlier = self.faults.active(planned.kind, planned.target).copied();
-        if let Some(earlier) = earlier {
+        // A BMC restarts, and a link flaps, in one way at a time.
+        if let (FaultKind::BmcRestart | FaultKind::LinkFlapping, Some(earlier)) = (planned.kind, earlier) {
             self.faults.remove(earlier.id);
         }
         let frozen = match (planned.kind, planned.target) {
@@ -186,7 +190,7 @@ impl World {
     /// Some faults are those of one boot, and end with it.
     pub(crate) fn end_faults_of_boot(&mut self, index: usize) {
         for kind in [FaultKind::HostHangs, FaultKind::HostReadOnlyRoot] {
-            if let Some(id) = self.faults.active(kind, FaultTarget::Machine(index)).map(|fault| fault.id) {
+            while let Some(id) = self.faults.active(kind, FaultTarget::Machine(index)).map(|fault| fault.id) {
                 self.faults.remove(id);
                 self.unsaved.faults = true;
             }

@@ -105,7 +105,7 @@ impl FaultKind {
             FaultKind::BmcDenies => "the BMC refuses every login and every session with 401",
             FaultKind::BmcSlow => "the BMC answers each request late by `ms` milliseconds",
             FaultKind::BmcError => "the BMC answers each request with the status `status` and does nothing",
-            FaultKind::BmcIgnores => "the BMC answers each reset with 204 and does nothing",
+            FaultKind::BmcIgnores => "the BMC answers whatever would change something with 204 and does nothing",
             FaultKind::BmcStale => "the BMC goes on reporting the power state that it had when the fault began",
             FaultKind::BmcGarbage => "the BMC does what it is asked, and its answers are cut off and end in HTML",
             FaultKind::BmcForgetsSessions => "the BMC forgets all its sessions at every request number `every`",

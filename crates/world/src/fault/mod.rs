@@ -165,9 +165,13 @@ impl Faults {
         &self.list
     }
 
-    /// The fault of that kind that the target has now.
+    /// The fault of that kind that the target has now. Of several the youngest counts, and an older one again after it.
     pub fn active(&self, kind: FaultKind, target: FaultTarget) -> Option<&Fault> {
-        self.list.iter().find(|fault| fault.has_begun && fault.kind == kind && fault.target == target)
+        self.all_active(kind, target).max_by_key(|fault| (fault.since, fault.id))
+    }
+
+    fn all_active(&self, kind: FaultKind, target: FaultTarget) -> impl Iterator<Item = &Fault> {
+        self.list.iter().filter(move |fault| fault.has_begun && fault.kind == kind && fault.target == target)
     }
 
     pub fn is_active(&self, kind: FaultKind, machine: usize) -> bool {

@@ -285,13 +285,39 @@ fn an_order_that_makes_no_sense_changes_nothing() {
 }
 
 #[test]
-fn the_same_fault_again_takes_the_place_of_the_first() {
+fn of_two_faults_of_one_kind_the_younger_counts_and_the_older_again_after_it() {
     let mut world = site();
-    add(&mut world, FaultKind::BmcUnreachable, at(0));
-    add_for(&mut world, FaultKind::BmcUnreachable, Span::minutes(1), at(10));
-    assert_eq!(world.faults().len(), 1);
+    let target = FaultTarget::Machine(index(&world));
+    let slow = FaultOrder { setting: Some(8_000), ..order(&world, FaultKind::BmcSlow) };
+    world.add_faults(&[slow], at(0)).unwrap();
+    add_for(&mut world, FaultKind::BmcSlow, Span::minutes(1), at(10));
+    assert_eq!(world.active_fault(FaultKind::BmcSlow, target).unwrap().setting, 5_000);
     world.advance(at(70));
-    assert!(world.faults().is_empty() && world.is_bmc_reachable(index(&world)));
+    assert_eq!(world.active_fault(FaultKind::BmcSlow, target).unwrap().setting, 8_000);
+}
+
+#[test]
+fn two_ports_of_a_machine_are_down_each_for_itself() {
+    let mut world = site();
+    let machine = index(&world);
+    let down = |port| FaultOrder { setting: Some(port), ..order(&world, FaultKind::LinkDown) };
+    let orders = [down(1), down(2)];
+    let ids = world.add_faults(&orders, at(0)).unwrap();
+    assert!(!world.is_link_up(machine, 1) && !world.is_link_up(machine, 2));
+    world.clear_faults(&ids[..1], at(5));
+    assert!(world.is_link_up(machine, 1) && !world.is_link_up(machine, 2));
+}
+
+#[test]
+fn a_bmc_that_restarts_while_it_restarts_comes_back_after_the_second_time() {
+    let mut world = site();
+    add(&mut world, FaultKind::BmcRestart, at(0));
+    add(&mut world, FaultKind::BmcRestart, at(60));
+    assert_eq!(world.faults().len(), 1);
+    world.advance(at(239));
+    assert!(!world.is_bmc_reachable(index(&world)));
+    world.advance(at(240));
+    assert!(world.is_bmc_reachable(index(&world)));
 }
 
 fn restored(world: &mut World, now: Instant) -> World {
