@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum FaultClass {
     /// No answer: refused, timed out, or no route.
     Unreachable,
-    /// It answered that it cannot just now: 429, 503, 409, or a lock of its own.
+    /// It answered that it cannot just now (429, 503, 409, a lock of its own), or would not and did not say why.
     Busy,
     /// It does not accept our credentials or our right to do this.
     Denied,

@@ -81,6 +81,19 @@ async fn a_reset_that_fails_tells_whether_it_may_have_been_obeyed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reset_that_is_refused_without_a_reason_may_be_taken_later_and_one_that_is_not_known_never_is() {
+    let said = |id: &str, message: &str| json!({"error": {"@Message.ExtendedInfo": [{"MessageId": id, "Message": message}]}});
+    check_reset(json(400, &said("Base.1.8.GeneralError", "The operation could not be performed.")), expect!["busy: POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset answered 400: The operation could not be performed. [delivered: No]"]).await;
+    check_reset(text(422, ""), expect!["busy: POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset answered 422 [delivered: No]"]).await;
+    check_reset(
+        text(405, ""),
+        expect!["unsupported: POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset answered 405 [delivered: No]"],
+    )
+    .await;
+    check_reset(json(400, &said("Base.1.8.ActionParameterValueNotInList", "ForceOff is not in the list.")), expect!["unsupported: POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset answered 400: ForceOff is not in the list. [delivered: No]"]).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_reset_that_cannot_be_prepared_was_surely_not_delivered() {
     let fault = Fake::ordinary().now(LOOK, Reply::Never).bmc().request_power(PowerRequest::ForceOff).await.unwrap_err();
     expect!["unreachable: GET /redfish/v1/Systems/1: no answer in time [delivered: No]"].assert_eq(&told(&fault));
