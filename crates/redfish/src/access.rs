@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use crate::ask::Ask;
 use crate::content::{Field, Sent, Words};
 use crate::document::{self, local_path};
-use crate::fault::Asked;
+use crate::fault::{Asked, not_yet};
 use crate::line::{Deadline, Line, X_AUTH_TOKEN};
 use crate::message;
 use crate::root::Sessions;
@@ -104,7 +104,7 @@ impl Line {
 
     /// Logs in, if this BMC offers sessions and has room for one.
     async fn open_session(&self, deadline: Deadline) -> Result<Opened, Fault> {
-        let sessions = self.root(deadline).await?.sessions;
+        let sessions = self.root(deadline).await.map_err(not_yet)?.sessions;
         let (Sessions::Told(path) | Sessions::Assumed(path)) = &sessions;
         let login = self.login(deadline).await?;
         let fields = BTreeMap::from([("Password", Field::Text(login.password.as_str())), ("UserName", Field::Text(&login.user))]);
@@ -120,7 +120,8 @@ impl Line {
             _ if says(&answer, message::SESSION_LIMIT_EXCEEDED) => {
                 Ok(Opened::None(Reason::Full(ask.asked.refused(&answer, Words::Withhold))))
             }
-            _ => Err(ask.asked.refused(&answer, Words::Withhold)),
+            // Whoever is not let in has not asked yet for what they came for.
+            _ => Err(not_yet(ask.asked.refused(&answer, Words::Withhold))),
         }
     }
 

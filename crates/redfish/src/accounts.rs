@@ -110,7 +110,7 @@ impl Bmc {
     }
 
     async fn find_slot_for_account(&self, book: &Book, deadline: Deadline) -> Result<String, Fault> {
-        let system = self.read_system(deadline).await?;
+        let system = self.read_system_to_ask(deadline).await?;
         let reserved = self.quirks(&system, deadline).await?.reserved_account_slots;
         let is_reserved = |slot: &Member| reserved.contains(&slot.path.rsplit('/').next().unwrap_or_default());
         match book.members.members.iter().find(|slot| is_empty_slot(slot) && !is_reserved(slot)) {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::ask::Found;
 use crate::credentials::Credentials;
 use crate::document::{self, Action};
-use crate::fault::{Asked, Purpose};
+use crate::fault::{Asked, Purpose, not_yet};
 use crate::line::{Deadline, Line};
 use crate::quirks::Quirks;
 use crate::transport::Transport;
@@ -64,6 +64,14 @@ impl Bmc {
         let found = self.shared.line.read(&path, deadline).await?;
         *self.known_system() = Some(path.clone());
         Ok(System { path, found })
+    }
+
+    /// Reads the System for a request that is to be made of it.
+    ///
+    /// A BMC that is starting up may answer 404 to everything, or list no System yet. The request was not even made then,
+    /// so nothing is known about whether it can be: it may be made later.
+    pub(crate) async fn read_system_to_ask(&self, deadline: Deadline) -> Result<System, Fault> {
+        self.read_system(deadline).await.map_err(not_yet)
     }
 
     /// A BMC that we manage has one System: that of its machine.

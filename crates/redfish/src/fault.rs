@@ -75,6 +75,14 @@ fn unless_observing(purpose: Purpose) -> Delivery {
     }
 }
 
+/// What a fault that came before the request proper says about that request: nothing lasting.
+pub(crate) fn not_yet(fault: Fault) -> Fault {
+    match fault.class {
+        FaultClass::Missing | FaultClass::Unsupported => Fault { class: FaultClass::Busy, ..fault },
+        FaultClass::Unreachable | FaultClass::Busy | FaultClass::Denied | FaultClass::Garbled => fault,
+    }
+}
+
 /// What was asked, as the sentence about a fault names it: `GET /redfish/v1/Systems/1`.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {

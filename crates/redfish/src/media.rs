@@ -68,7 +68,7 @@ impl Bmc {
 
     /// The slot to use, always the same one of a BMC.
     async fn find_slot(&self, deadline: Deadline) -> Result<Member, Fault> {
-        let system = self.read_system(deadline).await?;
+        let system = self.read_system_to_ask(deadline).await?;
         let quirks = self.quirks(&system, deadline).await?;
         if let Some(slot) = self.find_slot_of(system.document(), quirks, deadline).await? {
             return Ok(slot);

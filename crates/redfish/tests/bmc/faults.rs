@@ -124,6 +124,28 @@ async fn nothing_is_sent_after_the_time_of_the_call_is_over() {
 }
 
 #[tokio::test]
+async fn a_bmc_that_is_starting_up_and_shows_no_system_yet_may_be_asked_later() {
+    let gone = || text(404, "");
+    let all_gone = Fake::default().on("GET /redfish/v1/", gone());
+    let empty = Fake::ordinary().now("GET /redfish/v1/Systems", json(200, &json!({"Members": []})));
+    let unread = Fake::ordinary().now(LOOK, gone());
+    let refused = Fake::ordinary().now(LOOK, text(400, ""));
+    let no_login = Fake::ordinary().now("POST /redfish/v1/SessionService/Sessions", text(400, ""));
+    for (fake, expected) in [
+        (all_gone, expect!["busy: GET /redfish/v1/ answered 404 [delivered: No]"]),
+        (empty, expect!["busy: GET /redfish/v1/Systems: there is no System [delivered: No]"]),
+        (unread, expect!["busy: GET /redfish/v1/Systems/1 answered 404 [delivered: No]"]),
+        (refused, expect!["busy: GET /redfish/v1/Systems/1 answered 400 [delivered: No]"]),
+        (no_login, expect!["busy: POST /redfish/v1/SessionService/Sessions answered 400 [delivered: No]"]),
+    ] {
+        let fault = fake.bmc().request_power(PowerRequest::On).await.unwrap_err();
+        expected.assert_eq(&told(&fault));
+    }
+    // The machine is there, and cannot be reset where it says.
+    check_reset(gone(), expect!["missing: POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset answered 404 [delivered: No]"]).await;
+}
+
+#[tokio::test]
 async fn a_site_without_a_system_is_missing_one() {
     let fake = Fake::ordinary().now("GET /redfish/v1/Systems", json(200, &json!({"Members": [{"@odata.id": null}]})));
     let fault = fake.bmc().observe_power().await.unwrap_err();
