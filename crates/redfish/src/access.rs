@@ -129,14 +129,14 @@ impl Line {
         let login = self.login(deadline).await?;
         let pair = Zeroizing::new(format!("{}:{}", login.user, login.password.as_str()));
         let encoded = Zeroizing::new(format!("Basic {}", STANDARD.encode(pair.as_bytes())));
-        let mut value =
-            HeaderValue::from_str(&encoded).map_err(|_| Fault::new(FaultClass::Denied, Delivery::No, "the login does not fit a header"))?;
+        let mut value = HeaderValue::from_str(&encoded)
+            .map_err(|_| Fault::new(FaultClass::NoLogin, Delivery::No, "our login does not fit a header"))?;
         value.set_sensitive(true);
         Ok(value)
     }
 
     async fn login(&self, deadline: Deadline) -> Result<crate::Login, Fault> {
-        let late = |_| Fault::new(FaultClass::Busy, Delivery::No, "our own credentials for this BMC were not at hand in time");
+        let late = |_| Fault::new(FaultClass::NoLogin, Delivery::No, "our own credentials for this BMC were not at hand in time");
         timeout_at(deadline.0, self.credentials.login()).await.map_err(late)?
     }
 

@@ -53,8 +53,7 @@ pub fn classify_refusal(status: StatusCode, message_ids: &[String], purpose: Pur
 pub fn classify_transport(error: &TransportError, purpose: Purpose) -> (FaultClass, Delivery) {
     match error {
         TransportError::Connect(_) => (FaultClass::Unreachable, Delivery::No),
-        // It is we who deny: an answer from this peer would be worth nothing.
-        TransportError::Untrusted(_) => (FaultClass::Denied, Delivery::No),
+        TransportError::Untrusted(_) => (FaultClass::Untrusted, Delivery::No),
         TransportError::Lost(_) | TransportError::Silent => (FaultClass::Unreachable, unless_observing(purpose)),
         TransportError::TooLong => (FaultClass::Garbled, unless_observing(purpose)),
     }
@@ -79,7 +78,12 @@ fn unless_observing(purpose: Purpose) -> Delivery {
 pub(crate) fn not_yet(fault: Fault) -> Fault {
     match fault.class {
         FaultClass::Missing | FaultClass::Unsupported => Fault { class: FaultClass::Busy, ..fault },
-        FaultClass::Unreachable | FaultClass::Busy | FaultClass::Denied | FaultClass::Garbled => fault,
+        FaultClass::Unreachable
+        | FaultClass::Busy
+        | FaultClass::Denied
+        | FaultClass::Untrusted
+        | FaultClass::NoLogin
+        | FaultClass::Garbled => fault,
     }
 }
 
@@ -210,7 +214,7 @@ mod tests {
         let table: String = errors.iter().map(|error| row(error, |purpose| classify_transport(error, purpose))).collect();
         expect![[r#"
             no connection: unreachable, delivered No/No
-            the certificate is not trusted: denied, delivered No/No
+            the certificate is not trusted: untrusted, delivered No/No
             connection lost: unreachable, delivered No/Maybe
             no answer in time: unreachable, delivered No/Maybe
             the answer is longer than 2097152 bytes: garbled, delivered No/Maybe
