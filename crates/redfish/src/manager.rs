@@ -17,7 +17,7 @@ impl Bmc {
         let deadline = Deadline::of_call();
         let system = self.read_system_to_ask(deadline).await?;
         for path in self.managers(&system, deadline).await? {
-            let Some(manager) = self.read_if_answered(&path, deadline).await? else { continue };
+            let Some(manager) = self.read_if_there(&path, deadline).await? else { continue };
             let Some(action) = document::action(&path, &manager, RESET) else { continue };
             let offered = self.allowed_values(&action, "ResetType", deadline).await?;
             let Some(reset_type) = choose_restart(offered.as_deref()) else {
