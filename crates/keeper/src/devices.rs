@@ -28,7 +28,7 @@ impl Credentials for VaultCredentials {
     async fn login(&self) -> Result<Login, Fault> {
         let secret = self.vault.load(&self.secret).await.map_err(|error| {
             tracing::warn!(secret = %self.secret, %error, "BMC credentials cannot be read");
-            Fault::new(FaultClass::Denied, Delivery::No, format!("credentials `{}` cannot be read from the vault", self.secret))
+            Fault::new(FaultClass::NoLogin, Delivery::No, format!("credentials `{}` cannot be read from the vault", self.secret))
         })?;
         let text = std::str::from_utf8(&secret).unwrap_or_default();
         let (user, password) = text.split_once('\n').unwrap_or((text, ""));
@@ -62,4 +62,16 @@ pub(crate) fn is_for_node(ask: DeviceAsk) -> bool {
 
 fn node_of(step: &Step) -> Result<&str, Fault> {
     step.node.as_deref().ok_or_else(|| Fault::new(FaultClass::Missing, Delivery::No, format!("`{}` has no node", step.machine)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn credentials_that_our_own_vault_does_not_give_are_not_blamed_on_the_bmc() {
+        let vault = Arc::new(Vault::ephemeral(Arc::new(store::MemoryStore::new(Arc::new(store::SystemClock)))));
+        let fault = VaultCredentials::new(vault, SecretRef::new("bmc/site1/rack1compute01")).login().await.unwrap_err();
+        assert_eq!(fault.to_string(), "no login: credentials `bmc/site1/rack1compute01` cannot be read from the vault");
+    }
 }

@@ -34,7 +34,8 @@ pub fn classify_status(code: u16, purpose: Purpose) -> (FaultClass, Delivery) {
 pub fn classify_error(error: &kube::Error, purpose: Purpose) -> (FaultClass, Delivery) {
     match error {
         kube::Error::Api(status) => classify_status(status.code, purpose),
-        kube::Error::Auth(_) => (FaultClass::Denied, Delivery::No),
+        // The client has no token to send: that is our side, and nothing was asked.
+        kube::Error::Auth(_) => (FaultClass::NoLogin, Delivery::No),
         kube::Error::HyperError(_) | kube::Error::Service(_) | kube::Error::ReadEvents(_) => classify_transport(error, purpose),
         kube::Error::SerdeError(_) | kube::Error::FromUtf8(_) | kube::Error::LinesCodecMaxLineLengthExceeded => {
             (FaultClass::Garbled, unless_observing(purpose))
@@ -46,7 +47,7 @@ pub fn classify_error(error: &kube::Error, purpose: Purpose) -> (FaultClass, Del
 
 fn classify_transport(error: &kube::Error, purpose: Purpose) -> (FaultClass, Delivery) {
     if chain(error).any(|error| error.is::<AuthError>()) {
-        (FaultClass::Denied, Delivery::No)
+        (FaultClass::NoLogin, Delivery::No)
     } else if chain(error).any(is_unsent) {
         (FaultClass::Unreachable, Delivery::No)
     } else {
@@ -182,9 +183,9 @@ mod tests {
             x answered 404: x: missing, delivered No/No
             x: connection refused: unreachable, delivered No/No
             x: connection reset: unreachable, delivered No/Maybe
-            x: tried to refresh a token and got a non-refreshable token response: denied, delivered No/No
+            x: tried to refresh a token and got a non-refreshable token response: no login, delivered No/No
             x: broken pipe: unreachable, delivered No/Maybe
-            x: tried to refresh a token and got a non-refreshable token response: denied, delivered No/No
+            x: tried to refresh a token and got a non-refreshable token response: no login, delivered No/No
             x: the answer cannot be read: garbled, delivered No/Maybe
             x: TLS required but no TLS stack selected: unsupported, delivered No/No
         "#]]

@@ -11,7 +11,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Api;
 use kube::api::PostParams;
 use model::Fault;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::fault::{self, Purpose};
@@ -79,9 +79,12 @@ impl Undercloud {
         let secrets = self.secrets(namespace, name)?;
         let params = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
         let mut document = document(wanted);
-        let created = quietly(&format!("POST secret {namespace}/{name}"), secrets.create(&params, &document)).await;
+        let ends_at = Instant::now() + CALL_TIMEOUT.to_std();
+        let created = quietly(&format!("POST secret {namespace}/{name}"), ends_at, secrets.create(&params, &document)).await;
         let outcome = match created {
-            Ok(Outcome::There) => quietly(&format!("PUT secret {namespace}/{name}"), secrets.replace(name, &params, &document)).await,
+            Ok(Outcome::There) => {
+                quietly(&format!("PUT secret {namespace}/{name}"), ends_at, secrets.replace(name, &params, &document)).await
+            }
             other => other,
         };
         wipe(&mut document);
@@ -102,9 +105,9 @@ enum Outcome {
     There,
 }
 
-/// One request that holds a secret: a failure of it is told without the words of either side.
-async fn quietly(asked: &str, call: impl Future<Output = kube::Result<Secret>>) -> Result<Outcome, Fault> {
-    match timeout(CALL_TIMEOUT.to_std(), call).await {
+/// One request that holds a secret, of a call that ends then: a failure of it is told without the words of either side.
+async fn quietly(asked: &str, ends_at: Instant, call: impl Future<Output = kube::Result<Secret>>) -> Result<Outcome, Fault> {
+    match timeout_at(ends_at, call).await {
         Ok(Ok(mut answer)) => {
             wipe(&mut answer);
             Ok(Outcome::Done)

@@ -10,10 +10,14 @@ use serde::{Deserialize, Serialize};
 pub enum FaultClass {
     /// No answer: refused, timed out, or no route.
     Unreachable,
-    /// It answered that it cannot just now: 429, 503, 409, or a lock of its own.
+    /// It answered that it cannot just now (429, 503, 409, a lock of its own), or would not and did not say why.
     Busy,
     /// It does not accept our credentials or our right to do this.
     Denied,
+    /// Its certificate is not one that we trust, so nothing was sent: it may be another device.
+    Untrusted,
+    /// We have no login for it that could be tried: our own vault gave none, or none that can be sent.
+    NoLogin,
     /// It knows no such action or value.
     Unsupported,
     /// What we asked about is not there.
@@ -54,6 +58,8 @@ impl fmt::Display for FaultClass {
             FaultClass::Unreachable => "unreachable",
             FaultClass::Busy => "busy",
             FaultClass::Denied => "denied",
+            FaultClass::Untrusted => "untrusted",
+            FaultClass::NoLogin => "no login",
             FaultClass::Unsupported => "unsupported",
             FaultClass::Missing => "missing",
             FaultClass::Garbled => "garbled",
@@ -68,3 +74,28 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_stored_by_the_name_of_its_class_and_read_again() {
+        let stored = [
+            ("unreachable", FaultClass::Unreachable),
+            ("busy", FaultClass::Busy),
+            ("denied", FaultClass::Denied),
+            ("untrusted", FaultClass::Untrusted),
+            ("noLogin", FaultClass::NoLogin),
+            ("unsupported", FaultClass::Unsupported),
+            ("missing", FaultClass::Missing),
+            ("garbled", FaultClass::Garbled),
+        ];
+        for (name, class) in stored {
+            let text = format!(r#"{{"class":"{name}","delivery":"no","detail":"x"}}"#);
+            let fault: Fault = serde_json::from_str(&text).unwrap();
+            assert_eq!(fault, Fault::new(class, Delivery::No, "x"));
+            assert_eq!(serde_json::to_string(&fault).unwrap(), text);
+        }
+    }
+}

@@ -61,6 +61,8 @@ fn mended(eye: Eye, class: FaultClass) -> String {
         FaultClass::Unreachable => format!("the {eye} answers"),
         FaultClass::Busy => format!("the {eye} is no longer busy"),
         FaultClass::Denied => format!("the {eye} accepts our credentials, which a person must mend"),
+        FaultClass::Untrusted => format!("the {eye} shows a certificate that we trust, which a person must mend"),
+        FaultClass::NoLogin => format!("our own login for the {eye} can be read, which a person must mend"),
         FaultClass::Garbled => format!("the {eye} answers in words that make sense"),
         FaultClass::Unsupported | FaultClass::Missing => format!("the {eye} has what it is asked for"),
     }
@@ -171,6 +173,10 @@ mod tests {
         assert_eq!(ends_when(FaultClass::Unreachable), "the BMC answers; it is tried again at least every 1m 00s");
         let denied = "the BMC accepts our credentials, which a person must mend; it is tried again at least every 1m 00s";
         assert_eq!(ends_when(FaultClass::Denied), denied);
+        let untrusted = "the BMC shows a certificate that we trust, which a person must mend; it is tried again at least every 1m 00s";
+        assert_eq!(ends_when(FaultClass::Untrusted), untrusted);
+        let no_login = "our own login for the BMC can be read, which a person must mend; it is tried again at least every 1m 00s";
+        assert_eq!(ends_when(FaultClass::NoLogin), no_login);
     }
 
     #[test]

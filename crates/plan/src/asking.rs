@@ -1,8 +1,8 @@
 //! What has become of a device request, and whether it is time to make it (again).
 
-use model::{DeviceAsk, Eye, Fact, Fault, Timestamp, Wait, WaitKind};
+use model::{DeviceAsk, Eye, Fact, Fault, Span, Timestamp, Wait, WaitKind};
 
-use crate::cadence::backoff;
+use crate::cadence::{backoff, bmc_pause};
 use crate::fault::{Reaction, react};
 use crate::operate::{Bench, Finding, effect_wait, settle_of};
 
@@ -56,7 +56,7 @@ pub(crate) fn asked(bench: &Bench<'_>, ask: DeviceAsk) -> Asked {
         None if is_of_node && asked_at < bench.keeper_started_at => Asked::Pending { until: bench.now },
         None => Asked::Pending { until: pending },
         Some((fault_at, fault)) => match react(ask, fault) {
-            Reaction::AskAgain => Asked::Refused { fault: fault.clone(), again_at: fault_at + backoff(attempt, bench.limits) },
+            Reaction::AskAgain => Asked::Refused { fault: fault.clone(), again_at: fault_at + pause_of(ask, fault, attempt, bench) },
             // A patch may be repeated whether or not it arrived, so what stands in its way is shown meanwhile.
             Reaction::LookFirst if is_of_node => {
                 Asked::Refused { fault: fault.clone(), again_at: pending.max(fault_at + backoff(attempt, bench.limits)) }
@@ -69,6 +69,13 @@ pub(crate) fn asked(bench: &Bench<'_>, ask: DeviceAsk) -> Asked {
             }
             Reaction::GiveUp(failure) => Asked::Hopeless { failure, because: format!("the {ask} was answered: {fault}") },
         },
+    }
+}
+
+fn pause_of(ask: DeviceAsk, fault: &Fault, attempt: u32, bench: &Bench<'_>) -> Span {
+    match ask {
+        DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => bmc_pause(fault, attempt, bench.limits),
+        DeviceAsk::Cordon | DeviceAsk::Uncordon => backoff(attempt, bench.limits),
     }
 }
 

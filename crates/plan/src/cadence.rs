@@ -1,11 +1,33 @@
 //! How often devices are looked at and tried again.
 
-use model::{Contact, Limits, MachineName, Span, Timestamp};
+use model::{Contact, Fault, FaultClass, Limits, MachineName, Span, Timestamp};
 
 /// The pause after `failures` failures in a row: doubled from the first retry to the last.
 pub fn backoff(failures: u32, limits: &Limits) -> Span {
     let doublings = failures.saturating_sub(1).min(16);
     limits.first_retry.times(1 << doublings).min(limits.last_retry)
+}
+
+/// The pause after a BMC's fault, the latest of `failures` in a row.
+///
+/// A BMC that does not accept our login is left alone for the longest pause at once: it counts each further try, and
+/// after a few it locks the account, also for the people who would mend it.
+pub fn bmc_pause(fault: &Fault, failures: u32, limits: &Limits) -> Span {
+    match fault.class {
+        FaultClass::Denied => limits.last_retry,
+        FaultClass::Unreachable
+        | FaultClass::Busy
+        | FaultClass::Untrusted
+        | FaultClass::NoLogin
+        | FaultClass::Unsupported
+        | FaultClass::Missing
+        | FaultClass::Garbled => backoff(failures, limits),
+    }
+}
+
+/// Whether a BMC may be looked at sooner than it is due, because something is about to be done with its machine.
+pub fn may_be_hastened(contact: &Contact) -> bool {
+    contact.fault.as_ref().is_none_or(|fault| fault.class != FaultClass::Denied)
 }
 
 /// When an undercloud that does not answer is tried again.
@@ -21,8 +43,8 @@ pub fn retry_at(contact: &Contact, limits: &Limits) -> Option<Timestamp> {
 /// polls begin close together, because most effects come fast, and then widen to the busy interval.
 pub fn next_poll(machine: &MachineName, contact: &Contact, busy_since: Option<Timestamp>, limits: &Limits) -> Timestamp {
     let Some(tried_at) = contact.tried_at else { return Timestamp::EPOCH };
-    if contact.fault.is_some() {
-        return tried_at + spread(machine, backoff(contact.failures, limits));
+    if let Some(fault) = &contact.fault {
+        return tried_at + spread(machine, bmc_pause(fault, contact.failures, limits));
     }
     match busy_since {
         Some(since) => {
@@ -35,9 +57,10 @@ pub fn next_poll(machine: &MachineName, contact: &Contact, busy_since: Option<Ti
 
 /// When a BMC that has just told of an event is looked at: what it tells of is seen by looking, and at once if it can be.
 ///
-/// A BMC that chatters is looked at no more often than a busy one.
+/// A BMC that chatters is looked at no more often than a busy one, and one that fails no sooner than it would be anyway.
 pub fn poll_after_event(contact: &Contact, limits: &Limits, now: Timestamp) -> Timestamp {
-    contact.tried_at.map_or(now, |tried_at| now.max(tried_at + limits.busy_poll))
+    let pause = contact.fault.as_ref().map_or(limits.busy_poll, |fault| bmc_pause(fault, contact.failures, limits));
+    contact.tried_at.map_or(now, |tried_at| now.max(tried_at + pause))
 }
 
 /// What is known of a BMC's stream of events.
@@ -93,6 +116,31 @@ mod tests {
         let limits = Limits::default();
         let pauses: Vec<String> = [1, 2, 3, 5, 6, 400].iter().map(|n| backoff(*n, &limits).to_string()).collect();
         assert_eq!(pauses, ["2s", "4s", "8s", "32s", "1m 00s", "1m 00s"]);
+    }
+
+    #[test]
+    fn a_bmc_that_refuses_our_login_is_not_pressed_until_it_locks_the_account() {
+        let limits = Limits::default();
+        let pauses = |class| {
+            let fault = Fault::new(class, model::Delivery::No, "x");
+            [1, 2, 6].map(|failures| bmc_pause(&fault, failures, &limits).to_string()).join(" ")
+        };
+        assert_eq!(pauses(FaultClass::Denied), "1m 00s 1m 00s 1m 00s");
+        for class in [FaultClass::Unreachable, FaultClass::Busy, FaultClass::Untrusted, FaultClass::NoLogin, FaultClass::Garbled] {
+            assert_eq!(pauses(class), "2s 4s 1m 00s", "{class}");
+        }
+        let at = Timestamp::from_millis(1_000_000);
+        let machine = MachineName::new("rack1compute01").unwrap();
+        let mut contact = Contact::default();
+        contact.failed(at, Fault::new(FaultClass::Denied, model::Delivery::No, "401"));
+        assert!(next_poll(&machine, &contact, Some(at), &limits).since(at) >= Span::seconds(54));
+        assert_eq!(poll_after_event(&contact, &limits, at).since(at), limits.last_retry);
+        assert!(!may_be_hastened(&contact));
+        contact.answered(at);
+        assert_eq!(next_poll(&machine, &contact, Some(at), &limits).since(at), FIRST_LOOK_AFTER, "an answer makes good");
+        assert!(may_be_hastened(&contact));
+        contact.failed(at, Fault::new(FaultClass::Unreachable, model::Delivery::No, "no route"));
+        assert!(next_poll(&machine, &contact, None, &limits).since(at) <= Span::seconds(3));
     }
 
     #[test]

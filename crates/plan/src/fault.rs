@@ -20,7 +20,15 @@ pub fn react(ask: DeviceAsk, fault: &Fault) -> Reaction {
         (FaultClass::Unsupported, DeviceAsk::GracefulOff) => Reaction::Force,
         (FaultClass::Unsupported, _) => Reaction::GiveUp(Failure::DeviceUnsupported),
         (FaultClass::Missing, _) => Reaction::GiveUp(Failure::DeviceMissing),
-        (FaultClass::Unreachable | FaultClass::Busy | FaultClass::Denied | FaultClass::Garbled, _) => match fault.delivery {
+        (
+            FaultClass::Unreachable
+            | FaultClass::Busy
+            | FaultClass::Denied
+            | FaultClass::Untrusted
+            | FaultClass::NoLogin
+            | FaultClass::Garbled,
+            _,
+        ) => match fault.delivery {
             Delivery::No => Reaction::AskAgain,
             Delivery::Maybe => Reaction::LookFirst,
         },
@@ -35,7 +43,12 @@ pub fn react(ask: DeviceAsk, fault: &Fault) -> Reaction {
 pub fn speaks_of_the_line(ask: DeviceAsk, fault: &Fault) -> bool {
     match ask {
         DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => match fault.class {
-            FaultClass::Unreachable | FaultClass::Busy | FaultClass::Denied | FaultClass::Garbled => true,
+            FaultClass::Unreachable
+            | FaultClass::Busy
+            | FaultClass::Denied
+            | FaultClass::Untrusted
+            | FaultClass::NoLogin
+            | FaultClass::Garbled => true,
             FaultClass::Unsupported | FaultClass::Missing => false,
         },
         DeviceAsk::Cordon | DeviceAsk::Uncordon => fault.class == FaultClass::Unreachable,
@@ -48,8 +61,16 @@ mod tests {
     use expect_test::expect;
     use std::fmt::Write;
 
-    const CLASSES: [FaultClass; 6] =
-        [FaultClass::Unreachable, FaultClass::Busy, FaultClass::Denied, FaultClass::Unsupported, FaultClass::Missing, FaultClass::Garbled];
+    const CLASSES: [FaultClass; 8] = [
+        FaultClass::Unreachable,
+        FaultClass::Busy,
+        FaultClass::Denied,
+        FaultClass::Untrusted,
+        FaultClass::NoLogin,
+        FaultClass::Unsupported,
+        FaultClass::Missing,
+        FaultClass::Garbled,
+    ];
 
     #[test]
     fn a_bmc_speaks_of_itself_and_the_undercloud_of_one_node() {
@@ -64,6 +85,8 @@ mod tests {
             unreachable graceful shutdown, forced power-off, power-on, cordon, uncordon
             busy        graceful shutdown, forced power-off, power-on
             denied      graceful shutdown, forced power-off, power-on
+            untrusted   graceful shutdown, forced power-off, power-on
+            no login    graceful shutdown, forced power-off, power-on
             unsupported 
             missing     
             garbled     graceful shutdown, forced power-off, power-on
@@ -96,6 +119,14 @@ mod tests {
             denied      No    power-on          AskAgain
             denied      Maybe graceful shutdown LookFirst
             denied      Maybe power-on          LookFirst
+            untrusted   No    graceful shutdown AskAgain
+            untrusted   No    power-on          AskAgain
+            untrusted   Maybe graceful shutdown LookFirst
+            untrusted   Maybe power-on          LookFirst
+            no login    No    graceful shutdown AskAgain
+            no login    No    power-on          AskAgain
+            no login    Maybe graceful shutdown LookFirst
+            no login    Maybe power-on          LookFirst
             unsupported No    graceful shutdown Force
             unsupported No    power-on          GiveUp(DeviceUnsupported)
             unsupported Maybe graceful shutdown Force

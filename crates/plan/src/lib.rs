@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 
 use model::{MachineName, Timestamp};
 
-pub use cadence::{Ear, backoff, next_poll, poll_after_event, retry_at, should_listen};
+pub use cadence::{Ear, backoff, bmc_pause, may_be_hastened, next_poll, poll_after_event, retry_at, should_listen};
 pub use draft::{Changes, Plan, Step};
 pub use enroll::{Enrolment, KeptBecause, Stored, enroll, why_keep};
 pub use fault::{Reaction, react, speaks_of_the_line};

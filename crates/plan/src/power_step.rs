@@ -1,6 +1,6 @@
 //! Power: off and seen off, on and seen on. Asked again only when looking has shown that it must be.
 
-use model::{Action, Delivery, DeviceAsk, Fact, Power, Provisioning, Shutdown, StepKind, Timestamp};
+use model::{Action, Delivery, DeviceAsk, Fact, FaultClass, Power, Provisioning, Shutdown, StepKind, Timestamp};
 
 use crate::asking::{Asked, answered_at, ask_or_wait, asked};
 use crate::fault::{Reaction, react};
@@ -11,6 +11,10 @@ use crate::operate::{Bench, Finding, effect_wait};
 /// Three, so that a lost answer or a restart of ours does not cut the power of a system that was never asked to stop,
 /// and a BMC that loses every answer is not asked for ever.
 const GENTLE_ATTEMPTS: usize = 3;
+
+/// How many of the longest pauses may lie between two refusals of one run: the pause itself, the look that may come
+/// between, and a slow answer to each.
+const REFUSALS_APART: u32 = 3;
 
 pub(crate) fn power_off(bench: &Bench<'_>) -> Finding {
     match bench.sight.power(bench.operation.accepted_at, bench.now) {
@@ -46,6 +50,8 @@ fn off_ask(bench: &Bench<'_>, power: Power) -> Finding {
     let forced = bench.operation.last_asked(DeviceAsk::ForceOff).is_some();
     if gentle && !forced {
         match asked(bench, DeviceAsk::GracefulOff) {
+            // It has been refused for as long as the operating system would have been given: there is no gentle way here.
+            Asked::Refused { .. } if is_refused_for_good(bench) => {}
             Asked::Never | Asked::UnderWay | Asked::Refused { .. } => return ask_or_wait(bench, DeviceAsk::GracefulOff),
             Asked::Pending { until } => {
                 if let Some(finding) = gentle_time(bench, power, until) {
@@ -56,6 +62,22 @@ fn off_ask(bench: &Bench<'_>, power: Power) -> Finding {
         }
     }
     ask_or_wait(bench, DeviceAsk::ForceOff)
+}
+
+/// Whether a BMC that can be talked to has not taken the gentle request for the whole of its time.
+fn is_refused_for_good(bench: &Bench<'_>) -> bool {
+    // A BMC that was away in between, restarting say, has not been asked in earnest before it came back.
+    let same_run = bench.limits.last_retry.times(REFUSALS_APART);
+    let mut since = bench.now;
+    for entry in bench.operation.journal.iter().rev() {
+        let Fact::Faulted { ask: DeviceAsk::GracefulOff, fault, .. } = &entry.fact else { continue };
+        let is_refusal = matches!(fault.class, FaultClass::Busy | FaultClass::Garbled);
+        if !is_refusal || since.since(entry.at) > same_run {
+            break;
+        }
+        since = entry.at;
+    }
+    bench.now.since(since) >= bench.limits.graceful_timeout
 }
 
 /// The operating system is given its time; `None` once that is over.

@@ -52,6 +52,8 @@ pub(crate) fn bmc_trouble(class: FaultClass) -> &'static str {
         FaultClass::Unreachable => "the BMC is unreachable",
         FaultClass::Busy => "the BMC is busy",
         FaultClass::Denied => "the BMC refuses our credentials",
+        FaultClass::Untrusted => "the BMC's certificate is not trusted",
+        FaultClass::NoLogin => "our own login for the BMC cannot be read",
         FaultClass::Unsupported => "the BMC does not support what it is asked",
         FaultClass::Missing => "the BMC does not have what it is asked about",
         FaultClass::Garbled => "the BMC's answers make no sense",

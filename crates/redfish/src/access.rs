@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use crate::ask::Ask;
 use crate::content::{Field, Sent, Words};
 use crate::document::{self, local_path};
-use crate::fault::Asked;
+use crate::fault::{Asked, not_yet};
 use crate::line::{Deadline, Line, X_AUTH_TOKEN};
 use crate::message;
 use crate::root::Sessions;
@@ -27,6 +27,17 @@ pub(crate) enum Access {
     Unknown,
     Session(Session),
     /// It offers no sessions.
+    Basic,
+    /// It lets us in neither with a session nor without. Which of the two it would take cannot be told before our login is
+    /// right, and each try counts towards locking the account: so they take turns, one a call.
+    Shut {
+        next: Way,
+    },
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Way {
+    Session,
     Basic,
 }
 
@@ -48,6 +59,8 @@ pub(crate) enum Pass {
 pub(crate) enum Reason {
     /// The BMC offers none.
     NotOffered,
+    /// It may offer none: it refused to open one where the root does not say that there are any.
+    Guarded,
     /// It has no room for another, which is this fault. Those who crashed before us may have left theirs behind, and a
     /// machine must not stay out of reach until they expire.
     Full(Fault),
@@ -57,6 +70,8 @@ pub(crate) enum Reason {
 enum Opened {
     Session(Session),
     None(Reason),
+    /// Refused with this fault, in a place that may be no place for sessions.
+    Guarded(Fault),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,7 +86,7 @@ impl Line {
     pub async fn close(&self) {
         let session = match std::mem::replace(&mut *self.access.lock().await, Access::Unknown) {
             Access::Session(session) => Some(session),
-            Access::Unknown | Access::Basic => None,
+            Access::Unknown | Access::Basic | Access::Shut { .. } => None,
         };
         if let Some(session) = session {
             self.end(session, Deadline::of_call()).await;
@@ -91,12 +106,18 @@ impl Line {
         let reason = match &*access {
             Access::Session(session) => return Ok(Pass::Session(session.clone(), Age::Reused)),
             Access::Basic => Reason::NotOffered,
-            Access::Unknown => match self.open_session(deadline).await? {
+            Access::Shut { next: Way::Basic } => Reason::Guarded,
+            Access::Unknown | Access::Shut { next: Way::Session } => match self.open_session(deadline).await? {
                 Opened::Session(session) => {
                     *access = Access::Session(session.clone());
                     return Ok(Pass::Session(session, Age::Fresh));
                 }
                 Opened::None(reason) => reason,
+                Opened::Guarded(refusal) if matches!(&*access, Access::Shut { .. }) => {
+                    *access = Access::Shut { next: Way::Basic };
+                    return Err(refusal);
+                }
+                Opened::Guarded(_) => Reason::Guarded,
             },
         };
         Ok(Pass::Basic(self.basic(deadline).await?, reason))
@@ -104,7 +125,7 @@ impl Line {
 
     /// Logs in, if this BMC offers sessions and has room for one.
     async fn open_session(&self, deadline: Deadline) -> Result<Opened, Fault> {
-        let sessions = self.root(deadline).await?.sessions;
+        let sessions = self.root(deadline).await.map_err(not_yet)?.sessions;
         let (Sessions::Told(path) | Sessions::Assumed(path)) = &sessions;
         let login = self.login(deadline).await?;
         let fields = BTreeMap::from([("Password", Field::Text(login.password.as_str())), ("UserName", Field::Text(&login.user))]);
@@ -115,12 +136,15 @@ impl Line {
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => not_offered,
             // A service without sessions may guard even the places where it has nothing. If it was the password that is
             // wrong, basic authentication fails too.
-            StatusCode::UNAUTHORIZED if matches!(sessions, Sessions::Assumed(_)) => not_offered,
+            StatusCode::UNAUTHORIZED if matches!(sessions, Sessions::Assumed(_)) => {
+                Ok(Opened::Guarded(ask.asked.refused(&answer, Words::Withhold)))
+            }
             status if status.is_success() => read_session(&ask.asked, &answer).map(Opened::Session),
             _ if says(&answer, message::SESSION_LIMIT_EXCEEDED) => {
                 Ok(Opened::None(Reason::Full(ask.asked.refused(&answer, Words::Withhold))))
             }
-            _ => Err(ask.asked.refused(&answer, Words::Withhold)),
+            // Whoever is not let in has not asked yet for what they came for.
+            _ => Err(not_yet(ask.asked.refused(&answer, Words::Withhold))),
         }
     }
 
@@ -128,14 +152,14 @@ impl Line {
         let login = self.login(deadline).await?;
         let pair = Zeroizing::new(format!("{}:{}", login.user, login.password.as_str()));
         let encoded = Zeroizing::new(format!("Basic {}", STANDARD.encode(pair.as_bytes())));
-        let mut value =
-            HeaderValue::from_str(&encoded).map_err(|_| Fault::new(FaultClass::Denied, Delivery::No, "the login does not fit a header"))?;
+        let mut value = HeaderValue::from_str(&encoded)
+            .map_err(|_| Fault::new(FaultClass::NoLogin, Delivery::No, "our login does not fit a header"))?;
         value.set_sensitive(true);
         Ok(value)
     }
 
     async fn login(&self, deadline: Deadline) -> Result<crate::Login, Fault> {
-        let late = |_| Fault::new(FaultClass::Busy, Delivery::No, "our own credentials for this BMC were not at hand in time");
+        let late = |_| Fault::new(FaultClass::NoLogin, Delivery::No, "our own credentials for this BMC were not at hand in time");
         timeout_at(deadline.0, self.credentials.login()).await.map_err(late)?
     }
 
@@ -151,8 +175,16 @@ impl Line {
     /// answer 404 to everything.
     pub(crate) async fn settle_for_basic(&self) {
         let mut access = self.access.lock().await;
-        if matches!(&*access, Access::Unknown) {
+        if matches!(&*access, Access::Unknown | Access::Shut { .. }) {
             *access = Access::Basic;
+        }
+    }
+
+    /// Remembers that this BMC let us in neither way.
+    pub(crate) async fn note_shut(&self) {
+        let mut access = self.access.lock().await;
+        if matches!(&*access, Access::Unknown | Access::Shut { .. }) {
+            *access = Access::Shut { next: Way::Session };
         }
     }
 

@@ -13,7 +13,7 @@ use crate::bmc::Bmc;
 use crate::content::{Field, Sent};
 use crate::document::{self, flag, text};
 use crate::line::Deadline;
-use crate::listing::{Listing, Member, not_offered, offered};
+use crate::listing::{Listing, Member, not_offered, offered, unread};
 
 /// An account that may log in, or could if it were enabled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,11 +110,12 @@ impl Bmc {
     }
 
     async fn find_slot_for_account(&self, book: &Book, deadline: Deadline) -> Result<String, Fault> {
-        let system = self.read_system(deadline).await?;
+        let system = self.read_system_to_ask(deadline).await?;
         let reserved = self.quirks(&system, deadline).await?.reserved_account_slots;
         let is_reserved = |slot: &Member| reserved.contains(&slot.path.rsplit('/').next().unwrap_or_default());
         match book.members.members.iter().find(|slot| is_empty_slot(slot) && !is_reserved(slot)) {
             Some(slot) => Ok(slot.path.clone()),
+            None if book.members.unread > 0 => Err(unread(&book.collection, book.members.unread)),
             None => {
                 let detail = format!("{} has no empty slot for another account", book.collection);
                 Err(Fault::new(FaultClass::Unsupported, Delivery::No, detail))

@@ -12,8 +12,9 @@ use serde_json::Value;
 use crate::ask::Found;
 use crate::credentials::Credentials;
 use crate::document::{self, Action};
-use crate::fault::{Asked, Purpose};
+use crate::fault::{Asked, Purpose, not_yet};
 use crate::line::{Deadline, Line};
+use crate::listing::is_absence;
 use crate::quirks::Quirks;
 use crate::transport::Transport;
 
@@ -66,6 +67,14 @@ impl Bmc {
         Ok(System { path, found })
     }
 
+    /// Reads the System for a request that is to be made of it.
+    ///
+    /// A BMC that is starting up may answer 404 to everything, or list no System yet. The request was not even made then,
+    /// so nothing is known about whether it can be: it may be made later.
+    pub(crate) async fn read_system_to_ask(&self, deadline: Deadline) -> Result<System, Fault> {
+        self.read_system(deadline).await.map_err(not_yet)
+    }
+
     /// A BMC that we manage has one System: that of its machine.
     async fn find_system(&self, deadline: Deadline) -> Result<String, Fault> {
         let collection = self.shared.line.root(deadline).await?.systems;
@@ -74,15 +83,28 @@ impl Bmc {
         first.ok_or_else(|| Fault::new(FaultClass::Missing, Delivery::No, format!("GET {collection}: there is no System")))
     }
 
-    /// A document that we can do without: an error answer counts as its absence, but silence is a fault.
+    /// A document that costs no more than what it carries: any error answer counts as its absence, but silence is a fault.
     pub(crate) async fn read_if_answered(&self, path: &str, deadline: Deadline) -> Result<Option<Value>, Fault> {
         match self.shared.line.get(path, deadline).await {
             Ok(document) => Ok(Some(document)),
             Err(fault) if fault.class == FaultClass::Unreachable => Err(fault),
             Err(fault) => {
+                tracing::debug!(base = %self.shared.line.base(), %fault, "a document cannot be read, and is done without");
+                Ok(None)
+            }
+        }
+    }
+
+    /// A document that a BMC need not have. Only that it has none is its absence: one that cannot be read just now is a
+    /// fault, because what is in it may be what matters.
+    pub(crate) async fn read_if_there(&self, path: &str, deadline: Deadline) -> Result<Option<Value>, Fault> {
+        match self.shared.line.get(path, deadline).await {
+            Ok(document) => Ok(Some(document)),
+            Err(fault) if is_absence(&fault) => {
                 tracing::debug!(base = %self.shared.line.base(), %fault, "an advertised link leads nowhere");
                 Ok(None)
             }
+            Err(fault) => Err(fault),
         }
     }
 
@@ -92,8 +114,13 @@ impl Bmc {
         match (action.allowed(name), action.info()) {
             (Some(allowed), _) => Ok(Some(allowed)),
             (None, Some(path)) => {
-                let info = self.read_if_answered(&path, deadline).await?;
-                Ok(info.and_then(|info| document::allowed_by_action_info(&info, name)))
+                let info = match self.shared.line.get(&path, deadline).await {
+                    Ok(info) => info,
+                    Err(fault) if matches!(fault.class, FaultClass::Unreachable | FaultClass::Busy) => return Err(fault),
+                    // A BMC whose list is broken for good can still be asked for the usual, and tells by its answer.
+                    Err(_) => return Ok(None),
+                };
+                Ok(document::allowed_by_action_info(&info, name))
             }
             (None, None) => Ok(None),
         }

@@ -64,7 +64,7 @@ impl Bmc {
     /// somebody makes meanwhile is not overwritten: then this is busy.
     pub async fn request_boot(&self, source: &BootSource, persistence: Persistence) -> Result<(), Fault> {
         let deadline = Deadline::of_call();
-        let system = self.read_system(deadline).await?;
+        let system = self.read_system_to_ask(deadline).await?;
         let quirks = self.quirks(&system, deadline).await?;
         let boot = field(system.document(), "Boot");
         let Some(target) = choose_target(source, boot, quirks) else {

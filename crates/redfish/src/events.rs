@@ -44,7 +44,7 @@ impl Bmc {
     pub async fn watch_events(&self) -> Result<Option<EventStream>, Fault> {
         let deadline = Deadline::of_call();
         let Some(service) = self.line().root(deadline).await?.events else { return Ok(None) };
-        let Some(service) = self.read_if_answered(&service, deadline).await? else { return Ok(None) };
+        let Some(service) = self.read_if_there(&service, deadline).await? else { return Ok(None) };
         let is_enabled = flag(&service, "ServiceEnabled").unwrap_or(true);
         let Some(path) = document::linked(&service, "ServerSentEventUri").filter(|_| is_enabled) else { return Ok(None) };
         let content = self.line().stream(&path, deadline).await?;

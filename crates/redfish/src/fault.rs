@@ -28,7 +28,10 @@ pub fn classify_status(status: StatusCode, purpose: Purpose) -> (FaultClass, Del
         404 | 410 => (FaultClass::Missing, Delivery::No),
         // A precondition or a lock is a conflict with somebody else's doing, and passes; so does being too slow for it.
         408 | 409 | 412 | 423 | 425 | 428 | 429 | 503 => (FaultClass::Busy, Delivery::No),
-        400..=499 | 501 => (FaultClass::Unsupported, Delivery::No),
+        405 | 501 => (FaultClass::Unsupported, Delivery::No),
+        // What is refused without a reason may be taken a moment later: BMCs say so while the machine starts, or is in the
+        // wrong state. Only what is known never to work is worth giving up, or a gentler way.
+        400..=499 => (refused_without_reason(purpose), Delivery::No),
         // The BMC broke while at it, or a gateway lost its answer.
         500..=599 => (FaultClass::Garbled, unless_observing(purpose)),
         // A redirect is not followed, because it would carry our credentials elsewhere.
@@ -50,10 +53,17 @@ pub fn classify_refusal(status: StatusCode, message_ids: &[String], purpose: Pur
 pub fn classify_transport(error: &TransportError, purpose: Purpose) -> (FaultClass, Delivery) {
     match error {
         TransportError::Connect(_) => (FaultClass::Unreachable, Delivery::No),
-        // It is we who deny: an answer from this peer would be worth nothing.
-        TransportError::Untrusted(_) => (FaultClass::Denied, Delivery::No),
+        TransportError::Untrusted(_) => (FaultClass::Untrusted, Delivery::No),
         TransportError::Lost(_) | TransportError::Silent => (FaultClass::Unreachable, unless_observing(purpose)),
         TransportError::TooLong => (FaultClass::Garbled, unless_observing(purpose)),
+    }
+}
+
+/// A document that is refused is not served, and most can be done without.
+fn refused_without_reason(purpose: Purpose) -> FaultClass {
+    match purpose {
+        Purpose::Observe => FaultClass::Unsupported,
+        Purpose::Request => FaultClass::Busy,
     }
 }
 
@@ -61,6 +71,19 @@ fn unless_observing(purpose: Purpose) -> Delivery {
     match purpose {
         Purpose::Observe => Delivery::No,
         Purpose::Request => Delivery::Maybe,
+    }
+}
+
+/// What a fault that came before the request proper says about that request: nothing lasting.
+pub(crate) fn not_yet(fault: Fault) -> Fault {
+    match fault.class {
+        FaultClass::Missing | FaultClass::Unsupported => Fault { class: FaultClass::Busy, ..fault },
+        FaultClass::Unreachable
+        | FaultClass::Busy
+        | FaultClass::Denied
+        | FaultClass::Untrusted
+        | FaultClass::NoLogin
+        | FaultClass::Garbled => fault,
     }
 }
 
@@ -118,14 +141,14 @@ mod tests {
 
     fn row(name: &dyn fmt::Display, classify: impl Fn(Purpose) -> (FaultClass, Delivery)) -> String {
         let (class, observing) = classify(Purpose::Observe);
-        let (same, requesting) = classify(Purpose::Request);
-        assert_eq!(class, same, "the purpose changes the delivery only");
+        let (requested, requesting) = classify(Purpose::Request);
+        let class = if class == requested { class.to_string() } else { format!("{class}/{requested}") };
         format!("{name}: {class}, delivered {observing:?}/{requesting:?}\n")
     }
 
     #[test]
     fn each_status_has_one_meaning() {
-        let statuses = [304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 415, 423, 429, 500, 501, 502, 503, 504, 507];
+        let statuses = [304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 415, 422, 423, 429, 500, 501, 502, 503, 504, 507];
         let table: String = statuses
             .iter()
             .map(|status| {
@@ -135,7 +158,7 @@ mod tests {
             .collect();
         expect![[r#"
             304: garbled, delivered No/No
-            400: unsupported, delivered No/No
+            400: unsupported/busy, delivered No/No
             401: denied, delivered No/No
             403: denied, delivered No/No
             404: missing, delivered No/No
@@ -144,7 +167,8 @@ mod tests {
             409: busy, delivered No/No
             410: missing, delivered No/No
             412: busy, delivered No/No
-            415: unsupported, delivered No/No
+            415: unsupported/busy, delivered No/No
+            422: unsupported/busy, delivered No/No
             423: busy, delivered No/No
             429: busy, delivered No/No
             500: garbled, delivered No/Maybe
@@ -162,7 +186,8 @@ mod tests {
         let cases = [
             (400, "Base.1.8.NoValidSession", FaultClass::Denied),
             (400, "Base.1.8.ResourceInUse", FaultClass::Busy),
-            (400, "Base.1.8.GeneralError", FaultClass::Unsupported),
+            (400, "Base.1.8.GeneralError", FaultClass::Busy),
+            (400, "Base.1.8.ActionParameterValueNotInList", FaultClass::Unsupported),
             (409, "Base.1.8.ActionNotSupported", FaultClass::Unsupported),
             (409, "Base.1.8.GeneralError", FaultClass::Busy),
             (500, "Base.1.8.SessionLimitExceeded", FaultClass::Busy),
@@ -189,7 +214,7 @@ mod tests {
         let table: String = errors.iter().map(|error| row(error, |purpose| classify_transport(error, purpose))).collect();
         expect![[r#"
             no connection: unreachable, delivered No/No
-            the certificate is not trusted: denied, delivered No/No
+            the certificate is not trusted: untrusted, delivered No/No
             connection lost: unreachable, delivered No/Maybe
             no answer in time: unreachable, delivered No/Maybe
             the answer is longer than 2097152 bytes: garbled, delivered No/Maybe

@@ -92,7 +92,8 @@ impl Line {
                 self.drop_session(&refused).await;
                 self.end(refused, deadline).await;
             }
-            Pass::Basic(_, Reason::NotOffered) if answer.status.is_success() => self.settle_for_basic().await,
+            Pass::Basic(_, Reason::NotOffered | Reason::Guarded) if answer.status.is_success() => self.settle_for_basic().await,
+            Pass::Basic(_, Reason::Guarded) if answer.status == StatusCode::UNAUTHORIZED => self.note_shut().await,
             // It takes nothing but sessions; our password is not what is wrong.
             Pass::Basic(_, Reason::Full(full)) if answer.status == StatusCode::UNAUTHORIZED => return Err(full),
             _ => {}

@@ -85,12 +85,19 @@ impl Bmc {
         };
         let mut listing = Listing::default();
         loop {
-            let links: Vec<Value> = items(field(&page, "Members")).take(MAX_MEMBERS.saturating_sub(listing.len())).cloned().collect();
+            let mut members = items(field(&page, "Members"));
+            let links: Vec<Value> = members.by_ref().take(MAX_MEMBERS.saturating_sub(listing.len())).cloned().collect();
+            let cut_off = members.count();
             self.read_members(&links, &mut listing, deadline).await?;
             match text(&page, "Members@odata.nextLink").as_deref().and_then(document::local_path) {
                 // A page that adds nothing would be followed for ever.
                 Some(next) if listing.len() < MAX_MEMBERS && !links.is_empty() => page = self.line().get(&next, deadline).await?,
-                _ => return Ok(listing),
+                next => {
+                    // What is on the pages that are not read is not known, but that there is something is.
+                    let more = usize::from(next.is_some() && !links.is_empty());
+                    listing.unread += cut_off + more;
+                    return Ok(listing);
+                }
             }
         }
     }
@@ -123,8 +130,14 @@ fn is_whole(entry: &Value) -> bool {
     entry.as_object().is_some_and(|entry| entry.keys().any(|key| !key.starts_with('@')))
 }
 
-fn is_absence(fault: &Fault) -> bool {
+pub(crate) fn is_absence(fault: &Fault) -> bool {
     matches!(fault.class, FaultClass::Missing | FaultClass::Unsupported)
+}
+
+/// That what was looked for may be among the members that cannot be read: "none" must be known, not guessed.
+pub(crate) fn unread(collection: &str, unread: usize) -> Fault {
+    let detail = format!("GET {collection}: {unread} of what it lists cannot be read");
+    Fault::new(FaultClass::Garbled, Delivery::No, detail)
 }
 
 /// That a BMC does not offer something at all.

@@ -15,9 +15,9 @@ impl Bmc {
     /// Asks the BMC to restart itself. It goes away for minutes; the machine runs on.
     pub async fn request_bmc_reset(&self) -> Result<(), Fault> {
         let deadline = Deadline::of_call();
-        let system = self.read_system(deadline).await?;
+        let system = self.read_system_to_ask(deadline).await?;
         for path in self.managers(&system, deadline).await? {
-            let Some(manager) = self.read_if_answered(&path, deadline).await? else { continue };
+            let Some(manager) = self.read_if_there(&path, deadline).await? else { continue };
             let Some(action) = document::action(&path, &manager, RESET) else { continue };
             let offered = self.allowed_values(&action, "ResetType", deadline).await?;
             let Some(reset_type) = choose_restart(offered.as_deref()) else {

@@ -12,7 +12,7 @@ use crate::bmc::{Bmc, System};
 use crate::content::Sent;
 use crate::document::{self, field, flag, text, texts};
 use crate::line::Deadline;
-use crate::listing::{Member, not_offered};
+use crate::listing::{Member, is_absence, not_offered, unread};
 use crate::quirks::Quirks;
 
 const INSERT: &str = "VirtualMedia.InsertMedia";
@@ -68,13 +68,13 @@ impl Bmc {
 
     /// The slot to use, always the same one of a BMC.
     async fn find_slot(&self, deadline: Deadline) -> Result<Member, Fault> {
-        let system = self.read_system(deadline).await?;
+        let system = self.read_system_to_ask(deadline).await?;
         let quirks = self.quirks(&system, deadline).await?;
         if let Some(slot) = self.find_slot_of(system.document(), quirks, deadline).await? {
             return Ok(slot);
         }
         for manager in self.managers(&system, deadline).await? {
-            let Some(manager) = self.read_if_answered(&manager, deadline).await? else { continue };
+            let Some(manager) = self.read_if_there(&manager, deadline).await? else { continue };
             if let Some(slot) = self.find_slot_of(&manager, quirks, deadline).await? {
                 return Ok(slot);
             }
@@ -86,12 +86,15 @@ impl Bmc {
     async fn find_slot_of(&self, owner: &Value, quirks: &Quirks, deadline: Deadline) -> Result<Option<Member>, Fault> {
         let Some(collection) = document::linked(owner, "VirtualMedia") else { return Ok(None) };
         match self.list(&collection, deadline).await {
-            Ok(listing) => Ok(choose_slot(listing.members, quirks)),
-            Err(fault) if fault.class == model::FaultClass::Unreachable => Err(fault),
-            Err(fault) => {
+            Ok(listing) => match (choose_slot(listing.members, quirks), listing.unread) {
+                (None, 1..) => Err(unread(&collection, listing.unread)),
+                (slot, _) => Ok(slot),
+            },
+            Err(fault) if is_absence(&fault) => {
                 tracing::debug!(%fault, "an advertised media collection leads nowhere");
                 Ok(None)
             }
+            Err(fault) => Err(fault),
         }
     }
 
@@ -102,7 +105,7 @@ impl Bmc {
             return Ok(named);
         }
         let collection = self.line().root(deadline).await?.managers;
-        let listed = self.read_if_answered(&collection, deadline).await?;
+        let listed = self.read_if_there(&collection, deadline).await?;
         Ok(listed.map(|listed| document::members(&listed)).unwrap_or_default())
     }
 }

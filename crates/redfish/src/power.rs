@@ -23,7 +23,7 @@ impl Bmc {
     /// Asks for a change of power. Success means that the BMC took the request, not that anything happened.
     pub async fn request_power(&self, request: PowerRequest) -> Result<(), Fault> {
         let deadline = Deadline::of_call();
-        let system = self.read_system(deadline).await?;
+        let system = self.read_system_to_ask(deadline).await?;
         let action = document::action(&system.path, system.document(), RESET);
         let offered = match &action {
             Some(action) => self.allowed_values(action, "ResetType", deadline).await?,

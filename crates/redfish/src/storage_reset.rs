@@ -1,6 +1,6 @@
 //! Storage reset: back to bare drives, with no volume of an earlier life.
 
-use model::{Delivery, Fault, FaultClass};
+use model::Fault;
 use serde_json::{Value, json};
 
 use crate::bmc::Bmc;
@@ -8,7 +8,7 @@ use crate::content::Sent;
 use crate::document::{self, text};
 use crate::jobs::JobRef;
 use crate::line::Deadline;
-use crate::listing::{Member, not_offered, offered};
+use crate::listing::{Member, not_offered, offered, unread};
 
 const RESET: &str = "Storage.ResetToDefaults";
 
@@ -51,12 +51,9 @@ impl Bmc {
     async fn volumes(&self, controller: &Value, deadline: Deadline) -> Result<Vec<Member>, Fault> {
         let collection = document::linked(controller, "Volumes").ok_or_else(|| not_offered("volumes of this controller"))?;
         let listing = offered(self.list(&collection, deadline).await, "volumes of this controller")?;
-        if listing.members.is_empty() && listing.unread > 0 {
-            let detail = format!("GET {collection}: {} volumes are listed, and none can be read", listing.unread);
-            return Err(Fault::new(FaultClass::Garbled, Delivery::No, detail));
-        }
         // A raw device is a drive that some list among the volumes; there is nothing of it to delete.
         let is_real = |volume: &Member| text(&volume.document, "VolumeType").is_none_or(|kind| !kind.eq_ignore_ascii_case("RawDevice"));
-        Ok(listing.members.into_iter().filter(is_real).collect())
+        let volumes: Vec<Member> = listing.members.into_iter().filter(is_real).collect();
+        if volumes.is_empty() && listing.unread > 0 { Err(unread(&collection, listing.unread)) } else { Ok(volumes) }
     }
 }

@@ -85,7 +85,10 @@ impl Loop {
             busy.extend(self.books.snapshot.control_plane().map(|machine| machine.name.clone()));
         }
         for machine in busy.iter().filter(|machine| self.keeper.bmcs.contains_key(*machine)) {
-            self.polls.schedule(machine, now);
+            let contact = self.books.snapshot.observation(machine).bmc;
+            if plan::may_be_hastened(&contact) {
+                self.polls.schedule(machine, now);
+            }
         }
     }
 

@@ -170,7 +170,7 @@ impl Loop {
                 }
                 Some(event) = inbox.recv() => {
                     self.take_event(event);
-                    while let Ok(event) = inbox.try_recv() {
+                    for event in waiting(&mut inbox) {
                         self.take_event(event);
                     }
                 }
@@ -245,6 +245,12 @@ impl Loop {
     }
 }
 
+/// What has arrived by now, and no more than fits the queue: whoever goes on sending must not keep the loop from its plan,
+/// its looks and its lease.
+fn waiting<T>(inbox: &mut mpsc::Receiver<T>) -> impl Iterator<Item = T> {
+    std::iter::from_fn(|| inbox.try_recv().ok()).take(EVENT_QUEUE)
+}
+
 /// Waits for another description; for ever, if nobody is left who could give one.
 async fn described_anew(equipment: &mut watch::Receiver<Option<Arc<Equipment>>>) {
     if equipment.changed().await.is_err() {
@@ -262,4 +268,18 @@ fn chain(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_that_never_cease_do_not_keep_the_loop() {
+        let (sender, mut inbox) = mpsc::channel(EVENT_QUEUE);
+        sender.try_send(()).unwrap();
+        let taken = waiting(&mut inbox).inspect(|()| sender.try_send(()).unwrap()).count();
+        assert_eq!(taken, EVENT_QUEUE);
+        assert_eq!(waiting(&mut inbox).count(), 1);
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
+use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use fake::{Fake, Reply, list, node, refusal};
@@ -157,6 +158,16 @@ async fn a_secret_is_created_and_replaced_if_it_was_there() {
         POST /api/v1/namespaces/kube-system/secrets?&fieldManager=rackwright application/json {"apiVersion":"v1","kind":"Secret","data":{"token":"aHVudGVyMg=="},"metadata":{"name":"join","namespace":"kube-system"},"type":"Opaque"}
         PUT /api/v1/namespaces/kube-system/secrets/join?&fieldManager=rackwright application/json {"apiVersion":"v1","kind":"Secret","data":{"token":"aHVudGVyMg=="},"metadata":{"name":"join","namespace":"kube-system"},"type":"Opaque"}
     "#]].assert_eq(&fake.take_log());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_was_there_takes_no_longer_than_one_call() {
+    let there = json!({"kind": "Status", "status": "Failure", "reason": "AlreadyExists", "code": 409});
+    let slow = Reply::Slow(Duration::from_secs(9), Box::new(Reply::Answer(409, there)));
+    let began = Instant::now();
+    let fault = Fake::default().on("POST", slow).on("PUT", Reply::Never).undercloud().request_secret(&wanted()).await.unwrap_err();
+    assert_eq!(began.elapsed(), CALL_TIMEOUT.to_std());
+    expect!["unreachable: PUT secret kube-system/join: no answer in 10s [delivered: Maybe]"].assert_eq(&told(&fault));
 }
 
 #[tokio::test]

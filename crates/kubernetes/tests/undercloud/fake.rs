@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{StreamExt, stream};
@@ -20,6 +21,7 @@ pub enum Reply {
     Answer(u16, Value),
     /// Sends these lines, and then does this.
     Stream(Vec<Value>, End),
+    Slow(Duration, Box<Reply>),
     Never,
     Break(io::ErrorKind),
 }
@@ -93,7 +95,13 @@ impl Fake {
         let body = body.collect_bytes().await.unwrap();
         let line = format!("{} {} {content_type} {}", head.method, head.uri, String::from_utf8_lossy(&body));
         self.log.lock().unwrap().push(line.trim().to_owned());
-        match self.next_reply(kind) {
+        let mut reply = self.next_reply(kind);
+        while let Reply::Slow(span, then) = reply {
+            tokio::time::sleep(span).await;
+            reply = *then;
+        }
+        match reply {
+            Reply::Slow(..) => unreachable!("it was waited for"),
             Reply::Never => std::future::pending().await,
             Reply::Break(kind) => Err(io::Error::from(kind)),
             Reply::Answer(status, body) => Ok(response(status, vec![body], End::Close)),

@@ -56,6 +56,8 @@ fn fault() -> impl Strategy<Value = Option<Fault>> {
         FaultClass::Unreachable,
         FaultClass::Busy,
         FaultClass::Denied,
+        FaultClass::Untrusted,
+        FaultClass::NoLogin,
         FaultClass::Unsupported,
         FaultClass::Missing,
         FaultClass::Garbled,

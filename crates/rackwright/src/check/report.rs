@@ -165,11 +165,11 @@ impl Row {
     }
 
     fn note_fault(&mut self, fault: &Fault) {
-        let is_certificate = fault.detail.contains("certificate");
         (self.bmc, self.login) = match fault.class {
             FaultClass::Unreachable => ("unreachable".to_owned(), DASH.to_owned()),
-            FaultClass::Denied if is_certificate => ("untrusted".to_owned(), DASH.to_owned()),
+            FaultClass::Untrusted => ("untrusted".to_owned(), DASH.to_owned()),
             FaultClass::Denied => ("answers".to_owned(), "refused".to_owned()),
+            FaultClass::NoLogin => (DASH.to_owned(), "unread".to_owned()),
             FaultClass::Busy => ("busy".to_owned(), DASH.to_owned()),
             FaultClass::Unsupported | FaultClass::Missing | FaultClass::Garbled => ("no Redfish".to_owned(), DASH.to_owned()),
         };

@@ -191,3 +191,31 @@ async fn closing_ends_the_session_and_the_next_call_opens_another() {
     "#]]
     .assert_eq(&fake.take_log());
 }
+
+#[tokio::test]
+async fn a_wrong_password_is_tried_once_a_look_where_sessions_are_only_assumed() {
+    let fake = Fake::ordinary().now(SESSIONS, text(401, "")).now("GET /redfish/v1/Systems", text(401, ""));
+    let bmc = fake.bmc();
+    let mut tries = String::new();
+    for _ in 0..4 {
+        bmc.observe_power().await.unwrap_err();
+        tries.push_str(&fake.take_log());
+        tries.push('\n');
+    }
+    expect![[r#"
+        GET /redfish/v1/
+        POST /redfish/v1/SessionService/Sessions {"Password":"calvin","UserName":"root"}
+        GET /redfish/v1/Systems Basic cm9vdDpjYWx2aW4=
+
+        POST /redfish/v1/SessionService/Sessions {"Password":"calvin","UserName":"root"}
+
+        GET /redfish/v1/Systems Basic cm9vdDpjYWx2aW4=
+
+        POST /redfish/v1/SessionService/Sessions {"Password":"calvin","UserName":"root"}
+
+    "#]]
+    .assert_eq(&tries);
+    // The password was mended.
+    fake.now(SESSIONS, session(1)).now("GET /redfish/v1/Systems", json(200, &json!({"Members": [{"@odata.id": SYSTEM}]})));
+    assert_eq!(bmc.observe_power().await, Ok(Power::On));
+}

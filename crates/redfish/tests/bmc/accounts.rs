@@ -97,7 +97,7 @@ async fn a_password_is_changed_with_the_etag_and_no_complaint_about_it_is_repeat
     .assert_eq(&fake.take_requests());
     let fake = fake.now("PATCH /a/2", json(400, &json!({"error": {"message": "The password s3cret is too short."}})));
     let fault = fake.bmc().request_password("/a/2", &password).await.unwrap_err();
-    expect!["unsupported: PATCH /a/2 answered 400"].assert_eq(&fault.to_string());
+    expect!["busy: PATCH /a/2 answered 400"].assert_eq(&fault.to_string());
     assert!(!format!("{:?}", new_account()).contains("s3cret"));
 }
 

@@ -81,6 +81,19 @@ async fn a_reset_that_fails_tells_whether_it_may_have_been_obeyed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reset_that_is_refused_without_a_reason_may_be_taken_later_and_one_that_is_not_known_never_is() {
+    let said = |id: &str, message: &str| json!({"error": {"@Message.ExtendedInfo": [{"MessageId": id, "Message": message}]}});
+    check_reset(json(400, &said("Base.1.8.GeneralError", "The operation could not be performed.")), expect!["busy: POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset answered 400: The operation could not be performed. [delivered: No]"]).await;
+    check_reset(text(422, ""), expect!["busy: POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset answered 422 [delivered: No]"]).await;
+    check_reset(
+        text(405, ""),
+        expect!["unsupported: POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset answered 405 [delivered: No]"],
+    )
+    .await;
+    check_reset(json(400, &said("Base.1.8.ActionParameterValueNotInList", "ForceOff is not in the list.")), expect!["unsupported: POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset answered 400: ForceOff is not in the list. [delivered: No]"]).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_reset_that_cannot_be_prepared_was_surely_not_delivered() {
     let fault = Fake::ordinary().now(LOOK, Reply::Never).bmc().request_power(PowerRequest::ForceOff).await.unwrap_err();
     expect!["unreachable: GET /redfish/v1/Systems/1: no answer in time [delivered: No]"].assert_eq(&told(&fault));
@@ -108,6 +121,28 @@ async fn nothing_is_sent_after_the_time_of_the_call_is_over() {
     assert_eq!(began.elapsed(), CALL_TIMEOUT.to_std());
     expect!["unreachable: GET /redfish/v1/Systems: no answer in time [delivered: No]"].assert_eq(&told(&fault));
     assert!(!fake.take_log().contains("Reset"));
+}
+
+#[tokio::test]
+async fn a_bmc_that_is_starting_up_and_shows_no_system_yet_may_be_asked_later() {
+    let gone = || text(404, "");
+    let all_gone = Fake::default().on("GET /redfish/v1/", gone());
+    let empty = Fake::ordinary().now("GET /redfish/v1/Systems", json(200, &json!({"Members": []})));
+    let unread = Fake::ordinary().now(LOOK, gone());
+    let refused = Fake::ordinary().now(LOOK, text(400, ""));
+    let no_login = Fake::ordinary().now("POST /redfish/v1/SessionService/Sessions", text(400, ""));
+    for (fake, expected) in [
+        (all_gone, expect!["busy: GET /redfish/v1/ answered 404 [delivered: No]"]),
+        (empty, expect!["busy: GET /redfish/v1/Systems: there is no System [delivered: No]"]),
+        (unread, expect!["busy: GET /redfish/v1/Systems/1 answered 404 [delivered: No]"]),
+        (refused, expect!["busy: GET /redfish/v1/Systems/1 answered 400 [delivered: No]"]),
+        (no_login, expect!["busy: POST /redfish/v1/SessionService/Sessions answered 400 [delivered: No]"]),
+    ] {
+        let fault = fake.bmc().request_power(PowerRequest::On).await.unwrap_err();
+        expected.assert_eq(&told(&fault));
+    }
+    // The machine is there, and cannot be reset where it says.
+    check_reset(gone(), expect!["missing: POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset answered 404 [delivered: No]"]).await;
 }
 
 #[tokio::test]

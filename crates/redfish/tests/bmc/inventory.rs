@@ -96,7 +96,8 @@ async fn pages_are_followed_but_not_in_a_circle() {
         ])
         .on("GET /m2", json(200, &json!({"Members": [{"@odata.id": "/m/2", "CapacityMiB": 2}], "Members@odata.nextLink": "/m2"})));
     let inventory = fake.bmc().observe_inventory().await.unwrap();
-    assert_eq!(inventory.memory.read().unwrap().members.len(), redfish::MAX_MEMBERS);
+    let memory = inventory.memory.read().unwrap();
+    assert_eq!((memory.members.len(), memory.unread), (redfish::MAX_MEMBERS, 1), "there is more, however much it is");
 }
 
 #[tokio::test]

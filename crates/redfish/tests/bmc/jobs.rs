@@ -126,7 +126,15 @@ async fn otherwise_one_volume_is_deleted_per_call_until_none_is_left() {
 async fn volumes_that_cannot_be_read_are_not_taken_for_none() {
     let fake = Fake::ordinary().holding(&[("/s/1", json!({"Volumes": linked("/v")})), ("/v", json!({"Members": [linked("/v/a")]}))]);
     let fault = fake.bmc().request_storage_reset("/s/1").await.unwrap_err();
-    expect!["garbled: GET /v: 1 volumes are listed, and none can be read"].assert_eq(&fault.to_string());
+    expect!["garbled: GET /v: 1 of what it lists cannot be read"].assert_eq(&fault.to_string());
+    // What is left may be among what is unread, even where a drive that is no volume was read.
+    let raw = json!({"@odata.id": "/v/raw", "VolumeType": "RawDevice"});
+    let fake = fake.now("GET /v", json(200, &json!({"Members": [raw.clone(), linked("/v/a")]})));
+    let fault = fake.bmc().request_storage_reset("/s/1").await.unwrap_err();
+    expect!["garbled: GET /v: 1 of what it lists cannot be read"].assert_eq(&fault.to_string());
+    let fake = fake.now("GET /v", json(200, &json!({"Members": vec![raw; redfish::MAX_MEMBERS + 2]})));
+    let fault = fake.bmc().request_storage_reset("/s/1").await.unwrap_err();
+    expect!["garbled: GET /v: 2 of what it lists cannot be read"].assert_eq(&fault.to_string());
     let fault = Fake::ordinary().holding(&[("/s/1", json!({}))]).bmc().request_storage_reset("/s/1").await.unwrap_err();
     expect!["unsupported: this BMC offers no volumes of this controller"].assert_eq(&fault.to_string());
 }

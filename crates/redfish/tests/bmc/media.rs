@@ -140,3 +140,23 @@ async fn a_bmc_without_virtual_media_is_unsupported() {
     assert_eq!(fault.class, FaultClass::Unsupported);
     expect!["unsupported: this BMC offers no virtual CD drive"].assert_eq(&fault.to_string());
 }
+
+#[tokio::test]
+async fn a_drive_that_cannot_be_looked_at_just_now_is_not_taken_for_one_that_is_not_there() {
+    let system = json!({"VirtualMedia": linked(OF_SYSTEM), "Links": {"ManagedBy": [linked(MANAGER)]}});
+    let fake = || Fake::ordinary().holding(&[(SYSTEM, system.clone()), (MANAGER, json!({}))]);
+    let cases = [
+        (fake().on(&format!("GET {OF_SYSTEM}"), text(503, "")), expect!["busy: GET /redfish/v1/Systems/1/VirtualMedia answered 503"]),
+        (fake().now(&format!("GET {MANAGER}"), text(500, "")), expect!["garbled: GET /redfish/v1/Managers/1 answered 500"]),
+        (fake().now(&format!("GET {MANAGER}"), text(403, "")), expect!["denied: GET /redfish/v1/Managers/1 answered 403"]),
+        (
+            fake().holding(&[(OF_SYSTEM, collection(OF_SYSTEM, &["1"]))]).on(&format!("GET {OF_SYSTEM}/1"), text(503, "")),
+            expect!["garbled: GET /redfish/v1/Systems/1/VirtualMedia: 1 of what it lists cannot be read"],
+        ),
+        (fake(), expect!["unsupported: this BMC offers no virtual CD drive"]),
+    ];
+    for (fake, expected) in cases {
+        let fault = fake.bmc().request_eject_media().await.unwrap_err();
+        expected.assert_eq(&fault.to_string());
+    }
+}

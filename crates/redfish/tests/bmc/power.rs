@@ -71,6 +71,7 @@ async fn the_reset_type_is_taken_from_the_system_then_from_its_action_info_then_
         (&listed, None, "ForceOn"),
         (&linked, Some((200, info)), "ForceOn"),
         (&linked, Some((501, json!({}))), "On"),
+        (&linked, Some((500, json!({}))), "On"),
         (&linked, Some((200, json!({"Parameters": "broken"}))), "On"),
         (&Value::Null, None, "On"),
     ];
@@ -88,6 +89,14 @@ async fn a_bmc_that_offers_nothing_suitable_is_not_asked() {
     expect!["unsupported: /redfish/v1/Systems/1 offers only ForceOff, PushPowerButton for GracefulOff"]
         .assert_eq(&outcome.unwrap_err().to_string());
     assert_eq!(last, "GET /redfish/v1/Systems/1 token1");
+}
+
+#[tokio::test]
+async fn a_bmc_that_cannot_tell_just_now_what_it_offers_is_not_asked_blindly() {
+    let linked = json!({"#ComputerSystem.Reset": {"@Redfish.ActionInfo": format!("{SYSTEM}/ResetActionInfo")}});
+    let (outcome, last) = ask(PowerRequest::GracefulOff, &linked, Some((503, json!({})))).await;
+    expect!["busy: GET /redfish/v1/Systems/1/ResetActionInfo answered 503"].assert_eq(&outcome.unwrap_err().to_string());
+    assert_eq!(last, "GET /redfish/v1/Systems/1/ResetActionInfo token1");
 }
 
 #[tokio::test]

@@ -86,7 +86,7 @@ async fn check_denied(identity: &Identity, key: &KeyPair, trust: &Trust, expecte
     for versions in [[&version::TLS12], [&version::TLS13]] {
         let (base, server) = listen(identity, key, &versions).await;
         let fault = bmc(Transport::tls(trust).unwrap(), &base).observe_power().await.unwrap_err();
-        assert_eq!((fault.class, fault.delivery), (FaultClass::Denied, Delivery::No), "{fault}");
+        assert_eq!((fault.class, fault.delivery), (FaultClass::Untrusted, Delivery::No), "{fault}");
         expected.assert_eq(&fault.detail);
         assert_eq!(server.await.unwrap(), 0, "nothing is sent to a peer that is not trusted");
     }
@@ -150,7 +150,7 @@ async fn another_certificate_than_the_pinned_one_is_denied_and_its_fingerprint_t
     let pinned = Trust::Fingerprint("00".repeat(32).parse().unwrap());
     let (base, server) = listen(&identity, &identity.key, rustls::ALL_VERSIONS).await;
     let fault = bmc(Transport::tls(&pinned).unwrap(), &base).observe_power().await.unwrap_err();
-    assert_eq!((fault.class, fault.delivery), (FaultClass::Denied, Delivery::No));
+    assert_eq!((fault.class, fault.delivery), (FaultClass::Untrusted, Delivery::No));
     let found = Fingerprint::of(identity.certificate.der());
     let told = format!("the certificate is not trusted (its fingerprint is {found}, not 00:00:");
     assert!(fault.detail.contains(&told), "{fault}");

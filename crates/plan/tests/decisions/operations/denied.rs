@@ -1,8 +1,8 @@
-//! A BMC that refuses our credentials: the action fails, the machine does not.
+//! A BMC that refuses our credentials, or that we would not talk to: the action fails, the machine does not.
 
 use expect_test::expect;
 
-use crate::script::check;
+use crate::script::{Play, check};
 
 #[test]
 fn a_bmc_that_refuses_our_credentials_fails_the_action_and_not_the_machine() {
@@ -37,4 +37,22 @@ fn a_bmc_that_refuses_our_credentials_fails_the_action_and_not_the_machine() {
                      rack1compute01 waits for nothing
         "#]],
     );
+}
+
+#[test]
+fn what_is_said_of_a_bmc_that_we_cannot_log_in_to_names_whose_fault_it_is() {
+    let end = |fault: &str| {
+        let mut play = Play::of(&format!(
+            "
+            rack1compute01 compute on ready
+            > fault rack1compute01 {fault}
+            > alice power-off rack1compute01
+            > wait 45m
+            "
+        ));
+        play.run();
+        play.transcript.text.lines().find(|line| line.contains("op1 Failed")).unwrap_or("it goes on").trim().to_owned()
+    };
+    expect!["op1 Failed: power-off failed: Power Off did not end in time; it waited for the BMC (untrusted: as the story says). Left behind: power unknown, the BMC's certificate is not trusted; holds none; no VM is remembered for a later start"].assert_eq(&end("untrusted"));
+    expect!["op1 Failed: power-off failed: Power Off did not end in time; it waited for the BMC (no login: as the story says). Left behind: power unknown, our own login for the BMC cannot be read; holds none; no VM is remembered for a later start"].assert_eq(&end("no-login"));
 }

@@ -152,7 +152,7 @@ fn a_bmc_that_denies_us_is_named_until_it_does_not() {
         > alice start rack1compute01
         > wait 5s
         > obey rack1compute01
-        > wait 10s
+        > wait 1m
         ",
         expect![[r#"
             10:00:00 > refuse rack1compute01 denied
@@ -164,14 +164,10 @@ fn a_bmc_that_denies_us_is_named_until_it_does_not() {
                      op1: power-on was answered: denied: as the story says (arrived: No)
                      rack1compute01 waits for the BMC (denied: as the story says) since 10:00:00, expected by 10:02:00
             10:00:00 > wait 5s
-            10:00:05 rack1compute01 <- power-on for op1, attempt 2
-                     rack1compute01 waits for the effect of the power-on (attempt 2) since 10:00:00, expected by 10:02:00
-                     op1: power-on was answered: denied: as the story says (arrived: No)
-                     rack1compute01 waits for the BMC (denied: as the story says) since 10:00:05, expected by 10:02:05
             10:00:05 > obey rack1compute01
-            10:00:05 > wait 10s
-            10:00:15 rack1compute01 <- power-on for op1, attempt 3
-                     rack1compute01 waits for the effect of the power-on (attempt 3) since 10:00:00, expected by 10:02:00
+            10:00:05 > wait 1m
+            10:01:00 rack1compute01 <- power-on for op1, attempt 2
+                     rack1compute01 waits for the effect of the power-on (attempt 2) since 10:00:00, expected by 10:02:00
         "#]],
     );
 }

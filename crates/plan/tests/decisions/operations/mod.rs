@@ -7,5 +7,6 @@ mod deadlines;
 mod denied;
 mod faults;
 mod power_off;
+mod refusals;
 mod restart;
 mod start;

@@ -86,6 +86,8 @@ pub fn parse_fault(words: &[&str]) -> Fault {
         "unreachable" => FaultClass::Unreachable,
         "busy" => FaultClass::Busy,
         "denied" => FaultClass::Denied,
+        "untrusted" => FaultClass::Untrusted,
+        "no-login" => FaultClass::NoLogin,
         "unsupported" => FaultClass::Unsupported,
         "missing" => FaultClass::Missing,
         "garbled" => FaultClass::Garbled,
