@@ -16,6 +16,8 @@ pub enum FaultClass {
     Denied,
     /// Its certificate is not one that we trust, so nothing was sent: it may be another device.
     Untrusted,
+    /// It belongs to another machine than the one that is meant: its address leads elsewhere.
+    OtherMachine,
     /// We have no login for it that could be tried: our own vault gave none, or none that can be sent.
     NoLogin,
     /// It knows no such action or value.
@@ -59,6 +61,7 @@ impl fmt::Display for FaultClass {
             FaultClass::Busy => "busy",
             FaultClass::Denied => "denied",
             FaultClass::Untrusted => "untrusted",
+            FaultClass::OtherMachine => "another machine",
             FaultClass::NoLogin => "no login",
             FaultClass::Unsupported => "unsupported",
             FaultClass::Missing => "missing",
@@ -86,6 +89,7 @@ mod tests {
             ("busy", FaultClass::Busy),
             ("denied", FaultClass::Denied),
             ("untrusted", FaultClass::Untrusted),
+            ("otherMachine", FaultClass::OtherMachine),
             ("noLogin", FaultClass::NoLogin),
             ("unsupported", FaultClass::Unsupported),
             ("missing", FaultClass::Missing),

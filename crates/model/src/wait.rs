@@ -62,6 +62,7 @@ fn mended(eye: Eye, class: FaultClass) -> String {
         FaultClass::Busy => format!("the {eye} is no longer busy"),
         FaultClass::Denied => format!("the {eye} accepts our credentials, which a person must mend"),
         FaultClass::Untrusted => format!("the {eye} shows a certificate that we trust, which a person must mend"),
+        FaultClass::OtherMachine => format!("the {eye}'s address leads to this machine again, which a person must mend"),
         FaultClass::NoLogin => format!("our own login for the {eye} can be read, which a person must mend"),
         FaultClass::Garbled => format!("the {eye} answers in words that make sense"),
         FaultClass::Unsupported | FaultClass::Missing => format!("the {eye} has what it is asked for"),

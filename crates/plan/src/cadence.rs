@@ -18,6 +18,7 @@ pub fn bmc_pause(fault: &Fault, failures: u32, limits: &Limits) -> Span {
         FaultClass::Unreachable
         | FaultClass::Busy
         | FaultClass::Untrusted
+        | FaultClass::OtherMachine
         | FaultClass::NoLogin
         | FaultClass::Unsupported
         | FaultClass::Missing

@@ -25,6 +25,7 @@ pub fn react(ask: DeviceAsk, fault: &Fault) -> Reaction {
             | FaultClass::Busy
             | FaultClass::Denied
             | FaultClass::Untrusted
+            | FaultClass::OtherMachine
             | FaultClass::NoLogin
             | FaultClass::Garbled,
             _,
@@ -47,6 +48,7 @@ pub fn speaks_of_the_line(ask: DeviceAsk, fault: &Fault) -> bool {
             | FaultClass::Busy
             | FaultClass::Denied
             | FaultClass::Untrusted
+            | FaultClass::OtherMachine
             | FaultClass::NoLogin
             | FaultClass::Garbled => true,
             FaultClass::Unsupported | FaultClass::Missing => false,
@@ -61,11 +63,12 @@ mod tests {
     use expect_test::expect;
     use std::fmt::Write;
 
-    const CLASSES: [FaultClass; 8] = [
+    const CLASSES: [FaultClass; 9] = [
         FaultClass::Unreachable,
         FaultClass::Busy,
         FaultClass::Denied,
         FaultClass::Untrusted,
+        FaultClass::OtherMachine,
         FaultClass::NoLogin,
         FaultClass::Unsupported,
         FaultClass::Missing,
@@ -86,6 +89,7 @@ mod tests {
             busy        graceful shutdown, forced power-off, power-on
             denied      graceful shutdown, forced power-off, power-on
             untrusted   graceful shutdown, forced power-off, power-on
+            another machine graceful shutdown, forced power-off, power-on
             no login    graceful shutdown, forced power-off, power-on
             unsupported 
             missing     
@@ -123,6 +127,10 @@ mod tests {
             untrusted   No    power-on          AskAgain
             untrusted   Maybe graceful shutdown LookFirst
             untrusted   Maybe power-on          LookFirst
+            another machine No    graceful shutdown AskAgain
+            another machine No    power-on          AskAgain
+            another machine Maybe graceful shutdown LookFirst
+            another machine Maybe power-on          LookFirst
             no login    No    graceful shutdown AskAgain
             no login    No    power-on          AskAgain
             no login    Maybe graceful shutdown LookFirst

@@ -53,6 +53,7 @@ pub(crate) fn bmc_trouble(class: FaultClass) -> &'static str {
         FaultClass::Busy => "the BMC is busy",
         FaultClass::Denied => "the BMC refuses our credentials",
         FaultClass::Untrusted => "the BMC's certificate is not trusted",
+        FaultClass::OtherMachine => "another machine answers at the BMC's address",
         FaultClass::NoLogin => "our own login for the BMC cannot be read",
         FaultClass::Unsupported => "the BMC does not support what it is asked",
         FaultClass::Missing => "the BMC does not have what it is asked about",

@@ -40,7 +40,8 @@ pub async fn equip(
             None => {
                 let address = machine.hardware.bmc_address.parse().map_err(|error| Trouble::caused("a BMC address is no URL", &error))?;
                 let credentials = VaultCredentials::new(vault.clone(), machine.hardware.credentials.clone());
-                Bmc::new(transports.to(loaded.trusts.get(&machine.name))?, address, Arc::new(credentials))
+                let transport = transports.to(loaded.trusts.get(&machine.name))?;
+                Bmc::of_machine(transport, address, Arc::new(credentials), &machine.hardware.serial_number)
             }
         };
         bmcs.insert(machine.name.clone(), bmc);
@@ -76,7 +77,7 @@ pub fn is_same_login(before: &Login, after: &Login) -> bool {
 fn is_same_way(before: &Loaded, after: &Loaded, machine: &MachineName) -> bool {
     let address = |loaded: &Loaded| {
         let found = loaded.site().machines.iter().find(|described| described.name == *machine);
-        found.map(|described| described.hardware.bmc_address.clone())
+        found.map(|described| (described.hardware.bmc_address.clone(), described.hardware.serial_number.clone()))
     };
     let login = match (before.logins.get(machine), after.logins.get(machine)) {
         (Some(before), Some(after)) => is_same_login(before, after),

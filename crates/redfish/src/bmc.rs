@@ -28,6 +28,8 @@ struct Shared {
     line: Line,
     /// Where the System is. Finding it takes requests that a look at thousands of machines must not repeat.
     system: Mutex<Option<String>>,
+    /// The number on the machine that is meant, if the caller minds.
+    serial: Option<String>,
 }
 
 /// A System and where it was found.
@@ -39,7 +41,19 @@ pub(crate) struct System {
 impl Bmc {
     /// `base` gives scheme and authority; a BMC is never behind a path prefix, so any path in it is ignored.
     pub fn new(transport: Transport, base: Uri, credentials: Arc<dyn Credentials>) -> Self {
-        Bmc { shared: Arc::new(Shared { line: Line::new(transport, base, credentials), system: Mutex::new(None) }) }
+        Bmc::build(transport, base, credentials, None)
+    }
+
+    /// The same for one machine only: where a BMC tells another serial number, nothing is believed and nothing is asked.
+    ///
+    /// A wrong address, or two cables that were swapped, would otherwise cut the power of a machine that nobody meant.
+    pub fn of_machine(transport: Transport, base: Uri, credentials: Arc<dyn Credentials>, serial: &str) -> Self {
+        Bmc::build(transport, base, credentials, Some(serial.to_owned()))
+    }
+
+    fn build(transport: Transport, base: Uri, credentials: Arc<dyn Credentials>, serial: Option<String>) -> Self {
+        let line = Line::new(transport, base, credentials);
+        Bmc { shared: Arc::new(Shared { line, system: Mutex::new(None), serial }) }
     }
 
     /// Whether both are handles of one driver, with one session.
@@ -58,13 +72,27 @@ impl Bmc {
         if let Some(path) = known {
             match self.shared.line.read(&path, deadline).await {
                 Err(fault) if fault.class == FaultClass::Missing => self.forget_system(),
-                answer => return answer.map(|found| System { path, found }),
+                answer => return self.of_this_machine(System { path, found: answer? }),
             }
         }
         let path = self.find_system(deadline).await?;
         let found = self.shared.line.read(&path, deadline).await?;
         *self.known_system() = Some(path.clone());
-        Ok(System { path, found })
+        self.of_this_machine(System { path, found })
+    }
+
+    /// The System, unless it tells that it is another machine's. One that tells nothing is taken for the right one.
+    fn of_this_machine(&self, system: System) -> Result<System, Fault> {
+        let Some(meant) = &self.shared.serial else { return Ok(system) };
+        // Dell calls the number on the chassis a service tag and shows it as the SKU; its board has a number of its own.
+        let told: Vec<String> = ["SerialNumber", "SKU"].iter().filter_map(|name| document::text(system.document(), name)).collect();
+        match told.first() {
+            Some(found) if !told.iter().any(|told| told.eq_ignore_ascii_case(meant)) => {
+                let detail = format!("its serial number is {found}, not {meant}");
+                Err(Fault::new(FaultClass::OtherMachine, Delivery::No, detail))
+            }
+            _ => Ok(system),
+        }
     }
 
     /// Reads the System for a request that is to be made of it.

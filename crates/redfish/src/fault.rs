@@ -82,6 +82,7 @@ pub(crate) fn not_yet(fault: Fault) -> Fault {
         | FaultClass::Busy
         | FaultClass::Denied
         | FaultClass::Untrusted
+        | FaultClass::OtherMachine
         | FaultClass::NoLogin
         | FaultClass::Garbled => fault,
     }

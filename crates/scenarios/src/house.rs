@@ -142,7 +142,10 @@ impl House {
             let service = self.site.redfish(&machine.name).expect("every machine has a BMC");
             let credentials = Arc::new(VaultCredentials::new(self.vault.clone(), secret));
             let address = "http://bmc.invalid".parse().expect("a constant address");
-            bmcs.insert(described.name.clone(), Bmc::new(Transport::in_process(service), address, credentials));
+            bmcs.insert(
+                described.name.clone(),
+                Bmc::of_machine(Transport::in_process(service), address, credentials, &described.hardware.serial_number),
+            );
         }
         Keeper {
             cluster: self.definition.cluster.clone(),

@@ -168,6 +168,7 @@ impl Row {
         (self.bmc, self.login) = match fault.class {
             FaultClass::Unreachable => ("unreachable".to_owned(), DASH.to_owned()),
             FaultClass::Untrusted => ("untrusted".to_owned(), DASH.to_owned()),
+            FaultClass::OtherMachine => ("another's".to_owned(), DASH.to_owned()),
             FaultClass::Denied => ("answers".to_owned(), "refused".to_owned()),
             FaultClass::NoLogin => (DASH.to_owned(), "unread".to_owned()),
             FaultClass::Busy => ("busy".to_owned(), DASH.to_owned()),

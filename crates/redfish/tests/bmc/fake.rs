@@ -113,6 +113,11 @@ impl Fake {
         bmc(self.transport(), "http://10.0.0.1")
     }
 
+    /// The driver for the machine with this serial number.
+    pub fn bmc_of(&self, serial: &str) -> Bmc {
+        Bmc::of_machine(self.transport(), "http://10.0.0.1".parse().unwrap(), Arc::new(Root), serial)
+    }
+
     /// What was asked since the last time, with the credentials and the content that came with it.
     pub fn take_log(&self) -> String {
         std::mem::take(&mut *self.log()).join("\n") + "\n"

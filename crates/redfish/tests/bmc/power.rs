@@ -3,7 +3,7 @@
 use expect_test::expect;
 use fake::{Fake, SYSTEM, bmc, json, text};
 use http::Request;
-use model::{Fault, Power, PowerRequest};
+use model::{Fault, FaultClass, Power, PowerRequest};
 use redfish::{Identity, Transport};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -29,6 +29,29 @@ async fn the_first_look_finds_the_system_and_each_further_look_is_one_request() 
         GET /redfish/v1/Systems/1 token1
     "#]]
     .assert_eq(&fake.take_log());
+}
+
+#[tokio::test]
+async fn a_bmc_of_another_machine_is_neither_believed_nor_asked() {
+    for (told, is_meant) in [
+        (json!({"SerialNumber": "57QP003"}), true),
+        (json!({"SerialNumber": " 57qp003 "}), true),
+        (json!({"SerialNumber": "CN0X", "SKU": "57QP003"}), true),
+        (json!({}), true),
+        (json!({"SerialNumber": ""}), true),
+        (json!({"SerialNumber": "W6T5002"}), false),
+        (json!({"SerialNumber": "CN0X", "SKU": "W6T5002"}), false),
+    ] {
+        let mut system = told.clone();
+        system["PowerState"] = json!("On");
+        let fake = Fake::ordinary().now("GET /redfish/v1/Systems/1", json(200, &system)).now(RESET, text(204, ""));
+        let bmc = fake.bmc_of("57QP003");
+        let (looked, asked) = (bmc.observe_power().await, bmc.request_power(PowerRequest::ForceOff).await);
+        let classes = [looked.err(), asked.err()].map(|fault| fault.map(|fault| fault.class));
+        let expected = if is_meant { None } else { Some(FaultClass::OtherMachine) };
+        assert_eq!(classes, [expected, expected], "{told}");
+        assert_eq!(fake.take_log().contains("ComputerSystem.Reset"), is_meant, "{told}");
+    }
 }
 
 #[tokio::test]
