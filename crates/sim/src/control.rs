@@ -63,7 +63,10 @@ struct Selection {
 impl Selection {
     fn is_meant(&self, fault: &FaultSeen, rack_of: impl Fn(&str) -> Option<String>) -> bool {
         let agrees = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
-        let is_target = |wanted: &str| wanted == fault.target || rack_of(&fault.target).as_deref() == Some(wanted);
+        let is_target = |wanted: &str| {
+            let is = |name: &str| name.eq_ignore_ascii_case(wanted);
+            is(&fault.target) || rack_of(&fault.target).as_deref().is_some_and(is)
+        };
         agrees(&self.id, &fault.id) && agrees(&self.kind, fault.kind) && self.target.as_deref().is_none_or(is_target)
     }
 }

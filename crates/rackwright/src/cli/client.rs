@@ -159,7 +159,7 @@ impl Client {
         }
         if problem.is_connect() {
             return Trouble::new(Exit::Unreachable, format!("nothing answers at {name}"))
-                .hint("start it with `rackwright up`, or choose another with `--server` or `--context`");
+                .hint("start it with `rackwright serve --config FILE` (`rackwright up` for a simulated site), or choose another with `--server` or `--context`");
         }
         Trouble::new(Exit::Unreachable, format!("the connection to {name} was lost"))
     }

@@ -73,8 +73,12 @@ pub struct LoginTable {
     pub password: String,
 }
 
+/// What stands above a file that is written anew at every start of its simulator.
+const HEADER: &str =
+    "# Written by the simulator at each of its starts, with the addresses that it then has. To change it for good, change a copy.\n\n";
+
 pub fn site(site: &Site, reach: &Reach) -> Result<String, toml::ser::Error> {
-    toml::to_string(&File {
+    let text = toml::to_string(&File {
         cluster: ClusterTable {
             name: site.cluster.as_str(),
             subscription: &site.home.subscription,
@@ -113,7 +117,8 @@ pub fn site(site: &Site, reach: &Reach) -> Result<String, toml::ser::Error> {
                 boot_mac: &machine.hardware.boot_mac,
             })
             .collect(),
-    })
+    })?;
+    Ok(format!("{HEADER}{text}"))
 }
 
 pub fn logins(logins: &BTreeMap<String, LoginTable>) -> Result<String, toml::ser::Error> {

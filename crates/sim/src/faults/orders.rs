@@ -103,15 +103,16 @@ fn parse_setting(kind: FaultKind, name: &str, value: &str) -> Result<u32, FaultR
 
 /// A machine, the machines of a rack, or the API server.
 fn targets(name: &str, layout: &Layout) -> Result<Vec<FaultTarget>, FaultRefused> {
-    if name == API {
+    // People's names for things are equal whatever their case, as everywhere else.
+    if name.eq_ignore_ascii_case(API) {
         return Ok(vec![FaultTarget::Api]);
     }
-    if let Some(index) = layout.index_of(name) {
+    let machines = || layout.machines().iter().enumerate();
+    if let Some((index, _)) = machines().find(|(_, spec)| spec.name.eq_ignore_ascii_case(name)) {
         return Ok(vec![FaultTarget::Machine(index)]);
     }
-    let machines = layout.machines().iter().enumerate();
     let in_rack: Vec<FaultTarget> =
-        machines.filter(|(_, spec)| spec.rack_name() == name).map(|(index, _)| FaultTarget::Machine(index)).collect();
+        machines().filter(|(_, spec)| spec.rack_name().eq_ignore_ascii_case(name)).map(|(index, _)| FaultTarget::Machine(index)).collect();
     if in_rack.is_empty() { Err(FaultRefused::UnknownTarget { asked: name.to_owned() }) } else { Ok(in_rack) }
 }
 
@@ -237,6 +238,7 @@ mod tests {
         assert_eq!((orders[0].kind, orders[0].lasting, orders[0].setting), (FaultKind::BmcSlow, Some(Span::minutes(10)), Some(8_000)));
         assert_eq!(parse_order("api-down api", &layout()).unwrap()[0].target, FaultTarget::Api);
         assert_eq!(parse_order("bmc-unreachable rack2", &layout()).unwrap().len(), 4, "a rack stands for its machines");
+        assert_eq!(parse_order("bmc-slow RACK1COMPUTE01", &layout()), parse_order("bmc-slow rack1compute01", &layout()));
     }
 
     #[test]
