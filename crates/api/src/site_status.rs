@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, KeeperState, Machine, Management, Operation, Power, Timestamp, Wait, WaitKind};
+use model::{Cluster, FaultClass, KeeperState, Machine, Management, Operation, Power, Timestamp, Wait, WaitKind};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -87,8 +87,14 @@ fn counts(machines: &[&Machine]) -> Value {
         "unmanaged": count(&|machine| !matches!(machine.management, Management::Managed)),
         "notLookedAt": count(&|machine| machine.waits.iter().any(is_first_look)),
         "degraded": count(&|machine| !plan::problems(machine).is_empty()),
-        "bmcUnreachable": count(&|machine| machine.last_seen.bmc_fault.is_some()),
+        "bmcUnreachable": count(&|machine| bmc_fault(machine) == Some(FaultClass::Unreachable)),
+        // It answers, but not so that the machine could be looked at.
+        "bmcTroubled": count(&|machine| bmc_fault(machine).is_some_and(|class| class != FaultClass::Unreachable)),
     })
+}
+
+fn bmc_fault(machine: &Machine) -> Option<FaultClass> {
+    machine.last_seen.bmc_fault.as_ref().map(|fault| fault.what.class)
 }
 
 fn render_wait_of(machine: &Machine, wait: &Wait, now: Timestamp) -> Value {
@@ -100,10 +106,25 @@ fn render_wait_of(machine: &Machine, wait: &Wait, now: Timestamp) -> Value {
 #[cfg(test)]
 mod tests {
     use http::Method;
-    use model::{Span, WaitKind};
+    use model::{Delivery, Fault, Seen, Span, WaitKind};
 
     use super::*;
     use crate::fixtures::{Documents, NOW, cluster, machine, operation, send};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bmc_that_answers_is_not_counted_as_one_that_does_not() {
+        let begin = Timestamp::parse(NOW).unwrap();
+        let classes = [FaultClass::Unreachable, FaultClass::Denied, FaultClass::Untrusted, FaultClass::Garbled];
+        let mut documents = Documents::default().cluster(&cluster("site")).machine(&machine("site", "rack1", "well"));
+        for (n, class) in classes.into_iter().enumerate() {
+            let mut troubled = machine("site", "rack1", &format!("m{n}"));
+            troubled.last_seen.bmc_fault = Some(Seen { what: Fault::new(class, Delivery::No, "x"), at: begin });
+            documents = documents.machine(&troubled);
+        }
+        let (_, status) = send(&documents.serve().await, Method::GET, "/rackwright/v1/status", "").await;
+        let machines = &status["clusters"][0]["machines"];
+        assert_eq!((&machines["bmcUnreachable"], &machines["bmcTroubled"]), (&json!(1), &json!(3)));
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_site_where_everything_waits_is_shown_in_part_with_its_counts_and_what_is_late() {

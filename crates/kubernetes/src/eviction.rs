@@ -62,7 +62,7 @@ fn eviction(pod: &PodRef, grace: Grace) -> Eviction {
 pub fn classify_eviction(status: &Status) -> Option<EvictionAnswer> {
     let details = status.details.as_ref();
     let cause = |reason: &str| details.and_then(|details| details.causes.iter().find(|cause| cause.reason == reason));
-    let message = || fault::shortened(&status.message);
+    let message = || model::shortened(&status.message);
     match status.code {
         // A server that does not know evictions, or a proxy before it, says 404 too, but names no pod.
         404 if details.is_some_and(|details| matches!(details.kind.as_str(), "pods" | "namespaces")) => Some(EvictionAnswer::AlreadyGone),
@@ -70,7 +70,7 @@ pub fn classify_eviction(status: &Status) -> Option<EvictionAnswer> {
         409 if is_about_uid(&status.message) => Some(EvictionAnswer::AnotherPod),
         // Without this cause the server is only shedding load.
         429 => cause("DisruptionBudget").map(|cause| EvictionAnswer::Blocked {
-            why: if cause.message.is_empty() { message() } else { fault::shortened(&cause.message) },
+            why: if cause.message.is_empty() { message() } else { model::shortened(&cause.message) },
             // The client reads an absent field as zero.
             retry_after: details
                 .map(|details| details.retry_after_seconds)

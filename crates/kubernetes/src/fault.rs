@@ -5,10 +5,7 @@ use std::io;
 
 use hyper_util::client::legacy::Error as ClientError;
 use kube::client::AuthError;
-use model::{Delivery, Fault, FaultClass, Span};
-
-/// How much of the API server's own message is repeated in a fault, in characters: two lines on a terminal.
-const MESSAGE_LIMIT: usize = 200;
+use model::{Delivery, Fault, FaultClass, Span, shortened};
 
 /// Whether the request would change the cluster. It decides what a lost answer means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,15 +112,6 @@ fn cause(error: &kube::Error) -> String {
     }
 }
 
-pub(crate) fn shortened(message: &str) -> String {
-    let one_line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    if one_line.chars().count() <= MESSAGE_LIMIT {
-        return one_line;
-    }
-    let kept: String = one_line.chars().take(MESSAGE_LIMIT - 1).collect();
-    format!("{}…", kept.trim_end())
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -190,11 +178,5 @@ mod tests {
             x: TLS required but no TLS stack selected: unsupported, delivered No/No
         "#]]
         .assert_eq(&table);
-    }
-
-    #[test]
-    fn a_long_message_becomes_one_short_line() {
-        assert_eq!(shortened("a\n  b"), "a b");
-        assert_eq!(shortened(&"x".repeat(1000)).chars().count(), MESSAGE_LIMIT);
     }
 }

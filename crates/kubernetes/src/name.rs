@@ -2,8 +2,6 @@
 
 use model::{Delivery, Fault, FaultClass};
 
-use crate::fault;
-
 /// The longest DNS subdomain.
 const NAME_LIMIT: usize = 253;
 
@@ -13,7 +11,7 @@ pub(crate) fn check(of: &str, name: &str) -> Result<(), Fault> {
     if is_name(name) {
         return Ok(());
     }
-    let detail = format!("`{}` cannot be the name of {of}", fault::shortened(name));
+    let detail = format!("`{}` cannot be the name of {of}", model::shortened(name));
     Err(Fault::new(FaultClass::Missing, Delivery::No, detail))
 }
 

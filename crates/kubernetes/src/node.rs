@@ -61,7 +61,7 @@ fn problems(status: Option<&NodeStatus>) -> Vec<NodeProblem> {
 fn steady_words(message: &str) -> String {
     let is_count = |end: &str| end.starts_with(|c: char| c.is_ascii_digit()) && end.ends_with(" times)");
     let words = message.rsplit_once(" (").filter(|(_, end)| is_count(end)).map_or(message, |(words, _)| words);
-    crate::fault::shortened(words)
+    model::shortened(words)
 }
 
 fn internal_ip(status: Option<&NodeStatus>) -> Option<String> {

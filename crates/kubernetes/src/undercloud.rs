@@ -138,7 +138,7 @@ fn unusable(error: &KubeconfigError) -> Fault {
             Some(location) => format!("line {} is not that of a kubeconfig", location.line()),
             None => "it is not a kubeconfig".to_owned(),
         },
-        error => fault::shortened(&error.to_string()),
+        error => model::shortened(&error.to_string()),
     };
     Fault::new(FaultClass::Unsupported, Delivery::No, format!("kubeconfig: {what}"))
 }

@@ -48,10 +48,33 @@ pub struct Fault {
     pub detail: String,
 }
 
+/// How much of a device's own words is repeated, in characters: two lines on a terminal.
+pub const MESSAGE_LIMIT: usize = 200;
+
+/// The longest detail of a fault, in characters: what was asked, the device's own words, and two fingerprints if need be.
+/// It is stored with every operation that meets it, and a device must not fill the store.
+pub const DETAIL_LIMIT: usize = 500;
+
 impl Fault {
-    pub fn new(class: FaultClass, delivery: Delivery, detail: impl Into<String>) -> Self {
-        Fault { class, delivery, detail: detail.into() }
+    pub fn new(class: FaultClass, delivery: Delivery, detail: impl AsRef<str>) -> Self {
+        Fault { class, delivery, detail: cleaned(detail.as_ref(), DETAIL_LIMIT) }
     }
+}
+
+/// The words of a device as they may be repeated: see [`MESSAGE_LIMIT`].
+pub fn shortened(words: &str) -> String {
+    cleaned(words, MESSAGE_LIMIT)
+}
+
+/// One line without control characters, which could colour a terminal or forge a line of a log, and not too long.
+fn cleaned(words: &str, limit: usize) -> String {
+    let one_line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let one_line: String = one_line.chars().filter(|c| !c.is_control()).collect();
+    if one_line.chars().count() <= limit {
+        return one_line;
+    }
+    let kept: String = one_line.chars().take(limit - 1).collect();
+    format!("{}…", kept.trim_end())
 }
 
 impl fmt::Display for FaultClass {
@@ -81,6 +104,15 @@ impl std::error::Error for Fault {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_device_says_becomes_one_short_line_without_control_characters() {
+        let fault = |words: &str| Fault::new(FaultClass::Busy, Delivery::No, words).detail;
+        assert_eq!(fault("GET /x answered 503: \u{1b}[31mwait\u{7}\n  a moment"), "GET /x answered 503: [31mwait a moment");
+        assert_eq!(fault(&"x".repeat(9_000)).chars().count(), DETAIL_LIMIT);
+        assert_eq!(shortened("a\n  b\u{0}"), "a b");
+        assert_eq!(shortened(&"x".repeat(9_000)).chars().count(), MESSAGE_LIMIT);
+    }
 
     #[test]
     fn a_fault_is_stored_by_the_name_of_its_class_and_read_again() {

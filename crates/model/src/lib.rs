@@ -19,7 +19,7 @@ mod time;
 mod wait;
 
 pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
-pub use fault::{Delivery, Fault, FaultClass};
+pub use fault::{DETAIL_LIMIT, Delivery, Fault, FaultClass, MESSAGE_LIMIT, shortened};
 pub use hold::{Hold, HoldOwner};
 pub use keeper_state::KeeperState;
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};

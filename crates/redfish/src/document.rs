@@ -2,10 +2,8 @@
 //!
 //! Every function here is total: what is missing or odd becomes `None`, and only the caller knows whether that matters.
 
+use model::shortened;
 use serde_json::Value;
-
-/// How much of a BMC's own message is repeated in a fault, in characters: one line on a terminal.
-const MESSAGE_LIMIT: usize = 160;
 
 /// A JSON object, or nothing.
 pub(crate) fn parse(body: &[u8]) -> Option<Value> {
@@ -149,16 +147,6 @@ pub(crate) fn link(value: &Value) -> Option<String> {
     value.as_str().or_else(|| field(value, "@odata.id").as_str()).and_then(local_path)
 }
 
-pub(crate) fn shortened(message: &str) -> String {
-    let one_line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let one_line: String = one_line.chars().filter(|c| !c.is_control()).collect();
-    if one_line.chars().count() <= MESSAGE_LIMIT {
-        return one_line;
-    }
-    let kept: String = one_line.chars().take(MESSAGE_LIMIT - 1).collect();
-    format!("{}…", kept.trim_end())
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -189,7 +177,7 @@ mod tests {
         assert_eq!(first_message(plain.to_string().as_bytes()).as_deref(), Some("General failure."));
         assert_eq!(first_message(b"<html>"), None);
         let long = json!({"error": {"message": "x".repeat(1000)}});
-        assert_eq!(first_message(long.to_string().as_bytes()).map(|message| message.chars().count()), Some(MESSAGE_LIMIT));
+        assert_eq!(first_message(long.to_string().as_bytes()).map(|message| message.chars().count()), Some(model::MESSAGE_LIMIT));
     }
 
     #[test]

@@ -7,12 +7,12 @@ use std::task::{Context, Poll};
 
 use futures::stream::{self, BoxStream, Stream};
 use http_body_util::BodyExt;
-use model::{Delivery, Fault, FaultClass, Span, Timestamp};
+use model::{Delivery, Fault, FaultClass, Span, Timestamp, shortened};
 use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::bmc::Bmc;
-use crate::document::{self, field, flag, items, link, shortened, text};
+use crate::document::{self, field, flag, items, link, text};
 use crate::line::Deadline;
 use crate::sse::{MAX_EVENT_BYTES, Parser, Signal};
 use crate::transport::Content;

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use model::{Fault, FaultClass};
+use model::{Fault, FaultClass, shortened};
 use serde_json::Value;
 
 use crate::bmc::Bmc;
-use crate::document::{self, field, items, number, shortened, text};
+use crate::document::{self, field, items, number, text};
 use crate::line::Deadline;
 use crate::listing::{Listing, Member, not_offered, offered};
 

@@ -51,7 +51,7 @@ fn power(system: &Value) -> Result<Power, String> {
         "off" => Ok(Power::Off),
         "poweringon" => Ok(Power::PoweringOn),
         "poweringoff" => Ok(Power::PoweringOff),
-        _ => Err(format!("the PowerState is `{}`", document::shortened(&state))),
+        _ => Err(format!("the PowerState is `{}`", model::shortened(&state))),
     }
 }
 

@@ -80,7 +80,8 @@ impl Peer {
 pub fn offered<T>(outcome: Result<T, Fault>, ability: Ability, lacks: &mut Lacks) -> Option<T> {
     match outcome {
         Ok(given) => Some(given),
-        Err(fault) if fault.class == model::FaultClass::Unsupported => {
+        // A 400 that names no message may pass for all that a driver can know. Nothing else goes on here, so it means never.
+        Err(fault) if fault.class == model::FaultClass::Unsupported || fault.detail.contains(" answered 400") => {
             lacks.insert(ability);
             None
         }

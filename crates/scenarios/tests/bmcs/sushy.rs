@@ -156,6 +156,6 @@ async fn sushy_emulator_is_reached_over_tls_by_its_fingerprint() {
     let wrong = Trust::Fingerprint(Fingerprint::of(b"another certificate"));
     let peer = emulator.peer("https", Transport::tls(&wrong).unwrap()).await;
     let fault = peer.bmc().observe_power().await.unwrap_err();
-    assert_eq!(fault.class, FaultClass::Denied, "{fault}");
+    assert_eq!(fault.class, FaultClass::Untrusted, "{fault}");
     assert!(fault.detail.contains(&Fingerprint::of(certificate.der()).to_string()), "{fault}");
 }

@@ -164,7 +164,8 @@ pub fn quiet_status() -> Value {
     json!({ "at": NOW, "clusters": [{
         "name": "cluster1", "resourceGroup": "site1", "detailedStatus": "Running",
         "connection": "Connected", "connectionSince": "2026-11-15T13:00:02.000Z", "clusterWaits": [],
-        "machines": { "total": 40, "ready": 39, "off": 0, "cordoned": 0, "spare": 1, "unmanaged": 0, "bmcUnreachable": 0 },
+        "machines": { "total": 40, "ready": 39, "off": 0, "cordoned": 0, "spare": 1, "unmanaged": 0, "bmcUnreachable": 0,
+            "bmcTroubled": 0 },
         "controlPlane": [
             { "machine": "rack1control01", "spare": false, "ready": true },
             { "machine": "rack2control01", "spare": false, "ready": true },
@@ -180,6 +181,8 @@ pub fn busy_status() -> Value {
     cluster["controlPlane"][1]["ready"] = json!(false);
     cluster["connection"] = json!("Timeout");
     cluster["machines"]["cordoned"] = json!(1);
+    cluster["machines"]["bmcUnreachable"] = json!(1);
+    cluster["machines"]["bmcTroubled"] = json!(2);
     cluster["operationCount"] = json!(1);
     cluster["operations"] = json!([running_restart()]);
     cluster["clusterWaits"] = json!([{

@@ -73,7 +73,8 @@ fn counts(machines: &Value) -> String {
         ("spare", "spare"),
         ("unmanaged", "unmanaged"),
         ("degraded", "degraded"),
-        ("bmcUnreachable", "with a BMC that cannot be used"),
+        ("bmcUnreachable", "with a BMC that does not answer"),
+        ("bmcTroubled", "with a BMC that cannot be used"),
     ];
     let mut parts = vec![format!("{} in all", field_or_dash(machines, "/total")), format!("{} ready", field_or_dash(machines, "/ready"))];
     for (key, words) in rest {
@@ -158,7 +159,7 @@ mod tests {
         expect![[r#"
             cluster1 (resource group site1): Running, Timeout since 13:00:02Z
               control plane: rack1control01 ready, rack2control01 NOT READY, rack4control01 spare
-              machines: 40 in all, 39 ready, 1 cordoned, 1 spare
+              machines: 40 in all, 39 ready, 1 cordoned, 1 spare, 1 with a BMC that does not answer, 2 with a BMC that cannot be used
 
               OPERATION  MACHINE         ACTION   DONE  STEP       WAITS FOR                            SINCE      BY
               8f3c1a2b   rack1compute01  restart  30%   Power Off  the effect of the graceful shutdown  14:02:10Z  alice
