@@ -65,6 +65,7 @@ fn render(view: &View, cluster: &Cluster, now: Timestamp) -> Value {
         "clusterWaits": cluster.waits.iter().map(|wait| render_wait(wait, now)).collect::<Vec<_>>(),
         "machines": counts(&machines),
         "controlPlane": control_plane,
+        "degraded": degraded(&machines),
         "operationCount": running.len(),
         "operations": running.iter().take(STATUS_OPERATIONS_MAX).map(|operation| operations::render(operation, now)).collect::<Vec<_>>(),
         "waitCount": waits.len(),
@@ -91,6 +92,13 @@ fn counts(machines: &[&Machine]) -> Value {
         // It answers, but not so that the machine could be looked at.
         "bmcTroubled": count(&|machine| bmc_fault(machine).is_some_and(|class| class != FaultClass::Unreachable)),
     })
+}
+
+/// The machines of which their nodes tell something wrong, and what.
+fn degraded(machines: &[&Machine]) -> Vec<Value> {
+    let problems = |machine: &Machine| plan::problems(machine).iter().map(|problem| problem.message.clone()).collect::<Vec<_>>();
+    let degraded = machines.iter().filter(|machine| !plan::problems(machine).is_empty());
+    degraded.take(STATUS_WAITS_MAX).map(|machine| json!({ "machine": machine.name, "problems": problems(machine) })).collect()
 }
 
 fn bmc_fault(machine: &Machine) -> Option<FaultClass> {

@@ -27,6 +27,8 @@ pub enum WaitKind {
     FirstLook { eye: Eye },
     /// The device was asked; its effect has not been seen.
     Effect { of: DeviceAsk, attempt: u32 },
+    /// The machine is off, but was asked for it more than once: the other request may still be obeyed, after a power-on.
+    LateOff { until: Timestamp },
     /// The machine is powered; its node has not come back.
     Rejoin,
     /// The device does not answer, or refuses. It is tried again by itself, first often, then every `retry_every`: the
@@ -90,7 +92,7 @@ impl Wait {
     /// What ends the wait, as a person would say it.
     pub fn ends_when(&self) -> String {
         match &self.kind {
-            WaitKind::FirstLook { eye: Eye::Bmc } => "the BMC has answered once".into(),
+            WaitKind::FirstLook { eye: Eye::Bmc } => "the BMC has answered".into(),
             WaitKind::FirstLook { eye: Eye::Undercloud } => "the undercloud's nodes have been listed once".into(),
             WaitKind::Effect { of, .. } => match of {
                 DeviceAsk::GracefulOff => "the machine is seen off; its power is cut if the shutdown takes too long".into(),
@@ -99,6 +101,7 @@ impl Wait {
                 DeviceAsk::Cordon => "the node is seen unschedulable".into(),
                 DeviceAsk::Uncordon => "the node is seen schedulable".into(),
             },
+            WaitKind::LateOff { until } => format!("no power-off can be obeyed any more, at {}", until.clock()),
             WaitKind::Rejoin => "the node is Ready after a new boot".into(),
             WaitKind::Device { eye, fault, retry_every } => {
                 format!("{}; it is tried again at least every {retry_every}", mended(*eye, fault.class))
@@ -118,6 +121,7 @@ impl Wait {
         match self.kind {
             WaitKind::FirstLook { .. } => "FirstLook",
             WaitKind::Effect { .. } => "Effect",
+            WaitKind::LateOff { .. } => "LateOff",
             WaitKind::Rejoin => "Rejoin",
             WaitKind::Device { .. } => "Device",
             WaitKind::ControlPlane { .. } => "ControlPlane",
@@ -134,9 +138,10 @@ impl Wait {
 impl fmt::Display for WaitKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WaitKind::FirstLook { eye } => write!(f, "a first look at the {eye}"),
+            WaitKind::FirstLook { eye } => write!(f, "a fresh look at the {eye}"),
             WaitKind::Effect { of, attempt: 1 } => write!(f, "the effect of the {of}"),
             WaitKind::Effect { of, attempt } => write!(f, "the effect of the {of} (attempt {attempt})"),
+            WaitKind::LateOff { .. } => write!(f, "an earlier power-off, which the BMC may still obey"),
             WaitKind::Rejoin => write!(f, "the node to rejoin"),
             WaitKind::Device { eye, fault, .. } => write!(f, "the {eye} ({fault})"),
             WaitKind::ControlPlane { because } => write!(f, "the control plane ({because})"),

@@ -1,6 +1,6 @@
 //! Power: off and seen off, on and seen on. Asked again only when looking has shown that it must be.
 
-use model::{Action, Delivery, DeviceAsk, Fact, FaultClass, Power, Provisioning, Shutdown, StepKind, Timestamp};
+use model::{Action, Delivery, DeviceAsk, Fact, FaultClass, Power, Provisioning, Shutdown, StepKind, Timestamp, Wait, WaitKind};
 
 use crate::asking::{Asked, answered_at, ask_or_wait, asked};
 use crate::fault::{Reaction, react};
@@ -27,9 +27,12 @@ pub(crate) fn power_off(bench: &Bench<'_>) -> Finding {
 /// Seen off, but asked more than once: one request did it, and the other may still be obeyed, after a power-on.
 fn second_off(bench: &Bench<'_>) -> Option<Finding> {
     let offs = offs_that_may_have_arrived(bench);
-    let &(asked_at, ask) = offs.last().filter(|_| offs.len() > 1)?;
+    let &(asked_at, _) = offs.last().filter(|_| offs.len() > 1)?;
     let until = answered_at(bench, asked_at) + bench.limits.power_settle;
-    (bench.now < until).then(|| Finding::wait_until(effect_wait(bench.operation, ask, asked_at, bench.limits), until))
+    (bench.now < until).then(|| {
+        let wait = Wait { kind: WaitKind::LateOff { until }, since: asked_at, expected_by: Some(until) };
+        Finding::wait_until(wait, until)
+    })
 }
 
 fn offs_that_may_have_arrived(bench: &Bench<'_>) -> Vec<(Timestamp, DeviceAsk)> {

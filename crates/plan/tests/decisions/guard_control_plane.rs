@@ -254,9 +254,9 @@ fn others_not_yet_seen() {
         ",
         expect![[r#"
             10:00:00 > crash
-                     rack1control01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
-                     rack2control01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
-                     rack3control01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack1control01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack2control01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack3control01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
             10:00:00 > alice restart rack1control01
                      refused: `rack1control01` cannot be restarted
                        rule kcp-others-healthy: `rack2control01` has not been seen yet: the keeper has just started
@@ -294,9 +294,9 @@ fn an_old_word_about_a_node_does_not_make_it_a_machine_without_a_vote() {
         ",
         expect![[r#"
             10:00:00 > crash
-                     rack1control01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
-                     rack2control01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
-                     rack3control01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack1control01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack2control01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack3control01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
             10:00:00 > alice restart rack1control01
                      refused: `rack1control01` cannot be restarted
                        rule kcp-others-healthy: `rack2control01` has not been seen yet: the keeper has just started

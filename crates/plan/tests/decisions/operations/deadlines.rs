@@ -208,7 +208,7 @@ fn a_keeper_that_was_down_for_eight_hours_fails_nothing_at_once() {
                      rack1compute01 waits for the effect of the power-on since 10:00:00, expected by 10:02:00
             10:00:00 > down 8h
             18:00:00 op1: resumed, to end by 18:40:00
-                     rack1compute01 waits for a first look at the BMC since 18:00:00, expected by 18:01:00
+                     rack1compute01 waits for a fresh look at the BMC since 18:00:00, expected by 18:01:00
             18:00:00 > look
                      rack1compute01 <- power-on for op1, attempt 2
                      rack1compute01 waits for the effect of the power-on (attempt 2) since 10:00:00, expected by 10:02:00
@@ -217,7 +217,7 @@ fn a_keeper_that_was_down_for_eight_hours_fails_nothing_at_once() {
                      op1: Power On seen
                      rack1compute01 waits for the node to rejoin since 18:00:00, expected by 18:10:00
             18:00:00 > crash
-                     rack1compute01 waits for a first look at the undercloud since 18:00:00, expected by 18:01:00
+                     rack1compute01 waits for a fresh look at the undercloud since 18:00:00, expected by 18:01:00
             18:00:00 > see rack1compute01 on
                      rack1compute01 waits for the node to rejoin since 18:00:00, expected by 18:10:00
             18:00:00 > look
@@ -267,7 +267,7 @@ fn what_was_left_of_the_time_still_ends() {
                      rack1compute01 waits for the effect of the power-on (attempt 2) since 10:00:00, expected by 10:02:00
             10:02:00 > down 8h
             18:02:00 op2: resumed, to end by 18:30:00
-                     rack1compute01 waits for a first look at the BMC since 18:02:00, expected by 18:03:00
+                     rack1compute01 waits for a fresh look at the BMC since 18:02:00, expected by 18:03:00
             18:02:00 > look
                      rack1compute01 <- power-on for op2, attempt 3
                      rack1compute01 waits for the effect of the power-on (attempt 3) since 10:00:00, expected by 10:02:00
@@ -328,7 +328,7 @@ fn a_deadline_is_not_judged_before_both_eyes_were_opened() {
             10:29:00 rack1compute01 is late
             10:29:00 > crash
                      op1: resumed, to end by 10:59:00
-                     rack1compute01 waits for a first look at the undercloud since 10:29:00, expected by 10:30:00
+                     rack1compute01 waits for a fresh look at the undercloud since 10:29:00, expected by 10:30:00
             10:29:00 > see rack1compute01 on
                      rack1compute01 waits for the node to rejoin since 10:00:00, expected by 10:10:00
                      rack1compute01 is late

@@ -240,6 +240,7 @@ fn a_lost_answer_to_a_shutdown_is_asked_gently_again_before_any_force() {
             10:02:00 rack1compute01 <- graceful shutdown for op1, attempt 2
                      rack1compute01 waits for the effect of the graceful shutdown (attempt 2) since 10:00:00, expected by 10:03:00
             10:03:00 > see rack1compute01 off
+                     rack1compute01 waits for an earlier power-off, which the BMC may still obey since 10:02:00, expected by 10:04:00
             10:03:00 > wait 2m
             10:04:00 op1: Power Off seen
                      op1 Succeeded: `rack1compute01` was powered off
@@ -377,11 +378,11 @@ fn a_keeper_that_starts_while_the_undercloud_is_silent_says_so_of_every_machine(
         expect![[r#"
             10:00:00 > undercloud silent
             10:00:00 > crash
-                     rack1compute01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
-                     rack2compute01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack1compute01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack2compute01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
             10:00:00 > look
-                     rack1compute01 waits for a first look at the undercloud since 10:00:00, expected by 10:01:00
-                     rack2compute01 waits for a person: off, but expected to be on since 10:00:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack1compute01 waits for a fresh look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack2compute01 waits for a person: off, but expected to be on since 10:00:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
             10:00:00 > wait 3m
             10:02:00 the cluster is Timeout
             10:03:00 rack1compute01 is late

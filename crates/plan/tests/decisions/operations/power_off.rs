@@ -60,6 +60,7 @@ fn an_ignored_shutdown_is_forced_after_its_time() {
             10:10:00 rack1compute01 <- forced power-off for op1
                      rack1compute01 waits for the effect of the forced power-off since 10:10:00, expected by 10:13:00
             10:11:00 > see rack1compute01 off
+                     rack1compute01 waits for an earlier power-off, which the BMC may still obey since 10:10:00, expected by 10:12:00
             10:11:00 > wait 3m
             10:12:00 op1: Power Off seen
                      op1 Succeeded: `rack1compute01` was powered off

@@ -275,6 +275,7 @@ fn no_on_is_asked_while_a_second_off_may_still_be_obeyed() {
             10:10:00 rack1compute01 <- forced power-off for op1
                      rack1compute01 waits for the effect of the forced power-off since 10:10:00, expected by 10:13:00
             10:10:00 > see rack1compute01 off
+                     rack1compute01 waits for an earlier power-off, which the BMC may still obey since 10:10:00, expected by 10:12:00
             10:10:00 > wait 1m
             10:11:00 > wait 1m
             10:12:00 op1: Power Off seen

@@ -39,10 +39,28 @@ fn header(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
     }
     let members: Vec<String> = items(cluster, "/controlPlane").iter().map(member).collect();
     let sick = items(cluster, "/controlPlane").iter().any(|machine| !is_true(machine, "/spare") && !is_true(machine, "/ready"));
+    // What is known of nodes is old while the undercloud is silent, and may have ceased to be so.
+    let seen = if items(cluster, "/clusterWaits").is_empty() { "" } else { ", as last seen" };
     if !members.is_empty() {
-        sheet.line(if sick { Tone::Alarm } else { Tone::Plain }, format!("{INDENT}control plane: {}", members.join(", ")));
+        sheet.line(if sick { Tone::Alarm } else { Tone::Plain }, format!("{INDENT}control plane{seen}: {}", members.join(", ")));
     }
-    sheet.line(Tone::Plain, format!("{INDENT}machines: {}", counts(&cluster["machines"])));
+    sheet.line(Tone::Plain, format!("{INDENT}machines{seen}: {}", counts(&cluster["machines"])));
+    degraded(sheet, cluster);
+}
+
+/// How many degraded machines are named; `bmm list` shows all.
+const DEGRADED_NAMED: usize = 10;
+
+fn degraded(sheet: &mut Sheet, cluster: &Value) {
+    let machines = items(cluster, "/degraded");
+    for machine in machines.iter().take(DEGRADED_NAMED) {
+        let problems: Vec<&str> = items(machine, "/problems").iter().filter_map(Value::as_str).collect();
+        sheet.line(Tone::Alarm, format!("{INDENT}degraded: {}: {}", field_or_dash(machine, "/machine"), problems.join("; ")));
+    }
+    if machines.len() > DEGRADED_NAMED {
+        let more = machines.len() - DEGRADED_NAMED;
+        sheet.line(Tone::Notice, format!("{INDENT}… and {more} more are degraded; `rackwright bmm list` shows all"));
+    }
 }
 
 /// Why nobody is at work on this cluster. What is shown of it may be old then.
@@ -158,8 +176,8 @@ mod tests {
     fn a_busy_site_shows_what_runs_and_what_waits() {
         expect![[r#"
             cluster1 (resource group site1): Running, Timeout since 13:00:02Z
-              control plane: rack1control01 ready, rack2control01 NOT READY, rack4control01 spare
-              machines: 40 in all, 39 ready, 1 cordoned, 1 spare, 1 with a BMC that does not answer, 2 with a BMC that cannot be used
+              control plane, as last seen: rack1control01 ready, rack2control01 NOT READY, rack4control01 spare
+              machines, as last seen: 40 in all, 39 ready, 1 cordoned, 1 spare, 1 with a BMC that does not answer, 2 with a BMC that cannot be used
 
               OPERATION  MACHINE         ACTION   DONE  STEP       WAITS FOR                            SINCE      BY
               8f3c1a2b   rack1compute01  restart  30%   Power Off  the effect of the graceful shutdown  14:02:10Z  alice
