@@ -6,6 +6,7 @@ mod descriptors;
 mod equip;
 mod places;
 mod reload;
+mod safekeeping;
 mod serve;
 mod sim_serve;
 mod simulation;

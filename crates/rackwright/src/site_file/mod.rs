@@ -8,6 +8,7 @@
 mod address;
 mod consistency;
 mod logins;
+pub mod neighbours;
 mod page;
 mod section;
 mod tables;

@@ -9,3 +9,4 @@ mod faults;
 mod power_off;
 mod restart;
 mod start;
+mod undescribed;
