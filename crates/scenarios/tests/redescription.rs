@@ -137,3 +137,30 @@ async fn a_keeper_that_begins_again_goes_on_with_the_newest_devices() {
     assert_eq!(power_cycles(&house), (1, 0));
     house.close().await;
 }
+
+/// The spare is off. Its BMC becomes that of the machine, which is on, while the old BMC takes its time over a look: if
+/// what that look sees were believed of the new BMC, the machine would count as started without having been switched on.
+#[tokio::test(start_paused = true)]
+async fn what_a_bmc_says_after_it_was_replaced_is_not_believed() {
+    let house = House::build(4, 3).await;
+    let spare = house.site.layout().machines().iter().find(|machine| matches!(machine.role, sim::Role::SpareControlPlane));
+    let spare = spare.expect("four racks have a spare").clone();
+    let without_spare = |site: &mut Site| site.machines.retain(|machine| machine.name.as_str() != spare.name);
+    assert!(matches!(house.describe_anew(without_spare).await, Verdict::TakenOver { .. }));
+    house.settle().await;
+    let slow = sim::parse_order(&format!("bmc-slow {MACHINE} ms=5000"), house.site.layout()).expect("the phrase is sound");
+    house.site.add_faults(&slow).await.expect("the fault is taken up");
+    let id = act(&house, MACHINE, "start").await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let exchanged = house.describe_anew(|site| {
+        without_spare(site);
+        let machine = site.machines.iter_mut().find(|machine| machine.name.as_str() == MACHINE).expect("it is described");
+        machine.hardware.serial_number = spare.serial_number.clone();
+        machine.hardware.bmc_address = "http://new.bmc.invalid".to_owned();
+    });
+    assert!(matches!(exchanged.await, Verdict::TakenOver { .. }));
+    house.until_ended(&id).await;
+    let switched_on = house.site.witness(&spare.name).expect("the spare is there").counters().powered_on;
+    assert_eq!(switched_on, 1);
+    house.close().await;
+}
