@@ -321,6 +321,40 @@ fn what_is_edited_while_nobody_keeps_the_site_is_refused_or_said_at_the_start() 
     assert!(text(&refused.stderr).contains("put it back into the site file"), "{refused:?}");
 }
 
+#[test]
+fn a_bmc_of_another_site_is_refused_by_a_check_and_while_both_are_kept() {
+    let site = Site::start();
+    let config = site.config();
+    let serve = ["serve", "--config", &config, "--listen", "127.0.0.1:0"];
+    // A second site with one machine, at an address that nobody has.
+    let mut second = site.read("site1.toml");
+    second["cluster"]["name"] = "site2".into();
+    second["cluster"]["resource-group"] = "site2".into();
+    let address = second["machine"][0]["bmc"].as_str().expect("an address").replace("127.0.0.1", "localhost");
+    let machine = second["machine"].as_array_mut().expect("machines");
+    machine.truncate(1);
+    machine[0]["bmc"] = "http://127.0.0.1:1".into();
+    let name = machine[0]["name"].as_str().expect("a name").to_owned();
+    let mut logins = site.read("site1-bmc-credentials.toml");
+    logins.retain(|key, _| *key == name);
+    second["cluster"]["bmc-credentials"] = "site2-bmc-credentials.toml".into();
+    std::fs::copy(site.path("site1-bmc-credentials.toml"), site.path("site2-bmc-credentials.toml")).expect("the file can be copied");
+    site.change("site2-bmc-credentials.toml", |table| *table = logins);
+    let write = |table: &Table| std::fs::write(site.path("site2.toml"), table.to_string()).expect("the file can be written");
+    write(&second);
+    let other = site.path("site2.toml").to_str().expect("the path is text").to_owned();
+    let process = Process::start(site.home(), &[&serve[..], &["--config", &other]].concat());
+    process.until_said("Rackwright keeps site1 (12 machines), site2 (1 machines)");
+
+    second["machine"][0]["bmc"] = address.clone().into();
+    write(&second);
+    process.until_said(&format!("BMC {address} is in two sites"));
+    process.until_said("hint: `site2` is kept as it was described before");
+    let checked = site.check(&["--config", &other]);
+    assert_eq!(checked.status.code(), Some(1), "{checked:?}");
+    assert!(text(&checked.stderr).contains(&format!("BMC {address} is in two sites")), "{checked:?}");
+}
+
 /// A line of TLS in front of a simulated BMC, which speaks plain http here; returns its address.
 fn encrypt(runtime: &tokio::runtime::Runtime, bmc: &str, certificate: &rcgen::Certificate, key: &KeyPair) -> String {
     let bmc = bmc.strip_prefix("http://").expect("the simulator speaks http").to_owned();

@@ -375,3 +375,16 @@ fn the_documented_example_is_right_and_shows_every_key() {
         assert!(text.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} ="))), "`{key}` is not in the example");
     }
 }
+
+#[test]
+fn a_bmc_is_in_one_site_and_a_cluster_in_one_file_however_they_are_spelt() {
+    let beside = |other: &str| {
+        let (first, second) = (Desk::new(&SITE.replace("10.0.1.17", "localhost:8000")), Desk::new(other));
+        let (first, second) = (first.load().unwrap(), second.load().unwrap());
+        neighbours::check(&[&first], &second).err().map(|trouble| (trouble.message, trouble.details.len()))
+    };
+    let other = SITE.replace("name = \"site1\"", "name = \"site2\"");
+    assert_eq!(beside(&other), None);
+    assert_eq!(beside(&other.replace("10.0.1.17", "127.0.0.1:8000")), Some(("BMC http://127.0.0.1:8000 is in two sites".into(), 2)));
+    assert_eq!(beside(SITE), Some(("cluster `site1` is described twice".into(), 2)));
+}
