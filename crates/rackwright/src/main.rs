@@ -5,6 +5,7 @@ mod cli;
 mod descriptors;
 mod equip;
 mod places;
+mod private_file;
 mod reload;
 mod safekeeping;
 mod serve;
