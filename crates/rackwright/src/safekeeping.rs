@@ -53,3 +53,53 @@ async fn save_one(vault: &Arc<Vault>, secret: SecretRef, login: &Login) -> Resul
     let text = format!("{}\n{}", login.user, *login.password);
     vault.save(&secret, text.as_bytes()).await
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use store::{MemoryStore, SystemClock};
+
+    use super::*;
+
+    /// A site of one machine with a password, in a directory of its own.
+    fn described(directory: &Path, machine: &str, password: &str) -> Loaded {
+        let text = include_str!("../../../examples/seed-000.toml");
+        let mut table: toml::Table = text.parse().unwrap();
+        table["machine"].as_array_mut().unwrap().truncate(1);
+        table["machine"][0]["name"] = machine.into();
+        let cluster = table["cluster"].as_table_mut().unwrap();
+        cluster.retain(|key, _| !key.starts_with("bmc-"));
+        cluster.insert("kubeconfig".into(), "k.yaml".into());
+        cluster.insert("bmc-credentials".into(), "l.toml".into());
+        cluster.insert("allow-plain-http".into(), true.into());
+        table["machine"][0]["bmc"] = "http://127.0.0.1:1".into();
+        std::fs::write(directory.join("site.toml"), table.to_string()).unwrap();
+        crate::private_file::replace(&directory.join("k.yaml"), "").unwrap();
+        crate::private_file::replace(&directory.join("l.toml"), &format!("[default]\nuser = \"u\"\npassword = \"{password}\"\n")).unwrap();
+        Loaded::read(&directory.join("site.toml")).unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_vault_follows_what_is_kept_whatever_else_was_described_meanwhile() {
+        let directory = tempfile::tempdir().unwrap();
+        let vault = Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(Arc::new(SystemClock)))));
+        let read = |name: &'static str| {
+            let vault = vault.clone();
+            async move {
+                let cluster = described(tempfile::tempdir().unwrap().path(), "m1", "x").site().cluster.clone();
+                let secret = secret_of(&cluster, &MachineName::new(name).unwrap());
+                vault.load(&secret).await.ok().map(|text| String::from_utf8(text.to_vec()).unwrap())
+            }
+        };
+        let kept = described(directory.path(), "m1", "right");
+        save(&kept, None, &vault).await.unwrap();
+        let refused = [described(directory.path(), "m1", "wrong"), described(directory.path(), "m2", "wrong")];
+        for other in &refused {
+            save(other, Some(&kept), &vault).await.unwrap();
+        }
+        assert_eq!((read("m1").await.as_deref(), read("m2").await.as_deref()), (Some("u\nwrong"), Some("u\nwrong")));
+        tidy(&kept, &refused, &vault).await;
+        assert_eq!((read("m1").await.as_deref(), read("m2").await), (Some("u\nright"), None));
+    }
+}
