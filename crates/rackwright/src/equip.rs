@@ -43,7 +43,7 @@ pub async fn equip(loaded: &Loaded, before: Option<Before<'_>>, vault: &Arc<Vaul
 }
 
 pub async fn undercloud(loaded: &Loaded) -> Result<Undercloud, Trouble> {
-    let undercloud = Undercloud::from_kubeconfig_context(&loaded.kubeconfig, loaded.kubeconfig_context.as_deref()).await;
+    let undercloud = Undercloud::from_kubeconfig_context(&loaded.kubeconfig.text, loaded.kubeconfig_context.as_deref()).await;
     undercloud.map_err(|fault| {
         let at = loaded.described.locate(Place::Kubeconfig);
         Trouble::failed(format!("the kubeconfig of `{}` cannot be used", loaded.site().cluster)).detail(format!("{at}: {fault}"))
