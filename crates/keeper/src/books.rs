@@ -156,6 +156,7 @@ impl Books {
             racks: BTreeMap::new(),
             machines: machines.collect(),
             running: self.snapshot.running().map(|(machine, operation)| (machine.clone(), operation.clone())).collect(),
+            described: self.snapshot.machines.keys().filter(|name| !self.snapshot.undescribed.contains(*name)).cloned().collect(),
         };
         (stored, self.revisions.clone())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Clock, Operation, Site, keys};
+use model::{Clock, ClusterName, Operation, Site, keys};
 use plan::{Enrolment, Stored};
 use serde::de::DeserializeOwned;
 use store::{Commit, Document, Expected, Revision, SharedStore};
@@ -18,7 +18,7 @@ pub async fn enroll_site(store: &SharedStore, clock: &dyn Clock, site: &Site) ->
         stored.cluster = Some(decode(&document)?);
         revisions.insert(document.key, document.revision);
     }
-    load_racks(store, site, &mut stored, &mut revisions).await?;
+    load_racks(store, &site.cluster, &mut stored, &mut revisions).await?;
     for document in store.list(&keys::machines_of(&site.cluster)).await.map_err(failed)?.documents {
         let machine: model::Machine = decode(&document)?;
         revisions.insert(document.key.clone(), document.revision);
@@ -30,7 +30,8 @@ pub async fn enroll_site(store: &SharedStore, clock: &dyn Clock, site: &Site) ->
             stored.running.insert(operation.machine, operation.id);
         }
     }
-    let enrolment = plan::enroll(&stored, site, clock.now());
+    let judged = plan::enroll(&stored, site, clock.now());
+    let enrolment = judged.map_err(|objections| KeeperError::Objections { cluster: site.cluster.clone(), objections })?;
     let commit = commit_of(&enrolment, site, &revisions);
     if !commit.writes.is_empty() {
         store.commit(commit).await.map_err(failed)?;
@@ -40,12 +41,12 @@ pub async fn enroll_site(store: &SharedStore, clock: &dyn Clock, site: &Site) ->
 
 pub(crate) async fn load_racks(
     store: &SharedStore,
-    site: &Site,
+    cluster: &ClusterName,
     stored: &mut Stored,
     revisions: &mut BTreeMap<String, Revision>,
 ) -> Result<(), KeeperError> {
-    let failed = |source| KeeperError::Store { cluster: site.cluster.clone(), source };
-    for document in store.list(&keys::racks_of(&site.cluster)).await.map_err(failed)?.documents {
+    let failed = |source| KeeperError::Store { cluster: cluster.clone(), source };
+    for document in store.list(&keys::racks_of(cluster)).await.map_err(failed)?.documents {
         let rack: model::Rack = decode(&document)?;
         revisions.insert(document.key, document.revision);
         stored.racks.insert(rack.name.clone(), rack);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kubernetes::NodeEvent;
 use model::{Answer, Fault, MachineName, NodeSeen, Power, Seen, Timestamp};
 use plan::{Ear, Step};
+use redfish::Bmc;
 
 use crate::books::Books;
 
@@ -14,6 +15,8 @@ pub(crate) enum Event {
     /// `looked_at` is when the look began: what was seen may be that old.
     Power {
         machine: MachineName,
+        /// Which driver looked: the machine's BMC may have been replaced meanwhile.
+        bmc: Bmc,
         looked_at: Timestamp,
         result: Result<Power, Fault>,
     },
@@ -30,6 +33,7 @@ pub(crate) enum Event {
     Contact(Result<(), Fault>),
     Answered {
         step: Step,
+        bmc: Option<Bmc>,
         result: Result<(), Fault>,
     },
 }
@@ -127,8 +131,15 @@ fn set_node(books: &mut Books, names: &mut NodeNames, node: NodeSeen, now: Times
     });
 }
 
+/// Whether an answer came over the line that the machine's BMC is reached by now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    Present,
+    Replaced,
+}
+
 /// The device's answer to a step. Silence also tells of the line to it.
-pub(crate) fn note_answer(books: &mut Books, step: &Step, result: Result<(), Fault>, now: Timestamp) {
+pub(crate) fn note_answer(books: &mut Books, step: &Step, result: Result<(), Fault>, line: Line, now: Timestamp) {
     let through_bmc = matches!(step.ask, model::DeviceAsk::GracefulOff | model::DeviceAsk::ForceOff | model::DeviceAsk::PowerOn);
     let fault = result.err();
     books.observe(&step.machine, |observation| {
@@ -136,7 +147,9 @@ pub(crate) fn note_answer(books: &mut Books, step: &Step, result: Result<(), Fau
         observation.ask_ended_at = Some(now);
         observation.answer =
             fault.clone().map(|fault| Answer { operation: step.operation.clone(), ask: step.ask, attempt: step.attempt, fault, at: now });
-        if let (true, Some(fault)) = (through_bmc, fault.clone().filter(|fault| plan::speaks_of_the_line(step.ask, fault))) {
+        if let (true, Some(fault)) =
+            (through_bmc && line == Line::Present, fault.clone().filter(|fault| plan::speaks_of_the_line(step.ask, fault)))
+        {
             observation.bmc.failed(now, fault);
         }
         true

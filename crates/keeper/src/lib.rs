@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 use kubernetes::Undercloud;
 use model::{Clock, ClusterName, KeeperState, MachineName, Site, Span};
-use plan::KeptBecause;
+use plan::Objection;
 use redfish::Bmc;
 use store::{SharedStore, StoreError};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 pub use devices::VaultCredentials;
 pub use enroll::enroll_site;
@@ -48,31 +48,50 @@ pub struct Keeper {
     pub holder: String,
     pub store: SharedStore,
     pub clock: Arc<dyn Clock>,
+    /// The ways to the devices, until a description is taken over that brings others.
     pub bmcs: BTreeMap<MachineName, Bmc>,
     pub undercloud: Undercloud,
-    /// What replaces the devices above when the site is described anew while it is kept.
-    pub equipment: watch::Receiver<Option<Arc<Equipment>>>,
+    /// Descriptions of the site that the keeper is offered while it keeps it; the newest counts.
+    pub offers: watch::Receiver<Option<Arc<Offer>>>,
+    /// What came with the description that was taken over last. Clones share it: a keeper that begins again goes on
+    /// with the newest devices.
+    pub taken_over: watch::Sender<Option<Arc<Equipment>>>,
     /// Where the keeper says how it is doing.
     pub state: watch::Sender<KeeperState>,
 }
 
-/// A site as it is described anew, and the way to each of its devices. A machine whose way is unchanged comes with the
-/// driver that it had, so that its session goes on.
-#[derive(Debug)]
+/// The ways to a site's devices. A machine whose way is unchanged comes with the driver that it had, so that its
+/// session goes on.
+#[derive(Clone, Debug)]
 pub struct Equipment {
-    pub site: Site,
     pub bmcs: BTreeMap<MachineName, Bmc>,
     pub undercloud: Undercloud,
-    /// Told each time the description, or what was left of it to do, has been taken over.
-    pub refitted: mpsc::UnboundedSender<Refitted>,
 }
 
-/// What became of the machines that are no longer described.
+/// A description that the keeper is to take over, as a whole or not at all.
+#[derive(Debug)]
+pub struct Offer {
+    site: Site,
+    equipment: Arc<Equipment>,
+    verdict: watch::Sender<Option<Verdict>>,
+}
+
+/// What became of an offered description.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refitted {
-    pub cluster: ClusterName,
-    pub forgotten: BTreeSet<MachineName>,
-    pub kept: BTreeMap<MachineName, KeptBecause>,
+pub enum Verdict {
+    TakenOver {
+        forgotten: BTreeSet<MachineName>,
+    },
+    /// Nothing of it was taken over.
+    Refused(Vec<Objection>),
+}
+
+impl Offer {
+    /// An offer, and where its verdict will stand.
+    pub fn new(site: Site, equipment: Arc<Equipment>) -> (Offer, watch::Receiver<Option<Verdict>>) {
+        let (verdict, receiver) = watch::channel(None);
+        (Offer { site, equipment, verdict }, receiver)
+    }
 }
 
 impl std::fmt::Debug for Keeper {
@@ -89,6 +108,8 @@ pub enum KeeperError {
         #[source]
         source: StoreError,
     },
+    #[error("the description of `{cluster}` cannot be taken over")]
+    Objections { cluster: ClusterName, objections: Vec<Objection> },
     #[error("there is no cluster `{cluster}` in the store")]
     NoCluster { cluster: ClusterName },
     #[error("document `{key}` cannot be read")]

@@ -1,6 +1,7 @@
 //! The nouns of Rackwright. Pure: no I/O, no clock, no randomness.
 
 mod cluster;
+mod endpoint;
 mod fault;
 mod hold;
 mod keeper_state;
@@ -19,6 +20,7 @@ mod time;
 mod wait;
 
 pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
+pub use endpoint::Endpoint;
 pub use fault::{DETAIL_LIMIT, Delivery, Fault, FaultClass, MESSAGE_LIMIT, shortened};
 pub use hold::{Hold, HoldOwner};
 pub use keeper_state::KeeperState;

@@ -53,6 +53,8 @@ pub enum WaitKind {
     NodeNotReady,
     /// Nothing is sent to the machine until it is managed again.
     Unmanaged,
+    /// The site's description no longer names the machine, so there is no way to its BMC.
+    Undescribed,
     /// A hold is to be applied to the node, or lifted from it, outside any operation.
     HoldApplied { cordon: bool },
 }
@@ -111,6 +113,7 @@ impl Wait {
             WaitKind::UnexpectedlyOff => "a person starts the machine, or power comes back".into(),
             WaitKind::NodeNotReady => "the node is Ready, or a person restarts the machine".into(),
             WaitKind::Unmanaged => "a person lets it be managed again".into(),
+            WaitKind::Undescribed => "a person puts it back into the site file".into(),
             WaitKind::HoldApplied { cordon: true } => "the node is seen unschedulable".into(),
             WaitKind::HoldApplied { cordon: false } => "the node is seen schedulable".into(),
         }
@@ -129,6 +132,7 @@ impl Wait {
             WaitKind::UnexpectedlyOff => "UnexpectedlyOff",
             WaitKind::NodeNotReady => "NodeNotReady",
             WaitKind::Unmanaged => "Unmanaged",
+            WaitKind::Undescribed => "Undescribed",
             WaitKind::HoldApplied { .. } => "HoldApplied",
         }
     }
@@ -150,6 +154,7 @@ impl fmt::Display for WaitKind {
             WaitKind::UnexpectedlyOff => write!(f, "a person: off, but expected to be on"),
             WaitKind::NodeNotReady => write!(f, "the node to become ready"),
             WaitKind::Unmanaged => write!(f, "a person: unmanaged"),
+            WaitKind::Undescribed => write!(f, "a person: no longer described in the site file"),
             WaitKind::HoldApplied { cordon: true } => write!(f, "the node to be cordoned"),
             WaitKind::HoldApplied { cordon: false } => write!(f, "the node to be uncordoned"),
         }

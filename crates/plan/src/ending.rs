@@ -95,6 +95,21 @@ pub(crate) fn fail(operation: &mut Operation, machine: &mut Machine, failure: Fa
     operation.ended = Some(Ended { at: now, result: OperationResult::Failed, message, next: Some(next), failure: Some(failure) });
 }
 
+/// The site file no longer describes the machine. What was asked of it before may still have happened, so a machine
+/// that was to be off stays held until it is seen back.
+pub(crate) fn fail_undescribed(operation: &mut Operation, machine: &mut Machine, now: Timestamp) {
+    for hold in machine.holds.iter_mut().filter(|hold| hold.owner.is_operation(&operation.id)) {
+        hold.owner = HoldOwner::PoweredOff { by: operation.id.clone() };
+        hold.reason = "its power is not known".into();
+    }
+    let name = &machine.name;
+    let because = format!("`{name}` is no longer described in the site file; put it back, and ask again");
+    let message = format!("{} failed: {because}. Left behind: {}", operation.action.command(), left_behind(machine));
+    operation.wait = None;
+    let next = Some(format!("rackwright bmm show {name}"));
+    operation.ended = Some(Ended { at: now, result: OperationResult::Failed, message, next, failure: Some(Failure::DeviceMissing) });
+}
+
 pub(crate) fn cancel(operation: &mut Operation, machine: &mut Machine, step: StepKind, now: Timestamp) {
     let by = operation.cancel.as_ref().map_or_else(String::new, |cancel| format!(" by {}", cancel.by));
     let pending = operation

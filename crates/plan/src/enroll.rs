@@ -1,12 +1,13 @@
-//! How a site's description becomes documents, and what of a later description is taken over.
+//! How a site's description becomes documents. What speaks against a description is in `objection`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use model::{
     Cluster, ClusterStatus, Connection, DesiredPower, LastSeen, Machine, MachineName, Management, OperationId, Provisioning, Rack,
     RackName, Site, SiteMachine, Standing, Timestamp,
 };
+
+use crate::objection::{self, Busy, Objection};
 
 /// The documents of a site as they are stored, and what is being done to its machines.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +16,9 @@ pub struct Stored {
     pub racks: BTreeMap<RackName, Rack>,
     pub machines: BTreeMap<MachineName, Machine>,
     pub running: BTreeMap<MachineName, OperationId>,
+    /// Machines that the description of before names. Empty at the start of a process, which knows of no description
+    /// before the first.
+    pub described: BTreeSet<MachineName>,
 }
 
 /// What to write and to forget so that the stored documents agree with a description.
@@ -25,36 +29,20 @@ pub struct Enrolment {
     pub machines: BTreeMap<MachineName, Machine>,
     pub forgotten_racks: BTreeSet<RackName>,
     pub forgotten_machines: BTreeSet<MachineName>,
-    /// Machines that are no longer described and stay all the same, for now.
-    pub kept: BTreeMap<MachineName, KeptBecause>,
-}
-
-/// Why a machine that nobody describes any more is not forgotten.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeptBecause {
-    /// An operation that was accepted is carried to its end.
-    Running { operation: OperationId },
-    /// Its node is cordoned on our account; forgetting the machine would leave the node so for ever.
-    Cordoned,
-    /// Forgetting a voter would make the quorum look smaller than it is.
-    ControlPlane,
-}
-
-impl fmt::Display for KeptBecause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            KeptBecause::Running { operation } => write!(f, "operation {operation} is at work on it; it goes when that has ended"),
-            KeptBecause::Cordoned => f.write_str("it is cordoned; it goes when it is uncordoned"),
-            KeptBecause::ControlPlane => f.write_str("it is in the control plane"),
-        }
-    }
+    /// Machines that no description names, but that cannot be forgotten: they stay, and nothing is asked of them.
+    pub undescribed: BTreeMap<MachineName, Busy>,
 }
 
 /// What to write so that the stored documents agree with the description.
 ///
 /// A machine that is known keeps all that was learnt and decided about it; only its hardware follows the description.
-/// One that the description no longer names is forgotten, unless something is still to be done for it.
-pub fn enroll(stored: &Stored, site: &Site, now: Timestamp) -> Enrolment {
+/// One that the description no longer names is forgotten. If anything speaks against the description, nothing of it is
+/// taken over. A machine that was left out while nobody looked is no reason against it: it stays, undescribed.
+pub fn enroll(stored: &Stored, site: &Site, now: Timestamp) -> Result<Enrolment, Vec<Objection>> {
+    let objections = objection::against(stored, site);
+    if !objections.is_empty() {
+        return Err(objections);
+    }
     let mut writes = Enrolment::default();
     let cluster = describe_cluster(stored.cluster.as_ref(), site, now);
     if stored.cluster.as_ref() != Some(&cluster) {
@@ -84,17 +72,17 @@ pub fn enroll(stored: &Stored, site: &Site, now: Timestamp) -> Enrolment {
         }
     }
     forget_undescribed(stored, site, &mut writes);
-    writes
+    Ok(writes)
 }
 
 fn forget_undescribed(stored: &Stored, site: &Site, writes: &mut Enrolment) {
     let machines: BTreeSet<&MachineName> = site.machines.iter().map(|machine| &machine.name).collect();
     let mut racks: BTreeSet<&RackName> = site.racks.iter().map(|rack| &rack.name).collect();
     for (name, machine) in stored.machines.iter().filter(|(name, _)| !machines.contains(name)) {
-        match why_keep(machine, stored.running.get(name)) {
-            Some(reason) => {
+        match objection::busy(machine, stored.running.get(name)) {
+            Some(busy) => {
                 racks.insert(&machine.hardware.rack);
-                writes.kept.insert(name.clone(), reason);
+                writes.undescribed.insert(name.clone(), busy);
             }
             None => {
                 writes.forgotten_machines.insert(name.clone());
@@ -102,20 +90,6 @@ fn forget_undescribed(stored: &Stored, site: &Site, writes: &mut Enrolment) {
         }
     }
     writes.forgotten_racks = stored.racks.keys().filter(|name| !racks.contains(name)).cloned().collect();
-}
-
-/// What is still to be done for a machine that nobody describes any more.
-pub fn why_keep(machine: &Machine, running: Option<&OperationId>) -> Option<KeptBecause> {
-    let is_cordoned_by_us = machine.last_seen.node.as_ref().is_some_and(|node| node.what.cordoned_by_us);
-    if let Some(operation) = running {
-        Some(KeptBecause::Running { operation: operation.clone() })
-    } else if machine.is_active_kcp() {
-        Some(KeptBecause::ControlPlane)
-    } else if !machine.holds.is_empty() || is_cordoned_by_us {
-        Some(KeptBecause::Cordoned)
-    } else {
-        None
-    }
 }
 
 fn describe_cluster(before: Option<&Cluster>, site: &Site, now: Timestamp) -> Cluster {

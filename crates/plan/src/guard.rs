@@ -21,6 +21,7 @@ impl Guarded<'_> {
     /// The first rule that speaks against it. What a person can mend alone comes first.
     pub fn check(&self) -> Result<(), Refusal> {
         self.evacuate_exists()?;
+        self.machine_described()?;
         self.machine_managed()?;
         self.held_by_operation()?;
         self.one_action_per_machine()?;
@@ -45,6 +46,15 @@ impl Guarded<'_> {
         }
         let remedy = format!("cordon without evacuating: `rackwright bmm cordon {}`", self.machine.name);
         self.refuse(Rule::EvacuateUnavailable, vec!["evacuation is not part of this version".into()], remedy)
+    }
+
+    /// Without a description there is no way to the machine, so it counts as not managed.
+    fn machine_described(&self) -> Result<(), Refusal> {
+        if !self.snapshot.undescribed.contains(&self.machine.name) {
+            return Ok(());
+        }
+        let evidence = format!("`{}` is no longer described in the site file, and there is no way to its BMC", self.machine.name);
+        self.refuse(Rule::MachineManaged, vec![evidence], "put it back into the site file")
     }
 
     fn machine_managed(&self) -> Result<(), Refusal> {

@@ -79,7 +79,7 @@ fn intents_are_recorded(after: &Snapshot, plan: &Plan, violations: &mut Vec<Viol
 fn nothing_is_sent_to_the_unmanaged(after: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
     for step in &plan.steps {
         let managed = after.machines.get(&step.machine).is_some_and(|machine| machine.management == Management::Managed);
-        if !managed {
+        if !managed || after.undescribed.contains(&step.machine) {
             violations.push(Violation(format!("{}: unmanaged, yet a {} is sent", step.machine, step.ask)));
         }
     }

@@ -15,6 +15,7 @@ mod fault;
 mod guard;
 pub mod invariants;
 mod node_step;
+mod objection;
 mod operate;
 mod placement;
 mod power_step;
@@ -32,13 +33,14 @@ use model::{MachineName, Timestamp};
 
 pub use cadence::{Ear, backoff, bmc_pause, may_be_hastened, next_poll, poll_after_event, retry_at, should_listen};
 pub use draft::{Changes, Plan, Step};
-pub use enroll::{Enrolment, KeptBecause, Stored, enroll, why_keep};
+pub use enroll::{Enrolment, Stored, enroll};
 pub use fault::{Reaction, react, speaks_of_the_line};
 pub use guard::MAX_RUNNING_OPERATIONS;
+pub use objection::{Busy, Objection};
 pub use operate::steps_of;
 pub use placement::{Weakness, weaknesses};
 pub use progress::{Progress, StepProgress, StepStatus, progress_of};
-pub use redescribe::{Difference, Redescription, Unchangeable, redescribe};
+pub use redescribe::{Difference, redescribe};
 pub use snapshot::Snapshot;
 pub use words::{ProvisioningState, RackStatus, cluster_message, machine_message, problems, provisioning_state, rack_status};
 

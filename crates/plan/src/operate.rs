@@ -69,12 +69,30 @@ pub(crate) fn plan_machine(draft: &mut Draft, name: &MachineName, now: Timestamp
     let mut machine = (**machine).clone();
     note_seen(&mut machine, &draft.after.observation(name), now);
     let doubt_at = doubt_dead_boot(&draft.after, &mut machine, now);
+    if draft.after.undescribed.contains(name) {
+        leave_alone(draft, &mut machine, now);
+        draft.save_machine(machine);
+        draft.plan.revisits.insert(name.clone(), None);
+        return;
+    }
     let revisit = match draft.after.running_on(name).cloned() {
         Some(operation) => advance(draft, &mut machine, (*operation).clone(), now),
         None => converge::plan_holds(draft, &mut machine, now),
     };
     draft.save_machine(machine);
     draft.plan.revisits.insert(name.clone(), sooner(revisit, doubt_at));
+}
+
+/// A machine that is no longer described has no BMC that could be asked or looked at: its operation has failed, since
+/// no time that passes brings it on, and its holds stay for whoever puts it back.
+fn leave_alone(draft: &mut Draft, machine: &mut Machine, now: Timestamp) {
+    if let Some(operation) = draft.after.running_on(&machine.name) {
+        let mut operation = (**operation).clone();
+        ending::fail_undescribed(&mut operation, machine, now);
+        draft.save_operation(operation);
+    }
+    let same = machine.waits.iter().find(|wait| wait.kind == WaitKind::Undescribed).cloned();
+    machine.waits = vec![same.unwrap_or(Wait { kind: WaitKind::Undescribed, since: now, expected_by: None })];
 }
 
 /// A BMC can say Off by mistake, for instance while it restarts itself. If the machine is seen on, and the undercloud

@@ -13,6 +13,8 @@ pub struct Snapshot {
     /// Running operations, and ended ones for as long as they are kept.
     pub operations: OrdMap<OperationId, Arc<Operation>>,
     pub requests: OrdMap<RequestId, Arc<Request>>,
+    /// Machines that the site's description no longer names: there is no way to their BMCs, and nothing is asked of them.
+    pub undescribed: OrdSet<MachineName>,
     /// How the line to the undercloud's API is.
     pub undercloud: Contact,
     /// Deadlines are judged only on what was seen after this.
@@ -38,6 +40,7 @@ impl Snapshot {
             observations: OrdMap::new(),
             operations: OrdMap::new(),
             requests: OrdMap::new(),
+            undescribed: OrdSet::new(),
             undercloud: Contact::default(),
             keeper_started_at,
             index: Index::default(),
@@ -57,6 +60,7 @@ impl Snapshot {
     pub fn forget_machine(&mut self, name: &MachineName) {
         self.index.control_plane.remove(name);
         self.machines.remove(name);
+        self.undescribed.remove(name);
         self.observations.remove(name);
     }
 

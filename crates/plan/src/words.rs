@@ -130,7 +130,7 @@ mod tests {
             }],
         };
         let enrolled = crate::enroll(&crate::Stored::default(), &site, Timestamp::EPOCH);
-        let mut machine = enrolled.machines.into_values().next().unwrap();
+        let mut machine = enrolled.unwrap().machines.into_values().next().unwrap();
         let fault = Fault::new(FaultClass::Unreachable, Delivery::No, "connection refused");
         machine.last_seen.bmc_fault = silent.then_some(Seen { what: fault, at: Timestamp::EPOCH });
         machine

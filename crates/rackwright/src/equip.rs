@@ -1,14 +1,13 @@
-//! From a loaded site file to the drivers of its devices. Logins go into the vault, and nowhere else.
+//! From a loaded site file to the drivers of its devices. Logins go into the vault, and nowhere else (`safekeeping`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keeper::{Equipment, Refitted, VaultCredentials};
+use keeper::{Equipment, VaultCredentials};
 use kubernetes::Undercloud;
 use model::MachineName;
 use redfish::{Bmc, Login, Transport};
 use store::Vault;
-use tokio::sync::mpsc;
 
 use crate::cli::trouble::Trouble;
 use crate::site_file::{BmcTrust, Loaded, Place};
@@ -20,13 +19,8 @@ pub struct Before<'a> {
     pub equipment: &'a Equipment,
 }
 
-/// Makes the drivers of a site. Nothing is saved unless all of them can be made.
-pub async fn equip(
-    loaded: &Loaded,
-    before: Option<Before<'_>>,
-    vault: &Arc<Vault>,
-    refitted: mpsc::UnboundedSender<Refitted>,
-) -> Result<Equipment, Trouble> {
+/// Makes the drivers of a site. Nothing is saved and nobody is called yet.
+pub async fn equip(loaded: &Loaded, before: Option<Before<'_>>, vault: &Arc<Vault>) -> Result<Equipment, Trouble> {
     let undercloud = match before {
         Some(Before { loaded: known, equipment }) if is_same_undercloud(known, loaded) => equipment.undercloud.clone(),
         _ => undercloud(loaded).await?,
@@ -46,19 +40,11 @@ pub async fn equip(
         };
         bmcs.insert(machine.name.clone(), bmc);
     }
-    // At once, so that they share a few commits.
-    let saves = loaded.site().machines.iter().filter_map(|machine| {
-        let login = loaded.logins.get(&machine.name)?;
-        let text = format!("{}\n{}", login.user, *login.password);
-        Some(async move { vault.save(&machine.hardware.credentials, text.as_bytes()).await })
-    });
-    let saved = futures::future::try_join_all(saves).await;
-    saved.map_err(|error| Trouble::caused("BMC credentials cannot be saved", &error))?;
-    Ok(Equipment { site: loaded.site().clone(), bmcs, undercloud, refitted })
+    Ok(Equipment { bmcs, undercloud })
 }
 
 pub async fn undercloud(loaded: &Loaded) -> Result<Undercloud, Trouble> {
-    let undercloud = Undercloud::from_kubeconfig_context(&loaded.kubeconfig, loaded.kubeconfig_context.as_deref()).await;
+    let undercloud = Undercloud::from_kubeconfig_context(&loaded.kubeconfig.text, loaded.kubeconfig_context.as_deref()).await;
     undercloud.map_err(|fault| {
         let at = loaded.described.locate(Place::Kubeconfig);
         Trouble::failed(format!("the kubeconfig of `{}` cannot be used", loaded.site().cluster)).detail(format!("{at}: {fault}"))

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use model::{Cluster, Connection, keys};
@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::context;
 use crate::cli::trouble::Trouble;
+use crate::private_file;
 use crate::serve::ControlPlane;
 
 /// How long a start waits for the undercloud before it says that it is up anyway.
@@ -25,14 +26,8 @@ pub fn data_dir(given: Option<PathBuf>, purpose: &str) -> Result<PathBuf, Troubl
         Some(dir) => dir,
         None => data_home()?.join(purpose),
     };
-    make_private(&dir).map_err(|error| Trouble::caused(&format!("{} cannot be made", dir.display()), &error))?;
+    private_file::create_directory(&dir).map_err(|error| Trouble::caused(&format!("{} cannot be made", dir.display()), &error))?;
     std::path::absolute(&dir).map_err(|error| Trouble::caused(&format!("{} cannot be used", dir.display()), &error))
-}
-
-/// What is kept there is its owner's alone, from the first moment on.
-fn make_private(dir: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 /// Beside the contexts if a home is set, so that two homes do not meet in their data either.

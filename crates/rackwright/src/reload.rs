@@ -1,7 +1,8 @@
-//! Site files while they are kept: looked at every few seconds, and taken over when they have changed and are right.
+//! Site files while they are kept: looked at every few seconds, and offered to the keeper when they have changed and are
+//! right.
 //!
-//! What may change is decided by `plan::redescribe`; the keeper writes the documents. A file that cannot be used changes
-//! nothing: the site is kept as it was described before.
+//! Whether a description is taken over is decided by `plan` and carried out by the keeper; its verdict is waited for and
+//! said. A file that cannot be used, or that is refused, changes nothing: the site is kept as it was described before.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,32 +10,50 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keeper::{Equipment, Refitted};
-use plan::Unchangeable;
+use keeper::{Equipment, Offer, Verdict};
+use plan::Objection;
 use store::Vault;
 use tokio::signal::unix::Signal;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::screen::Screen;
 use crate::cli::trouble::Trouble;
 use crate::equip::{self, Before};
-use crate::places;
-use crate::site_file::{Loaded, Place, secret_of};
+use crate::site_file::{Described, Loaded, Place, neighbours};
+use crate::{places, safekeeping};
 
 /// How often the files are looked at. A change is taken over when it has been there for two looks, so that a file that an
 /// editor is still writing is not read by half.
 pub const LOOK_EVERY: Duration = Duration::from_secs(2);
 
+/// How long the keeper's verdict is waited for before that is said. It plans within milliseconds and commits within
+/// seconds; only one that waits for its lease takes longer.
+const VERDICT_PATIENCE: Duration = Duration::from_secs(10);
+
 /// A site that is kept, and the file that describes it.
 #[derive(Debug)]
 pub struct KeptSite {
-    pub loaded: Loaded,
-    pub equipment: watch::Sender<Option<Arc<Equipment>>>,
+    loaded: Loaded,
+    equipment: Arc<Equipment>,
+    offers: watch::Sender<Option<Arc<Offer>>>,
+    /// Descriptions without a verdict, the newest last. A newer one makes those before it void, unless the keeper has
+    /// judged them already.
+    pending: Vec<Pending>,
     marks: Marks,
     seen: Marks,
-    /// What was last said to be wrong. The cure may be in a file that is not known yet, so it is tried again and again.
+    /// What was last said to be wrong. The cure may be in a file that is not known yet, or in the site, so it is tried
+    /// again and again.
     failing: Option<Trouble>,
+}
+
+/// A description that was offered.
+#[derive(Debug)]
+struct Pending {
+    loaded: Loaded,
+    equipment: Arc<Equipment>,
+    differences: Vec<String>,
+    verdict: watch::Receiver<Option<Verdict>>,
 }
 
 /// The contents of files, told apart by a hash; `None` for one that cannot be read.
@@ -49,43 +68,119 @@ enum Patience {
 }
 
 impl KeptSite {
-    pub fn new(loaded: Loaded, equipment: watch::Sender<Option<Arc<Equipment>>>) -> KeptSite {
+    pub fn new(loaded: Loaded, equipment: Arc<Equipment>, offers: watch::Sender<Option<Arc<Offer>>>) -> KeptSite {
         let marks = marks_of(&loaded.sources);
-        KeptSite { loaded, equipment, seen: marks.clone(), marks, failing: None }
+        KeptSite { loaded, equipment, offers, pending: Vec::new(), seen: marks.clone(), marks, failing: None }
     }
 
-    /// Takes the file over if it has changed.
-    async fn look(&mut self, patience: Patience, vault: &Arc<Vault>, screen: &mut Screen) {
-        let now = marks_of(&self.loaded.sources);
+    /// What may be taken over already.
+    fn descriptions(&self) -> impl Iterator<Item = &Loaded> {
+        std::iter::once(&self.loaded).chain(self.pending.iter().map(|pending| &pending.loaded))
+    }
+
+    /// Offers the file to the keeper if it has changed.
+    async fn look(&mut self, patience: Patience, others: &[&Loaded], vault: &Arc<Vault>, screen: &mut Screen) {
+        if self.pending.last().is_some_and(|newest| newest.verdict.borrow().is_some()) {
+            self.conclude(patience, vault, screen).await;
+        }
+        let now = marks_of(&self.newest().sources);
         let is_settled = now == self.seen || patience == Patience::None;
         self.seen = now.clone();
-        let is_due = now != self.marks || self.failing.is_some();
+        let is_due = now != self.marks || (self.failing.is_some() && self.pending.is_empty());
         if !is_due && patience == Patience::None {
-            places::announce(&[format!("{} says what it said before", self.loaded.described.path().display())]);
+            places::announce(&[format!("{} says what it said before", self.path())]);
         }
         if !is_due || !is_settled {
             return;
         }
-        match self.take_over(vault).await {
-            Ok(differences) => {
+        match self.offer(others, vault).await {
+            Ok(()) if self.pending.is_empty() => {
                 self.failing = None;
-                self.announce(&differences);
+                self.announce(&[]);
             }
-            Err(trouble) => {
-                let trouble = trouble.hint(format!("`{}` is kept as it was described before", self.loaded.site().cluster));
-                if self.failing.as_ref() != Some(&trouble) || patience == Patience::None {
-                    screen.trouble(&trouble);
-                }
-                self.failing = Some(trouble);
-            }
+            Ok(()) => self.await_verdict(patience, vault, screen).await,
+            Err(trouble) => self.fail(trouble, patience, screen),
         }
         // A file that changed while it was read is read again; one that was not known before is known from now on.
-        let after = marks_of(&self.loaded.sources);
+        let after = marks_of(&self.newest().sources);
         self.marks = after.into_iter().map(|(path, mark)| (path.clone(), now.get(&path).copied().unwrap_or(mark))).collect();
     }
 
+    fn newest(&self) -> &Loaded {
+        self.pending.last().map_or(&self.loaded, |pending| &pending.loaded)
+    }
+
+    fn path(&self) -> String {
+        self.loaded.described.path().display().to_string()
+    }
+
+    /// Reads the file, and offers what it says to the keeper, unless it says the same as what is kept.
+    async fn offer(&mut self, others: &[&Loaded], vault: &Arc<Vault>) -> Result<(), Trouble> {
+        let loaded = Loaded::read(self.loaded.described.path())?;
+        neighbours::check(others, &loaded)?;
+        let mut differences: Vec<String> = plan::redescribe(self.loaded.site(), loaded.site()).iter().map(ToString::to_string).collect();
+        differences.extend(access_differences(&self.loaded, &loaded));
+        if differences.is_empty() && self.pending.is_empty() {
+            self.loaded = loaded;
+            return Ok(());
+        }
+        let known = Before { loaded: &self.loaded, equipment: &self.equipment };
+        let equipment = Arc::new(equip::equip(&loaded, Some(known), vault).await?);
+        safekeeping::save(&loaded, Some(&self.loaded).filter(|_| self.pending.is_empty()), vault).await?;
+        let (offer, verdict) = Offer::new(loaded.site().clone(), equipment.clone());
+        self.pending.push(Pending { loaded, equipment, differences, verdict });
+        self.offers.send_replace(Some(Arc::new(offer)));
+        Ok(())
+    }
+
+    async fn await_verdict(&mut self, patience: Patience, vault: &Arc<Vault>, screen: &mut Screen) {
+        let Some(newest) = self.pending.last_mut() else { return };
+        match tokio::time::timeout(VERDICT_PATIENCE, newest.verdict.wait_for(Option::is_some)).await.map(|judged| judged.is_ok()) {
+            Ok(true) => self.conclude(patience, vault, screen).await,
+            _ => places::announce(&[format!(
+                "{} changed; the keeper of `{}` has not judged it within {} s, so it is still pending",
+                self.path(),
+                self.loaded.site().cluster,
+                VERDICT_PATIENCE.as_secs()
+            )]),
+        }
+    }
+
+    /// Follows the verdicts. Those of earlier descriptions are final once the newest has one.
+    async fn conclude(&mut self, patience: Patience, vault: &Arc<Vault>, screen: &mut Screen) {
+        let mut void = Vec::new();
+        for pending in std::mem::take(&mut self.pending) {
+            let Pending { loaded, equipment, differences, verdict } = pending;
+            let verdict = verdict.borrow().clone();
+            match verdict {
+                Some(Verdict::TakenOver { forgotten }) => {
+                    self.failing = None;
+                    self.equipment = equipment;
+                    void.push(std::mem::replace(&mut self.loaded, loaded));
+                    safekeeping::forget(&self.loaded.site().cluster, &forgotten, vault).await;
+                    self.announce(&differences);
+                }
+                Some(Verdict::Refused(objections)) => {
+                    let trouble = refusal(&loaded.described, &objections);
+                    void.push(loaded);
+                    self.fail(trouble, patience, screen);
+                }
+                None => void.push(loaded),
+            }
+        }
+        safekeeping::tidy(&self.loaded, &void, vault).await;
+    }
+
+    fn fail(&mut self, trouble: Trouble, patience: Patience, screen: &mut Screen) {
+        let trouble = trouble.hint(format!("`{}` is kept as it was described before", self.loaded.site().cluster));
+        if self.failing.as_ref() != Some(&trouble) || patience == Patience::None {
+            screen.trouble(&trouble);
+        }
+        self.failing = Some(trouble);
+    }
+
     fn announce(&self, differences: &[String]) {
-        let path = self.loaded.described.path().display();
+        let path = self.path();
         for difference in differences {
             tracing::info!(file = %path, %difference, "the site was described anew");
         }
@@ -97,42 +192,30 @@ impl KeptSite {
         let lines = differences.iter().map(|difference| format!("  {difference}"));
         places::announce(&std::iter::once(heading).chain(lines).collect::<Vec<String>>());
     }
-
-    /// Reads the file, and hands what it says to the keeper. Returns the differences in words.
-    async fn take_over(&mut self, vault: &Arc<Vault>) -> Result<Vec<String>, Trouble> {
-        let loaded = Loaded::read(self.loaded.described.path())?;
-        let change = plan::redescribe(self.loaded.site(), loaded.site());
-        if !change.refused.is_empty() {
-            let mut trouble = Trouble::failed(format!("{} changes what cannot change", loaded.described.path().display()));
-            for refused in &change.refused {
-                trouble = trouble.detail(format!("{}: {refused}", loaded.described.locate(place_of(refused))));
-            }
-            return Err(trouble);
-        }
-        let mut differences: Vec<String> = change.differences.iter().map(ToString::to_string).collect();
-        differences.extend(access_differences(&self.loaded, &loaded));
-        if differences.is_empty() {
-            self.loaded = loaded;
-            return Ok(differences);
-        }
-        let before = self.equipment.borrow().clone();
-        let Some(before) = before else { return Err(Trouble::failed("the site is not kept")) };
-        let known = Before { loaded: &self.loaded, equipment: &before };
-        let equipment = equip::equip(&loaded, Some(known), vault, before.refitted.clone()).await?;
-        self.equipment.send_replace(Some(Arc::new(equipment)));
-        self.loaded = loaded;
-        Ok(differences)
-    }
 }
 
-fn place_of(refused: &Unchangeable) -> Place<'_> {
-    match refused {
-        Unchangeable::ClusterName { .. } => Place::Cluster,
-        Unchangeable::Subscription { .. } => Place::Subscription,
-        Unchangeable::ResourceGroup { .. } => Place::ResourceGroup,
-        Unchangeable::Role { machine, .. } => Place::Role(machine),
-        Unchangeable::ControlPlaneMachine { machine } => Place::Machine(machine),
+/// What speaks against a description, with the lines of the file. A machine that is left out has none.
+pub fn refusal(described: &Described, objections: &[Objection]) -> Trouble {
+    let path = described.path().display();
+    let mut trouble = Trouble::failed(format!("{path} changes what cannot change"));
+    for objection in objections {
+        let place = place_of(objection).map_or_else(|| path.to_string(), |place| described.locate(place));
+        trouble = trouble.detail(format!("{place}: {objection}"));
     }
+    trouble
+}
+
+fn place_of(objection: &Objection) -> Option<Place<'_>> {
+    Some(match objection {
+        Objection::ClusterName { .. } => Place::Cluster,
+        Objection::Subscription { .. } => Place::Subscription,
+        Objection::ResourceGroup { .. } => Place::ResourceGroup,
+        Objection::Role { machine, .. } => Place::Role(machine),
+        Objection::Readdressed { machine, .. } | Objection::BmcTaken { machine, .. } | Objection::TakenByUndescribed { machine, .. } => {
+            Place::Machine(machine)
+        }
+        Objection::LeftOut { .. } => return None,
+    })
 }
 
 /// How devices are reached, where that is not part of the site's description. It may always change.
@@ -173,43 +256,19 @@ fn marks_of(paths: &[PathBuf]) -> Marks {
 }
 
 /// Looks at the files until `shutdown`; at once and without patience when `hangup` comes.
-pub async fn watch_files(
-    mut sites: Vec<KeptSite>,
-    vault: Arc<Vault>,
-    mut hangup: Signal,
-    mut refitted: mpsc::UnboundedReceiver<Refitted>,
-    shutdown: CancellationToken,
-) {
+pub async fn watch_files(mut sites: Vec<KeptSite>, vault: Arc<Vault>, mut hangup: Signal, shutdown: CancellationToken) {
     let mut screen = Screen::of_process();
     loop {
         let patience = tokio::select! {
             () = shutdown.cancelled() => return,
-            Some(outcome) = refitted.recv() => {
-                tell(&outcome, &vault).await;
-                continue;
-            }
             Some(()) = hangup.recv() => Patience::None,
             () = tokio::time::sleep(LOOK_EVERY) => Patience::Settled,
         };
-        for site in &mut sites {
-            site.look(patience, &vault, &mut screen).await;
+        for place in 0..sites.len() {
+            let (before, rest) = sites.split_at_mut(place);
+            let Some((site, after)) = rest.split_first_mut() else { continue };
+            let others: Vec<&Loaded> = before.iter().chain(after.iter()).flat_map(KeptSite::descriptions).collect();
+            site.look(patience, &others, &vault, &mut screen).await;
         }
     }
-}
-
-/// Says what became of machines that are no longer described. Their secrets go with them.
-pub async fn tell(outcome: &Refitted, vault: &Arc<Vault>) {
-    let cluster = &outcome.cluster;
-    let mut lines = Vec::new();
-    for machine in &outcome.forgotten {
-        if let Err(error) = vault.remove(&secret_of(cluster, machine)).await {
-            tracing::warn!(%machine, %error, "the login of a machine that is gone cannot be removed");
-        }
-        lines.push(format!("{cluster}: machine {machine} is gone"));
-    }
-    lines.extend(outcome.kept.iter().map(|(machine, why)| format!("{cluster}: machine {machine} stays for now: {why}")));
-    for line in &lines {
-        tracing::info!("{line}");
-    }
-    places::announce(&lines);
 }

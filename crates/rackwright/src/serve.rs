@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use keeper::{Keeper, Refitted, enroll_site};
-use model::{Clock, ClusterName, KeeperState, Site, SiteMachine, keys};
+use keeper::{Equipment, Keeper, KeeperError, enroll_site};
+use model::{Clock, ClusterName, KeeperState, Site, keys};
 use store::{SharedStore, SqliteStore, SystemClock, Vault};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,8 @@ use crate::cli::trouble::{Exit, Trouble};
 use crate::equip::equip;
 use crate::places::{self, Signals};
 use crate::reload::{self, KeptSite};
-use crate::site_file::{Loaded, Place};
+use crate::safekeeping;
+use crate::site_file::{Loaded, neighbours};
 
 /// Where the API listens unless told otherwise: RACK on a telephone's keys.
 pub const LISTEN: &str = "127.0.0.1:7225";
@@ -76,29 +77,10 @@ pub fn load_all(paths: &[PathBuf]) -> Result<Vec<Loaded>, Trouble> {
     let mut loaded: Vec<Loaded> = Vec::new();
     for path in paths {
         let next = Loaded::read(path)?;
-        let cluster = &next.site().cluster;
-        if let Some(first) = loaded.iter().find(|known| known.site().cluster == *cluster) {
-            let places = [first, &next].map(|loaded| loaded.described.locate(Place::Cluster));
-            return Err(Trouble { details: places.into(), ..Trouble::failed(format!("cluster `{cluster}` is described twice")) });
-        }
-        refuse_shared_bmcs(&loaded, &next)?;
+        neighbours::check(&loaded.iter().collect::<Vec<_>>(), &next)?;
         loaded.push(next);
     }
     Ok(loaded)
-}
-
-/// Two keepers at one BMC would undo each other's work.
-fn refuse_shared_bmcs(known: &[Loaded], next: &Loaded) -> Result<(), Trouble> {
-    for machine in &next.site().machines {
-        let address = &machine.hardware.bmc_address;
-        let is_same = |other: &&SiteMachine| other.hardware.bmc_address.eq_ignore_ascii_case(address);
-        let found = known.iter().find_map(|loaded| Some((loaded, loaded.site().machines.iter().find(is_same)?)));
-        if let Some((loaded, other)) = found {
-            let places = [loaded.described.locate(Place::Machine(&other.name)), next.described.locate(Place::Machine(&machine.name))];
-            return Err(Trouble { details: places.into(), ..Trouble::failed(format!("BMC {address} is in two sites")) });
-        }
-    }
-    Ok(())
 }
 
 /// A running control plane: store, keepers and API.
@@ -108,7 +90,6 @@ pub struct ControlPlane {
     pub store: SharedStore,
     vault: Arc<Vault>,
     kept: Vec<KeptSite>,
-    refitted: (mpsc::UnboundedSender<Refitted>, Option<mpsc::UnboundedReceiver<Refitted>>),
     keeper_states: BTreeMap<ClusterName, watch::Receiver<KeeperState>>,
     keepers: JoinSet<()>,
     faces: JoinSet<()>,
@@ -125,20 +106,23 @@ impl ControlPlane {
         let store: SharedStore = Arc::new(store);
         let vault = Vault::open(store.clone(), &dir.join("vault.key")).await;
         let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
-        let (told, outcomes) = mpsc::unbounded_channel();
         let mut plane = ControlPlane {
             address,
             sites: Vec::new(),
             store: store.clone(),
             vault,
             kept: Vec::new(),
-            refitted: (told, Some(outcomes)),
             keeper_states: BTreeMap::new(),
             keepers: JoinSet::new(),
             faces: JoinSet::new(),
         };
+        // Nobody is called before every site is enrolled.
+        let mut enrolled = Vec::new();
         for loaded in sites {
-            plane.keep(loaded, &clock, shutdown).await?;
+            enrolled.push(plane.enrol(loaded, &clock).await?);
+        }
+        for (loaded, equipment) in enrolled {
+            plane.keep(loaded, equipment, &clock, shutdown);
         }
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
         plane.faces.spawn(cache.clone().follow(store.clone(), shutdown.clone()));
@@ -153,19 +137,39 @@ impl ControlPlane {
         Ok(plane)
     }
 
-    /// Enrols a site and starts its keeper.
-    async fn keep(&mut self, loaded: Loaded, clock: &Arc<dyn Clock>, shutdown: &CancellationToken) -> Result<(), Trouble> {
-        let equipment = Arc::new(equip(&loaded, None, &self.vault, self.refitted.0.clone()).await?);
-        let site = loaded.site().clone();
-        let enrolment = enroll_site(&self.store, clock.as_ref(), &site).await;
-        let enrolment = enrolment.map_err(|error| Trouble::caused("the site cannot be enrolled", &error))?;
-        if !enrolment.forgotten_machines.is_empty() {
-            let outcome = Refitted { cluster: site.cluster.clone(), forgotten: enrolment.forgotten_machines, kept: BTreeMap::new() };
-            reload::tell(&outcome, &self.vault).await;
+    /// Enrols a site, with the ways to its devices.
+    async fn enrol(&self, loaded: Loaded, clock: &Arc<dyn Clock>) -> Result<(Loaded, Arc<Equipment>), Trouble> {
+        let equipment = equip(&loaded, None, &self.vault).await?;
+        let site = loaded.site();
+        let enrolment = enroll_site(&self.store, clock.as_ref(), site).await.map_err(|error| match error {
+            KeeperError::Objections { objections, .. } => reload::refusal(&loaded.described, &objections),
+            error => Trouble::caused("the site cannot be enrolled", &error),
+        })?;
+        safekeeping::forget(&site.cluster, &enrolment.forgotten_machines, &self.vault).await;
+        safekeeping::save(&loaded, None, &self.vault).await?;
+        let gone = enrolment.forgotten_machines.iter().map(|machine| format!("{}: machine {machine} is gone", site.cluster));
+        let undescribed = enrolment.undescribed.iter().map(|(machine, busy)| {
+            format!(
+                "{}: machine {machine} is not described any more, but {busy}: it stays, nothing is asked of it, and what runs on it fails; \
+                 put it back into {}",
+                site.cluster,
+                loaded.described.path().display()
+            )
+        });
+        let lines: Vec<String> = gone.chain(undescribed).collect();
+        for line in &lines {
+            tracing::warn!("{line}");
         }
+        places::announce(&lines);
+        Ok((loaded, Arc::new(equipment)))
+    }
+
+    /// Starts the keeper of a site.
+    fn keep(&mut self, loaded: Loaded, equipment: Arc<Equipment>, clock: &Arc<dyn Clock>, shutdown: &CancellationToken) {
+        let site = loaded.site().clone();
         let (state, how_it_is) = watch::channel(KeeperState::Starting);
         self.keeper_states.insert(site.cluster.clone(), how_it_is);
-        let (newest, descriptions) = watch::channel(Some(equipment.clone()));
+        let (offers, offered) = watch::channel(None);
         let keeper = Keeper {
             cluster: site.cluster.clone(),
             // A data directory has one process, so what this name held before has ended.
@@ -174,13 +178,13 @@ impl ControlPlane {
             clock: clock.clone(),
             bmcs: equipment.bmcs.clone(),
             undercloud: equipment.undercloud.clone(),
-            equipment: descriptions,
+            offers: offered,
+            taken_over: watch::Sender::new(None),
             state,
         };
         self.keepers.spawn(keeper.run_for_ever(shutdown.clone()));
-        self.kept.push(KeptSite::new(loaded, newest));
+        self.kept.push(KeptSite::new(loaded, equipment, offers));
         self.sites.push(site);
-        Ok(())
     }
 
     /// Clusters that are stored, and that none of the files describes.
@@ -192,9 +196,8 @@ impl ControlPlane {
 
     /// Takes changes of the site files over while they are kept.
     pub fn watch_files(&mut self, hangup: Signal, shutdown: &CancellationToken) {
-        let Some(outcomes) = self.refitted.1.take() else { return };
         let kept = std::mem::take(&mut self.kept);
-        self.faces.spawn(reload::watch_files(kept, self.vault.clone(), hangup, outcomes, shutdown.clone()));
+        self.faces.spawn(reload::watch_files(kept, self.vault.clone(), hangup, shutdown.clone()));
     }
 
     /// Waits until everything has ended after a shutdown. A client that dawdles is not waited for.

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::context::Home;
 use crate::cli::simulator::Simulator;
 use crate::cli::trouble::Trouble;
+use crate::private_file;
 use crate::site_file::Described;
 use crate::site_file::written::{self, LoginTable, Reach};
 
@@ -276,16 +277,6 @@ fn generated_machine(machine: &sim::MachineSpec) -> Result<SiteMachine, InvalidN
     })
 }
 
-/// Whole or not at all, and for its owner only.
 fn write_private(path: &Path, text: &str) -> Result<(), Trouble> {
-    use std::io::Write;
-    use std::os::unix::fs::OpenOptionsExt;
-    let temporary = path.with_extension("new");
-    let write = || -> std::io::Result<()> {
-        let mut file = std::fs::OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)
-    };
-    write().map_err(|error| Trouble::caused(&format!("{} cannot be written", path.display()), &error))
+    private_file::replace(path, text).map_err(|error| Trouble::caused(&format!("{} cannot be written", path.display()), &error))
 }

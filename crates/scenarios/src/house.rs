@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use keeper::{Equipment, Keeper, LEASE_TTL, Refitted, VaultCredentials, enroll_site};
+use keeper::{Equipment, Keeper, LEASE_TTL, Offer, VaultCredentials, Verdict, enroll_site};
 use kubernetes::Undercloud;
 use model::{
     Clock, ClusterName, Hardware, Home, KeeperState, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing,
@@ -17,7 +17,7 @@ use redfish::{Bmc, Transport};
 use serde_json::Value;
 use sim::SiteSpec;
 use store::{MemoryStore, SharedStore, TokioClock, Vault};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -40,7 +40,8 @@ pub struct House {
     plane: JoinSet<()>,
     stop_world: CancellationToken,
     keeper_state: watch::Sender<KeeperState>,
-    equipment: watch::Sender<Option<Arc<Equipment>>>,
+    offers: watch::Sender<Option<Arc<Offer>>>,
+    taken_over: watch::Sender<Option<Arc<Equipment>>>,
 }
 
 /// An HTTP answer.
@@ -85,7 +86,8 @@ impl House {
             plane,
             stop_world,
             keeper_state,
-            equipment: watch::Sender::new(None),
+            offers: watch::Sender::new(None),
+            taken_over: watch::Sender::new(None),
         }
     }
 
@@ -134,40 +136,57 @@ impl House {
     }
 
     async fn keeper(&self, store: SharedStore) -> Keeper {
-        let mut bmcs = BTreeMap::new();
-        for (described, machine) in self.definition.machines.iter().zip(self.site.layout().machines()) {
-            let secret = described.hardware.credentials.clone();
-            let login = format!("{}\n{}", machine.bmc_user, machine.bmc_password);
-            self.vault.save(&secret, login.as_bytes()).await.expect("the vault takes secrets");
-            let service = self.site.redfish(&machine.name).expect("every machine has a BMC");
-            let credentials = Arc::new(VaultCredentials::new(self.vault.clone(), secret));
-            let address = "http://bmc.invalid".parse().expect("a constant address");
-            bmcs.insert(
-                described.name.clone(),
-                Bmc::of_machine(Transport::in_process(service), address, credentials, &described.hardware.serial_number),
-            );
-        }
+        let Equipment { bmcs, undercloud } = self.equipment_of(&self.definition).await;
         Keeper {
             cluster: self.definition.cluster.clone(),
             holder: "local".to_owned(),
             store,
             clock: self.clock.clone(),
             bmcs,
-            undercloud: Undercloud::in_process(self.authorized_kubernetes()),
-            equipment: self.equipment.subscribe(),
+            undercloud,
+            offers: self.offers.subscribe(),
+            taken_over: self.taken_over.clone(),
             state: self.keeper_state.clone(),
         }
     }
 
-    /// Gives the running keeper another description of its site, with new ways to all devices; returns what it makes of it.
-    pub async fn describe_anew(&self, change: impl FnOnce(&mut Site)) -> mpsc::UnboundedReceiver<Refitted> {
+    /// New ways to all devices of a description. A machine is recognized by its serial number, whatever it is called.
+    async fn equipment_of(&self, site: &Site) -> Equipment {
+        let mut bmcs = BTreeMap::new();
+        for described in &site.machines {
+            let machines = self.site.layout().machines();
+            let machine = machines.iter().find(|machine| machine.serial_number == described.hardware.serial_number);
+            let machine = machine.expect("what is described is simulated");
+            let secret = described.hardware.credentials.clone();
+            let login = format!("{}\n{}", machine.bmc_user, machine.bmc_password);
+            self.vault.save(&secret, login.as_bytes()).await.expect("the vault takes secrets");
+            let service = self.site.redfish(&machine.name).expect("every machine has a BMC");
+            let credentials = Arc::new(VaultCredentials::new(self.vault.clone(), secret));
+            let address = described.hardware.bmc_address.parse().expect("an address is a URL");
+            let bmc = Bmc::of_machine(Transport::in_process(service), address, credentials, &described.hardware.serial_number);
+            bmcs.insert(described.name.clone(), bmc);
+        }
+        Equipment { bmcs, undercloud: Undercloud::in_process(self.authorized_kubernetes()) }
+    }
+
+    /// Offers the running keeper another description of its site, with new ways to all devices; returns its verdict.
+    pub async fn describe_anew(&self, change: impl FnOnce(&mut Site)) -> Verdict {
         let mut site = self.definition.clone();
         change(&mut site);
-        let Keeper { mut bmcs, undercloud, .. } = self.keeper(self.store.clone()).await;
-        bmcs.retain(|name, _| site.machines.iter().any(|machine| machine.name == *name));
-        let (refitted, outcomes) = mpsc::unbounded_channel();
-        self.equipment.send_replace(Some(Arc::new(Equipment { site, bmcs, undercloud, refitted })));
-        outcomes
+        let equipment = Arc::new(self.equipment_of(&site).await);
+        let (offer, mut verdict) = Offer::new(site, equipment);
+        self.offers.send_replace(Some(Arc::new(offer)));
+        let verdict = verdict.wait_for(Option::is_some).await.expect("the keeper judges");
+        verdict.clone().expect("it was waited for")
+    }
+
+    /// The process ends, its file is changed, and it is started again.
+    pub async fn restart_described(&mut self, change: impl FnOnce(&mut Site)) {
+        self.crash().await;
+        change(&mut self.definition);
+        enroll_site(&self.store, self.clock.as_ref(), &self.definition).await.expect("the site is enrolled again");
+        self.start_control_plane().await;
+        self.settle().await;
     }
 
     /// The undercloud's API with the token that a kubeconfig would carry.
@@ -197,6 +216,8 @@ impl House {
     pub async fn crash(&mut self) {
         self.plane.abort_all();
         while self.plane.join_next().await.is_some() {}
+        self.offers.send_replace(None);
+        self.taken_over.send_replace(None);
         self.api = Router::new();
     }
 
@@ -291,7 +312,7 @@ fn definition_of(site: &sim::Site) -> Site {
                 slot: machine.slot,
                 sku: machine.model.to_owned(),
                 serial_number: machine.serial_number.clone(),
-                bmc_address: "http://bmc.invalid".to_owned(),
+                bmc_address: format!("http://{}.bmc.invalid", machine.name),
                 bmc_mac: machine.bmc_mac.clone(),
                 boot_mac: machine.boot_mac.clone(),
                 credentials: SecretRef::new(format!("bmc/site1/{}", machine.name)),

@@ -3,6 +3,7 @@ site 4 racks of 3
 fault bmc-error rack1compute01
 after 2m
 look at rack1compute01
+clear fault bmc-error rack1compute01
 fault bmc-error rack1compute01 status=503 for 10m
 alice restart rack1compute01
 after 5m

@@ -5,6 +5,7 @@ after 2m
 look at rack1compute01
 alice restart rack1compute01
 until done
+clear fault bmc-slow rack1compute01
 fault bmc-slow rack1compute01 ms=20000 for 30m
 after 3m
 look at rack1compute01

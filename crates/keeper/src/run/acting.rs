@@ -99,7 +99,8 @@ impl Loop {
             false
         });
         self.asks_under_way += 1;
-        let bmc = self.keeper.bmcs.get(&step.machine).cloned();
+        let bmc = self.keeper.bmcs.get(&step.machine).filter(|_| !devices::is_for_node(step.ask)).cloned();
+        let call = bmc.as_ref().and_then(|_| self.calls.begin(&step.machine));
         let undercloud = self.keeper.undercloud.clone();
         let events = self.events.clone();
         let turns = devices::is_for_node(step.ask).then(|| self.node_asks.clone());
@@ -112,9 +113,9 @@ impl Loop {
                 Ok(_) => devices::request(&step, bmc.as_ref(), &undercloud).await,
                 Err(_) => Err(Fault::new(FaultClass::Busy, Delivery::No, "it waited too long for its turn at the undercloud")),
             };
-            drop(turn);
+            drop((turn, call));
             // The loop is gone only when the keeper is.
-            let _ = events.send(Event::Answered { step, result }).await;
+            let _ = events.send(Event::Answered { step, bmc, result }).await;
         });
     }
 }

@@ -8,7 +8,7 @@ use tracing::{error, warn};
 
 use super::Loop;
 use crate::devices;
-use crate::eyes::{self, Event};
+use crate::eyes::{self, Event, Line};
 use crate::polls::Soon;
 
 impl Loop {
@@ -45,9 +45,11 @@ impl Loop {
         for machine in self.polls.take_due(now) {
             let Some(bmc) = self.keeper.bmcs.get(&machine).cloned() else { continue };
             let events = self.events.clone();
+            let call = self.calls.begin(&machine);
             self.tasks.spawn(async move {
                 let result = bmc.observe_power().await;
-                let _ = events.send(Event::Power { machine, looked_at: now, result }).await;
+                drop(call);
+                let _ = events.send(Event::Power { machine, bmc, looked_at: now, result }).await;
             });
         }
         if now >= self.contact_due {
@@ -64,10 +66,17 @@ impl Loop {
     pub(super) fn take_event(&mut self, event: Event) {
         let now = self.now();
         match event {
-            Event::Power { machine, looked_at, result } => {
+            Event::Power { machine, bmc, looked_at, result } => {
                 let soon = self.polls.answered(&machine);
                 // It was taken out of the site while it was looked at.
                 if !self.books.snapshot.machines.contains_key(&machine) {
+                    return;
+                }
+                // What a BMC said that was replaced meanwhile says nothing of its successor.
+                if !self.is_current(&machine, &bmc) {
+                    if self.keeper.bmcs.contains_key(&machine) {
+                        self.polls.schedule(&machine, now);
+                    }
                     return;
                 }
                 eyes::note_power(&mut self.books, &machine, looked_at, result, now);
@@ -90,15 +99,20 @@ impl Loop {
                     self.contact_due = at;
                 }
             }
-            Event::Answered { step, result } => {
+            Event::Answered { step, bmc, result } => {
                 self.asks_under_way = self.asks_under_way.saturating_sub(1);
                 if let Err(fault) = &result {
                     warn!(machine = %step.machine, ask = %step.ask, %fault, "a device did not do what it was asked");
                 }
-                eyes::note_answer(&mut self.books, &step, result, now);
+                let line = if bmc.is_none_or(|bmc| self.is_current(&step.machine, &bmc)) { Line::Present } else { Line::Replaced };
+                eyes::note_answer(&mut self.books, &step, result, line, now);
                 self.schedule_look(&step.machine);
             }
         }
+    }
+
+    fn is_current(&self, machine: &MachineName, bmc: &redfish::Bmc) -> bool {
+        self.keeper.bmcs.get(machine).is_some_and(|current| current.is_same_as(bmc))
     }
 
     pub(super) fn schedule_look(&mut self, machine: &MachineName) {

@@ -2,14 +2,14 @@
 //! and how it takes over a new description of its site in `refitting`.
 
 mod acting;
+mod calls;
 mod listening;
 mod looking;
 mod refitting;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::{KeeperState, MachineName, Span, Timestamp, keys};
+use model::{KeeperState, Span, Timestamp, keys};
 use store::Watch;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
@@ -21,7 +21,8 @@ use crate::books::Books;
 use crate::eyes::{Event, NodeNames};
 use crate::lease::Tenure;
 use crate::polls::Polls;
-use crate::{Equipment, Keeper, KeeperError, PLAN_EVERY, STOP_TIMEOUT};
+use crate::{Keeper, KeeperError, Offer, PLAN_EVERY, STOP_TIMEOUT};
+use calls::Calls;
 use listening::Ears;
 
 /// Events that may wait to be taken in. Their senders wait when it is full.
@@ -41,8 +42,8 @@ struct Loop {
     /// Looks and requests under way; dropped with the loop, so that a keeper that stops asks nothing more.
     tasks: JoinSet<()>,
     node_watch: Option<AbortHandle>,
-    /// Machines that are no longer described, and stay until nothing is left to be done for them.
-    leaving: BTreeSet<MachineName>,
+    /// Who is calling each BMC just now.
+    calls: Calls,
     asks_under_way: usize,
     /// Requests to the undercloud take turns: one API server serves the whole site.
     node_asks: Arc<Semaphore>,
@@ -90,7 +91,8 @@ impl Keeper {
     }
 
     /// Keeps the cluster until `shutdown`, or until it loses its lease or its store.
-    pub async fn run(self, shutdown: CancellationToken) -> Result<(), KeeperError> {
+    pub async fn run(mut self, shutdown: CancellationToken) -> Result<(), KeeperError> {
+        self.take_newest_devices();
         let cluster = self.cluster.clone();
         let failed = |source| KeeperError::Store { cluster: cluster.clone(), source };
         let awaiting = KeeperState::AwaitingLease { since: self.clock.now() };
@@ -123,13 +125,14 @@ impl Keeper {
             events,
             tasks: JoinSet::new(),
             node_watch: None,
-            leaving: BTreeSet::new(),
+            calls: Calls::default(),
             asks_under_way: 0,
             node_asks: Arc::new(Semaphore::new(MAX_NODE_ASKS)),
             planned_at: None,
             watch_lost: false,
             rounded_at: (started_at, Instant::now()),
         };
+        the_loop.note_undescribed();
         the_loop.refit().await?;
         the_loop.open_eyes();
         let result = the_loop.turn(inbox, watch, &shutdown).await;
@@ -164,10 +167,7 @@ impl Loop {
                 changes = watch.next() => {
                     self.take_requests(changes.map_err(|source| failed(&self.keeper.cluster, source))?);
                 }
-                () = described_anew(&mut self.keeper.equipment) => {
-                    self.refit().await?;
-                    self.watch_nodes();
-                }
+                () = described_anew(&mut self.keeper.offers) => self.refit().await?,
                 Some(event) = inbox.recv() => {
                     self.take_event(event);
                     for event in waiting(&mut inbox) {
@@ -179,7 +179,6 @@ impl Loop {
             self.check_clock()?;
             if self.is_plan_due() {
                 self.plan_and_act().await?;
-                self.let_go().await?;
             }
             self.reap()?;
         }
@@ -252,8 +251,8 @@ fn waiting<T>(inbox: &mut mpsc::Receiver<T>) -> impl Iterator<Item = T> {
 }
 
 /// Waits for another description; for ever, if nobody is left who could give one.
-async fn described_anew(equipment: &mut watch::Receiver<Option<Arc<Equipment>>>) {
-    if equipment.changed().await.is_err() {
+async fn described_anew(offers: &mut watch::Receiver<Option<Arc<Offer>>>) {
+    if offers.changed().await.is_err() {
         std::future::pending::<()>().await;
     }
 }

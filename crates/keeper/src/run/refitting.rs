@@ -1,96 +1,99 @@
-//! Taking over a new description of the site, between two plans: documents first, then the ways to the devices.
+//! Taking over a new description of the site, between two plans: documents first, then the ways to the devices. What
+//! speaks against a description is decided by `plan`; then nothing of it is taken over.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::MachineName;
-use plan::Enrolment;
-use tracing::info;
+use plan::Objection;
+use tracing::{info, warn};
 
 use super::Loop;
 use crate::enroll::{commit_of, load_racks};
-use crate::{Equipment, KeeperError, Refitted};
+use crate::{Equipment, Keeper, KeeperError, Offer, Verdict};
+
+impl Keeper {
+    /// A keeper that begins again goes on with what was taken over last.
+    pub(super) fn take_newest_devices(&mut self) {
+        if let Some(newest) = self.taken_over.borrow().clone() {
+            self.bmcs = newest.bmcs.clone();
+            self.undercloud = newest.undercloud.clone();
+        }
+    }
+}
 
 impl Loop {
-    /// Takes over the newest description, if there is one.
+    /// Judges the newest description, unless it was judged, and takes it over if nothing speaks against it.
     pub(super) async fn refit(&mut self) -> Result<(), KeeperError> {
-        let Some(equipment) = self.keeper.equipment.borrow_and_update().clone() else { return Ok(()) };
-        self.enrol(&equipment).await?;
-        self.take_devices(&equipment);
-        info!(cluster = %self.keeper.cluster, machines = self.books.snapshot.machines.len(), "a new description was taken over");
-        Ok(())
-    }
-
-    /// Forgets machines that were kept only for as long as something was to be done for them.
-    pub(super) async fn let_go(&mut self) -> Result<(), KeeperError> {
-        let snapshot = &self.books.snapshot;
-        let is_done = |name: &MachineName| {
-            let running = snapshot.running_on(name).map(|operation| &operation.id);
-            snapshot.machines.get(name).is_some_and(|machine| plan::why_keep(machine, running).is_none())
-        };
-        if !self.leaving.iter().any(is_done) {
+        let Some(offer) = self.keeper.offers.borrow_and_update().clone() else { return Ok(()) };
+        if offer.verdict.borrow().is_some() {
             return Ok(());
         }
-        let Some(equipment) = self.keeper.equipment.borrow().clone() else { return Ok(()) };
-        let enrolment = self.enrol(&equipment).await?;
-        self.drop_devices(&enrolment.forgotten_machines);
+        let verdict = match self.enrol(&offer).await? {
+            Ok(verdict) => {
+                self.take_devices(&offer.equipment);
+                self.note_undescribed();
+                info!(cluster = %self.keeper.cluster, machines = self.books.snapshot.machines.len(), "a new description was taken over");
+                verdict
+            }
+            Err(objections) => {
+                warn!(cluster = %self.keeper.cluster, objections = objections.len(), "a new description was refused");
+                Verdict::Refused(objections)
+            }
+        };
+        // Whoever described the site may not wait for it.
+        offer.verdict.send_replace(Some(verdict));
         Ok(())
     }
 
-    async fn enrol(&mut self, equipment: &Arc<Equipment>) -> Result<Enrolment, KeeperError> {
+    async fn enrol(&mut self, offer: &Offer) -> Result<Result<Verdict, Vec<Objection>>, KeeperError> {
         let (mut stored, mut revisions) = self.books.stored();
-        load_racks(&self.keeper.store, &equipment.site, &mut stored, &mut revisions).await?;
-        let enrolment = plan::enroll(&stored, &equipment.site, self.now());
-        let commit = commit_of(&enrolment, &equipment.site, &revisions).fenced(self.tenure.fence());
+        load_racks(&self.keeper.store, &self.keeper.cluster, &mut stored, &mut revisions).await?;
+        let enrolment = match plan::enroll(&stored, &offer.site, self.now()) {
+            Ok(enrolment) => enrolment,
+            Err(objections) => return Ok(Err(objections)),
+        };
+        let commit = commit_of(&enrolment, &offer.site, &revisions).fenced(self.tenure.fence());
         if !commit.writes.is_empty() {
             let committed = self.keeper.store.commit(commit).await;
             let revision = committed.map_err(|source| KeeperError::Store { cluster: self.keeper.cluster.clone(), source })?;
             self.books.take_enrolment(&enrolment, revision);
         }
-        let leaving: BTreeSet<MachineName> = enrolment.kept.keys().cloned().collect();
-        // What has been said is not said again at every plan.
-        if leaving != self.leaving || !enrolment.forgotten_machines.is_empty() {
-            let cluster = self.keeper.cluster.clone();
-            let told = Refitted { cluster, forgotten: enrolment.forgotten_machines.clone(), kept: enrolment.kept.clone() };
-            // Whoever described the site may not wait for the outcome.
-            let _ = equipment.refitted.send(told);
-        }
-        self.leaving = leaving;
-        Ok(enrolment)
+        Ok(Ok(Verdict::TakenOver { forgotten: enrolment.forgotten_machines }))
     }
 
-    fn take_devices(&mut self, equipment: &Equipment) {
-        let now = self.now();
+    /// A machine without a way to its BMC is one that no description names.
+    pub(super) fn note_undescribed(&mut self) {
+        let snapshot = &mut self.books.snapshot;
+        snapshot.undescribed = snapshot.machines.keys().filter(|name| !self.keeper.bmcs.contains_key(*name)).cloned().collect();
+        self.books.mark_all();
+    }
+
+    fn take_devices(&mut self, equipment: &Arc<Equipment>) {
+        self.keeper.taken_over.send_replace(Some(equipment.clone()));
         self.keeper.undercloud = equipment.undercloud.clone();
-        self.contact_due = now;
-        let mut before = std::mem::replace(&mut self.keeper.bmcs, equipment.bmcs.clone());
-        for machine in &self.leaving {
-            if let Some(bmc) = before.remove(machine) {
-                self.keeper.bmcs.insert(machine.clone(), bmc);
-            }
-        }
-        let is_old = |machine: &MachineName, bmc: &redfish::Bmc| before.get(machine).is_some_and(|before| before.is_same_as(bmc));
-        let known = |machine: &MachineName| self.books.snapshot.machines.contains_key(machine);
-        for (machine, _) in self.keeper.bmcs.iter().filter(|(machine, bmc)| known(machine) && !is_old(machine, bmc)) {
-            self.polls.schedule(machine, now);
-        }
-        before.retain(|machine, bmc| !self.keeper.bmcs.get(machine).is_some_and(|after| after.is_same_as(bmc)));
+        let before = std::mem::replace(&mut self.keeper.bmcs, equipment.bmcs.clone());
+        let is_kept = |machine: &MachineName, bmc: &redfish::Bmc| before.get(machine).is_some_and(|before| before.is_same_as(bmc));
+        let new: Vec<MachineName> =
+            equipment.bmcs.iter().filter(|(machine, bmc)| !is_kept(machine, bmc)).map(|(machine, _)| machine.clone()).collect();
         for (machine, bmc) in before {
+            if equipment.bmcs.get(&machine).is_some_and(|after| after.is_same_as(&bmc)) {
+                continue;
+            }
             self.ears.forget(&machine);
-            if !self.keeper.bmcs.contains_key(&machine) {
-                self.polls.forget(&machine);
-            }
-            self.tasks.spawn(async move { bmc.close().await });
+            self.polls.forget(&machine);
+            self.tasks.spawn(self.calls.end_session(&machine, bmc));
         }
-    }
-
-    fn drop_devices(&mut self, machines: &BTreeSet<MachineName>) {
-        for machine in machines {
-            self.polls.forget(machine);
-            self.ears.forget(machine);
-            if let Some(bmc) = self.keeper.bmcs.remove(machine) {
-                self.tasks.spawn(async move { bmc.close().await });
-            }
+        let now = self.now();
+        for machine in &new {
+            // What its predecessor told says nothing of this BMC.
+            self.books.observe(machine, |observation| {
+                observation.bmc = model::Contact::default();
+                observation.power = None;
+                true
+            });
+            self.polls.hasten(machine, now);
         }
+        self.contact_due = now;
+        self.watch_nodes();
     }
 }

@@ -2,10 +2,10 @@
 
 use expect_test::{Expect, expect};
 use model::{
-    ClusterName, Hardware, Hold, HoldOwner, Home, Limits, MachineName, OperationId, RackName, Role, SecretRef, Site, SiteMachine, SiteRack,
-    Standing,
+    ClusterName, DeviceAsk, Hardware, Hold, HoldOwner, Home, Limits, MachineName, NodeAsk, OperationId, RackName, Role, SecretRef, Site,
+    SiteMachine, SiteRack, Standing,
 };
-use plan::{Stored, enroll, redescribe, weaknesses};
+use plan::{Enrolment, Stored, enroll, redescribe, weaknesses};
 
 use crate::desk;
 
@@ -65,10 +65,8 @@ const SITE: &str = "k1=kcp@r1/1 k2=kcp@r2/1 k3=kcp@r3/1 sp=spare@r4/1 c1=compute
 fn check_change(change: impl FnOnce(&mut Site), expected: &Expect) {
     let (before, mut after) = (site(SITE), site(SITE));
     change(&mut after);
-    let change = redescribe(&before, &after);
-    let differences = change.differences.iter().map(|difference| format!("{difference}\n"));
-    let refused = change.refused.iter().map(|refused| format!("refused: {refused}\n"));
-    expected.assert_eq(&differences.chain(refused).collect::<String>());
+    let differences = redescribe(&before, &after);
+    expected.assert_eq(&differences.iter().map(|difference| format!("{difference}\n")).collect::<String>());
 }
 
 #[test]
@@ -94,56 +92,97 @@ fn a_new_description_is_compared_in_words() {
     );
 }
 
+/// The documents of `SITE` after it was enrolled and kept.
+fn kept() -> Stored {
+    let Enrolment { cluster, racks, machines, .. } = enroll(&Stored::default(), &site(SITE), desk::morning()).unwrap();
+    let described = machines.keys().cloned().collect();
+    Stored { cluster, racks, machines, described, ..Stored::default() }
+}
+
+/// What becomes of the documents under another description, or what speaks against it.
+#[track_caller]
+fn check_enrolment(stored: &Stored, after: &Site, expected: &Expect) {
+    let told = match enroll(stored, after, desk::morning()) {
+        Ok(second) => {
+            let written = second.racks.keys().map(ToString::to_string).chain(second.machines.keys().map(ToString::to_string));
+            let forgotten = second.forgotten_racks.iter().map(ToString::to_string);
+            let forgotten = forgotten.chain(second.forgotten_machines.iter().map(ToString::to_string));
+            let lines = written.map(|name| format!("+ {name}\n")).chain(forgotten.map(|name| format!("- {name}\n")));
+            lines.chain(second.undescribed.iter().map(|(name, busy)| format!("= {name}: {busy}\n"))).collect::<String>()
+        }
+        Err(objections) => objections.iter().map(|objection| format!("refused: {objection}\n")).collect(),
+    };
+    expected.assert_eq(&told);
+}
+
+fn c1() -> MachineName {
+    MachineName::new("c1").unwrap()
+}
+
+fn restarted() -> Stored {
+    let mut stored = kept();
+    stored.running.insert(c1(), OperationId::new("8f3c"));
+    stored
+}
+
+fn changed(change: impl FnOnce(&mut Site)) -> Site {
+    let mut site = site(SITE);
+    change(&mut site);
+    site
+}
+
 #[test]
 fn what_a_description_cannot_change_is_refused() {
-    check_change(
-        |site| {
+    check_enrolment(
+        &kept(),
+        &changed(|site| {
             site.cluster = ClusterName::new("other").unwrap();
             site.home.subscription = "t".into();
             site.home.resource_group = "h".into();
-        },
+        }),
         &expect![[r#"
             refused: cluster `site1` cannot be renamed to `other` while it is kept
             refused: the subscription cannot change from `s` to `t`
             refused: the resource group cannot change from `g` to `h`
         "#]],
     );
-    check_change(
-        |site| {
+    check_enrolment(
+        &kept(),
+        &changed(|site| {
             site.machines[4].role = Role::Management;
             site.machines[3].standing = Standing::Provisioned;
             site.machines.remove(0);
-        },
+        }),
         &expect![[r#"
-            - machine k1
             refused: `c1` is compute and does not become management by being called so
+            refused: `k1` cannot be taken out: it is in the control plane; a control-plane machine has to stay
             refused: `sp` is the spare and does not become control plane by being called so
-            refused: `k1` is in the control plane and cannot be taken out of the file
         "#]],
     );
 }
 
-/// The documents of `SITE` after it was enrolled, and what then becomes of them under another description.
-#[track_caller]
-fn check_enrolment(prepare: impl FnOnce(&mut Stored), after: &str, expected: &Expect) {
-    let now = desk::morning();
-    let first = enroll(&Stored::default(), &site(SITE), now);
-    let mut stored = Stored { cluster: first.cluster, racks: first.racks, machines: first.machines, running: Default::default() };
-    prepare(&mut stored);
-    let second = enroll(&stored, &site(after), now);
-    let written = second.racks.keys().map(|name| format!("+ {name}\n")).chain(second.machines.keys().map(|name| format!("+ {name}\n")));
-    let forgotten = second.forgotten_racks.iter().map(|name| format!("- {name}\n"));
-    let forgotten = forgotten.chain(second.forgotten_machines.iter().map(|name| format!("- {name}\n")));
-    let kept = second.kept.iter().map(|(name, why)| format!("= {name}: {why}\n"));
-    expected.assert_eq(&written.chain(forgotten).chain(kept).collect::<String>());
+#[test]
+fn what_was_edited_while_nobody_kept_the_site_is_refused_alike() {
+    let stored = Stored { described: Default::default(), ..kept() };
+    check_enrolment(
+        &stored,
+        &changed(|site| {
+            site.home.resource_group = "h".into();
+            site.machines[3].standing = Standing::Provisioned;
+        }),
+        &expect![[r#"
+            refused: the resource group cannot change from `g` to `h`
+            refused: `sp` is the spare and does not become control plane by being called so
+        "#]],
+    );
 }
 
 #[test]
 fn a_machine_that_is_no_longer_described_is_forgotten_with_its_rack() {
-    check_enrolment(|_| {}, SITE, &expect![""]);
+    check_enrolment(&kept(), &site(SITE), &expect![""]);
     check_enrolment(
-        |_| {},
-        "k1=kcp@r1/1 k2=kcp@r2/1 k3=kcp@r3/1 c2=compute@r5/2",
+        &kept(),
+        &site("k1=kcp@r1/1 k2=kcp@r2/1 k3=kcp@r3/1 c2=compute@r5/2"),
         &expect![[r#"
             + r5
             + c2
@@ -154,36 +193,144 @@ fn a_machine_that_is_no_longer_described_is_forgotten_with_its_rack() {
     );
 }
 
+const WITHOUT_R4: &str = "k1=kcp@r1/1 k2=kcp@r2/1 k3=kcp@r3/1";
+
 #[test]
-fn a_machine_is_kept_while_something_is_still_to_be_done_for_it() {
-    let without_r4 = "k1=kcp@r1/1 k2=kcp@r2/1 k3=kcp@r3/1";
-    let c1 = || MachineName::new("c1").unwrap();
+fn a_machine_that_something_is_being_done_for_cannot_be_taken_out() {
     check_enrolment(
-        |stored| {
-            stored.running.insert(c1(), OperationId::new("8f3c"));
-        },
-        without_r4,
+        &restarted(),
+        &site(WITHOUT_R4),
         &expect![[r#"
-            - sp
-            = c1: operation 8f3c is at work on it; it goes when that has ended
+            refused: `c1` cannot be taken out: operation 8f3c is at work on it; wait for it with `rackwright operation wait 8f3c`
+        "#]],
+    );
+    let mut cordoned = kept();
+    let hold = |owner| Hold { owner, reason: "fan".into(), since: desk::morning() };
+    cordoned.machines.get_mut(&c1()).unwrap().holds.push(hold(HoldOwner::User { caller: "bob".into() }));
+    check_enrolment(
+        &cordoned,
+        &site(WITHOUT_R4),
+        &expect![[r#"
+            refused: `c1` cannot be taken out: it is cordoned; `rackwright bmm uncordon c1` first
+        "#]],
+    );
+    let mut off = kept();
+    off.machines.get_mut(&c1()).unwrap().holds.push(hold(HoldOwner::PoweredOff { by: OperationId::new("8f3c") }));
+    check_enrolment(
+        &off,
+        &site(WITHOUT_R4),
+        &expect![[r#"
+            refused: `c1` cannot be taken out: it was powered off, and its node is held until it is back; `rackwright bmm start c1` first
+        "#]],
+    );
+    let mut asked = kept();
+    let lost = NodeAsk { ask: DeviceAsk::Cordon, attempt: 1, at: desk::morning() };
+    asked.machines.get_mut(&c1()).unwrap().node_ask = Some(lost);
+    check_enrolment(
+        &asked,
+        &site(WITHOUT_R4),
+        &expect![[r#"
+            refused: `c1` cannot be taken out: its node was asked for something that has not shown yet; wait until it has shown
+        "#]],
+    );
+}
+
+#[test]
+fn a_machine_is_not_renamed_in_the_middle_of_its_restart() {
+    let renamed = changed(|site| site.machines[4].name = MachineName::new("c9").unwrap());
+    check_enrolment(
+        &restarted(),
+        &renamed,
+        &expect![[r#"
+            refused: `c1` cannot be taken out: operation 8f3c is at work on it; wait for it with `rackwright operation wait 8f3c`
         "#]],
     );
     check_enrolment(
-        |stored| {
-            let hold = Hold { owner: HoldOwner::User { caller: "bob".into() }, reason: "fan".into(), since: desk::morning() };
-            stored.machines.get_mut(&c1()).unwrap().holds.push(hold);
-        },
-        without_r4,
+        &kept(),
+        &renamed,
         &expect![[r#"
-            - sp
-            = c1: it is cordoned; it goes when it is uncordoned
+            + c9
+            - c1
+        "#]],
+    );
+}
+
+#[test]
+fn a_busy_machine_may_move_to_a_new_address_but_not_to_another_machines_bmc() {
+    check_enrolment(
+        &restarted(),
+        &changed(|site| site.machines[4].hardware.bmc_address = "https://new".into()),
+        &expect![[r#"
+        + c1
+    "#]],
+    );
+    let swapped = changed(|site| {
+        site.machines[4].hardware.bmc_address = "https://SP:443".into();
+        site.machines[3].hardware.bmc_address = "https://c1".into();
+    });
+    check_enrolment(
+        &restarted(),
+        &swapped,
+        &expect![[r#"
+            refused: `c1` cannot get the BMC of `sp`: operation 8f3c is at work on it; wait for it with `rackwright operation wait 8f3c`
         "#]],
     );
     check_enrolment(
-        |_| {},
-        "k1=kcp@r1/1 k2=kcp@r2/1 sp=spare@r4/1 c1=compute@r4/2",
+        &kept(),
+        &swapped,
         &expect![[r#"
-            = k3: it is in the control plane
+        + c1
+        + sp
+    "#]],
+    );
+    let pushed_out = changed(|site| {
+        site.machines[4].hardware.bmc_address = "https://new".into();
+        site.machines[3].hardware.bmc_address = "https://c1".into();
+    });
+    check_enrolment(
+        &restarted(),
+        &pushed_out,
+        &expect![[r#"
+            refused: `sp` cannot get the BMC that `c1` has: operation 8f3c is at work on it; wait for it with `rackwright operation wait 8f3c`
+        "#]],
+    );
+}
+
+#[test]
+fn a_busy_machine_that_was_taken_out_while_nobody_kept_the_site_stays_undescribed() {
+    let stored = Stored { described: Default::default(), ..restarted() };
+    check_enrolment(
+        &stored,
+        &site(WITHOUT_R4),
+        &expect![[r#"
+            - sp
+            = c1: operation 8f3c is at work on it
+        "#]],
+    );
+    let takes = |change: fn(&mut Hardware)| {
+        let mut site = site("k1=kcp@r1/1 k2=kcp@r2/1 k3=kcp@r3/1 c9=compute@r4/9");
+        change(&mut site.machines[3].hardware);
+        site
+    };
+    check_enrolment(
+        &stored,
+        &takes(|hardware| hardware.bmc_address = "https://C1:443".into()),
+        &expect![[r#"
+            refused: `c9` cannot have BMC https://C1:443: it is that of `c1`, which is still kept; put `c1` back under its name
+        "#]],
+    );
+    check_enrolment(
+        &stored,
+        &takes(|hardware| hardware.serial_number = "sc1".into()),
+        &expect![[r#"
+            refused: `c9` cannot have serial number sc1: it is that of `c1`, which is still kept; put `c1` back under its name
+        "#]],
+    );
+    check_enrolment(
+        &stored,
+        &takes(|hardware| hardware.slot = 2),
+        &expect![[r#"
+            refused: `c9` cannot have slot 2 of rack r4: it is that of `c1`, which is still kept; put `c1` back under its name
         "#]],
     );
 }

@@ -13,19 +13,21 @@ use kubernetes::NodeEvent;
 use model::{Fault, MachineName, NodeSeen, Power, SiteMachine};
 use redfish::{Bmc, Credentials, Identity, Login};
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::cli::args::Output;
 use crate::cli::screen::Screen;
 use crate::cli::trouble::Trouble;
 use crate::equip::{self, Transports};
-use crate::site_file::Loaded;
+use crate::site_file::{Loaded, neighbours};
 use report::SiteReport;
 
 /// BMCs that are looked at at once: enough for a large site in a minute, few enough for a small management network.
 const PROBES_AT_ONCE: usize = 32;
 
-/// How long all looks of one site may take. What was not looked at by then is said.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(120);
+/// When looks of one site no longer begin. What was not looked at by then is said. One that has begun is not cut off: its
+/// calls have their own timeouts, and the session that it has opened must be ended.
+const LAST_LOOK_AFTER: Duration = Duration::from_secs(120);
 
 /// How long the undercloud may take to list its nodes.
 const NODES_TIMEOUT: Duration = Duration::from_secs(15);
@@ -46,16 +48,18 @@ enum Probe {
 }
 
 pub async fn run(paths: &[PathBuf], output: Output, screen: &mut Screen) -> Result<(), Trouble> {
-    let mut reports = Vec::new();
-    let mut unusable = 0;
+    let mut sites: Vec<Loaded> = Vec::new();
     for path in paths {
-        match Loaded::read(path) {
-            Ok(loaded) => reports.push(check(&loaded).await?),
-            Err(trouble) => {
-                screen.trouble(&trouble);
-                unusable += 1;
-            }
+        let read = Loaded::read(path).and_then(|next| neighbours::check(&sites.iter().collect::<Vec<_>>(), &next).map(|()| next));
+        match read {
+            Ok(loaded) => sites.push(loaded),
+            Err(trouble) => screen.trouble(&trouble),
         }
+    }
+    let unusable = paths.len() - sites.len();
+    let mut reports = Vec::new();
+    for loaded in &sites {
+        reports.push(check(loaded).await?);
     }
     match output {
         Output::Json => {
@@ -101,18 +105,16 @@ async fn probe_all(loaded: &Loaded) -> Result<BTreeMap<MachineName, Probe>, Trou
         let transport = transports.to(loaded.trusts.get(name))?;
         bmcs.push((name.clone(), Bmc::new(transport, address, Arc::new(Held(login.clone())))));
     }
-    let mut probes: BTreeMap<MachineName, Probe> = bmcs.iter().map(|(name, _)| (name.clone(), Probe::OutOfTime)).collect();
-    let looks = bmcs.into_iter().map(|(name, bmc)| async move { (name, probe(&bmc).await) });
-    let mut looks = futures::stream::iter(looks).buffer_unordered(PROBES_AT_ONCE);
-    let all = async {
-        while let Some((name, probe)) = looks.next().await {
-            probes.insert(name, probe);
-        }
-    };
-    // What is missing then says so in the report.
-    let _ = tokio::time::timeout(PROBE_TIMEOUT, all).await;
-    drop(looks);
-    Ok(probes)
+    Ok(look_at_all(bmcs).await)
+}
+
+async fn look_at_all(bmcs: Vec<(MachineName, Bmc)>) -> BTreeMap<MachineName, Probe> {
+    let last_look_at = Instant::now() + LAST_LOOK_AFTER;
+    let looks = bmcs.into_iter().map(|(name, bmc)| async move {
+        let probe = if Instant::now() < last_look_at { probe(&bmc).await } else { Probe::OutOfTime };
+        (name, probe)
+    });
+    futures::stream::iter(looks).buffer_unordered(PROBES_AT_ONCE).collect().await
 }
 
 async fn probe(bmc: &Bmc) -> Probe {
@@ -134,5 +136,53 @@ async fn nodes_of(loaded: &Loaded) -> Result<Vec<NodeSeen>, String> {
         Ok(Some(NodeEvent::Lost(fault))) => Err(fault.to_string()),
         Ok(_) => Err("it told something else before its nodes".to_owned()),
         Err(_) => Err(format!("it did not list its nodes within {} s", NODES_TIMEOUT.as_secs())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use axum::Router;
+    use axum::http::StatusCode;
+    use axum::routing::{delete, get, post};
+    use redfish::Transport;
+
+    use super::*;
+
+    /// A BMC that lets us in, and then says nothing more.
+    fn mute(opened: &Arc<AtomicUsize>, closed: &Arc<AtomicUsize>) -> Router {
+        let root = json!({"Links": {"Sessions": {"@odata.id": "/redfish/v1/SessionService/Sessions"}}});
+        let (opened, closed) = (opened.clone(), closed.clone());
+        let open = move || async move {
+            opened.fetch_add(1, Ordering::Relaxed);
+            (StatusCode::CREATED, [("x-auth-token", "t"), ("location", "/redfish/v1/SessionService/Sessions/1")], "{}")
+        };
+        let close = move || async move {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            closed.fetch_add(1, Ordering::Relaxed);
+            StatusCode::NO_CONTENT
+        };
+        Router::new()
+            .route("/redfish/v1/", get(async move || axum::Json(root)))
+            .route("/redfish/v1/SessionService/Sessions", post(open))
+            .route("/redfish/v1/SessionService/Sessions/1", delete(close))
+            .fallback(std::future::pending::<StatusCode>)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_check_that_runs_out_of_time_ends_every_session_that_it_has_opened() {
+        let (opened, closed) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let bmcs = (0..16 * PROBES_AT_ONCE).map(|number| {
+            let transport = Transport::in_process(mute(&opened, &closed));
+            let address = "http://bmc.invalid".parse().expect("a constant address");
+            let name = MachineName::new(format!("m{number}")).expect("a constant name");
+            (name, Bmc::new(transport, address, Arc::new(Held(Login::new("u", "p")))))
+        });
+        let probes = look_at_all(bmcs.collect()).await;
+        assert!(probes.values().any(|probe| matches!(probe, Probe::OutOfTime)), "there was time for all: {:?}", probes.values().next());
+        let opened = opened.load(Ordering::Relaxed);
+        assert!(opened >= PROBES_AT_ONCE, "{opened} sessions were opened");
+        assert_eq!(closed.load(Ordering::Relaxed), opened);
     }
 }

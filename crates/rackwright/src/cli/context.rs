@@ -4,14 +4,15 @@
 //! never meet.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, OpenOptions};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::did_you_mean::nearest_hint;
 use super::trouble::{Exit, Trouble};
+use crate::private_file;
 
 /// Larger files are not ours: a thousand contexts fit into a tenth of it.
 const FILE_MAX: u64 = 1024 * 1024;
@@ -100,16 +101,16 @@ impl Home {
     pub fn change<T>(&self, change: impl FnOnce(&mut Contexts) -> Result<T, Trouble>) -> Result<T, Trouble> {
         let path = self.contexts_file();
         let cannot_write = |problem: io::Error| Trouble::failed(format!("`{}` cannot be written: {problem}", path.display()));
-        create_private_directory(&self.0).map_err(cannot_write)?;
+        private_file::create_directory(&self.0).map_err(cannot_write)?;
         // The lock is a file of its own, because the other one is replaced.
-        let lock = private(OpenOptions::new().write(true).create(true).truncate(false))
+        let lock = private_file::private(OpenOptions::new().write(true).create(true).truncate(false))
             .open(self.0.join("contexts.lock"))
             .map_err(cannot_write)?;
         lock.lock().map_err(cannot_write)?;
         let mut contexts = self.load()?;
         let result = change(&mut contexts)?;
         let text = toml::to_string(&contexts).expect("contexts are tables of strings");
-        replace(&path, &text).map_err(cannot_write)?;
+        private_file::replace(&path, &text).map_err(cannot_write)?;
         Ok(result)
     }
 }
@@ -135,40 +136,6 @@ fn broken(path: &Path, problem: &str) -> Trouble {
     let mut trouble = Trouble::failed(format!("the contexts file `{}` is broken", path.display()));
     trouble.details = problem.lines().map(str::to_owned).collect();
     trouble.hint("mend it, or move it away and run `rackwright up` again")
-}
-
-/// A reader sees the old file or the new one, never a half: the text is on disk before the name changes hands.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let new = path.with_extension(format!("{}.new", uuid::Uuid::new_v4()));
-    let written = write_private(&new, text).and_then(|()| fs::rename(&new, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&new);
-    }
-    written
-}
-
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    let mut file: File = private(OpenOptions::new().write(true).create_new(true)).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
-}
-
-/// Contexts name servers, and later how to sign in to them: they are their owner's alone.
-#[cfg(unix)]
-pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
-}
-
-#[cfg(not(unix))]
-pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
-}
-
-pub fn create_private_directory(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(path)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! the public API, so no context names it.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,6 +17,7 @@ use super::answer::{field, items, text_of};
 use super::context::Home;
 use super::did_you_mean::nearest_hint;
 use super::trouble::{Exit, Trouble};
+use crate::private_file;
 
 /// The simulation runs on this computer, so it answers at once or not at all.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -57,17 +58,9 @@ impl Simulator {
     /// Whole or not at all, and for its owner only.
     pub fn save(&self, path: &Path) -> Result<(), Trouble> {
         let text = toml::to_string(self).expect("an address and a token are text");
-        let new = path.with_extension(format!("{}.new", uuid::Uuid::new_v4()));
-        let write = || -> io::Result<()> {
-            if let Some(parent) = path.parent() {
-                super::context::create_private_directory(parent)?;
-            }
-            let mut file = super::context::private(fs::OpenOptions::new().write(true).create_new(true)).open(&new)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&new, path)
-        };
-        write().map_err(|problem| Trouble::failed(format!("`{}` cannot be written: {problem}", path.display())))
+        let made = path.parent().map_or(Ok(()), private_file::create_directory);
+        let written = made.and_then(|()| private_file::replace(path, &text));
+        written.map_err(|problem| Trouble::failed(format!("`{}` cannot be written: {problem}", path.display())))
     }
 
     pub async fn get(&self, segments: &[&str], query: &[(&str, &str)]) -> Result<Value, Trouble> {

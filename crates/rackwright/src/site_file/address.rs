@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 use http::Uri;
-use model::Role;
+use model::{Endpoint, Role};
 
 /// Where a BMC's Redfish service is: a scheme and an authority.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,10 +43,10 @@ impl FromStr for BmcUrl {
         }
         let no_url = || BmcUrlError::NoUrl(text.to_owned());
         let uri: Uri = text.parse().map_err(|_| no_url())?;
-        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(no_url)?.to_ascii_lowercase();
-        let (scheme, usual_port) = match uri.scheme_str() {
-            Some("http") => (Scheme::Http, 80),
-            Some("https") => (Scheme::Https, 443),
+        uri.host().filter(|host| !host.is_empty()).ok_or_else(no_url)?;
+        let scheme = match uri.scheme_str() {
+            Some("http") => Scheme::Http,
+            Some("https") => Scheme::Https,
             Some(other) => return Err(BmcUrlError::Scheme(other.to_owned())),
             None => return Err(no_url()),
         };
@@ -54,8 +54,7 @@ impl FromStr for BmcUrl {
             "/" | "" => {}
             path => return Err(BmcUrlError::Path(path.to_owned())),
         }
-        let normal = format!("{host}:{}", uri.port_u16().unwrap_or(usual_port));
-        Ok(BmcUrl { uri, scheme, normal })
+        Ok(BmcUrl { uri, scheme, normal: Endpoint::of_url(text).to_string() })
     }
 }
 

@@ -7,7 +7,9 @@
 
 mod address;
 mod consistency;
+mod kubeconfig;
 mod logins;
+pub mod neighbours;
 mod page;
 mod section;
 mod tables;
@@ -26,6 +28,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::cli::trouble::Trouble;
+use kubeconfig::ClusterAccess;
 use page::{Page, Problems};
 use section::{Section, kind};
 use tables::{ClusterTable, MachineTable, RackTable};
@@ -54,7 +57,7 @@ pub struct Described {
 /// A site file with everything it points to.
 pub struct Loaded {
     pub described: Described,
-    pub kubeconfig: String,
+    pub kubeconfig: ClusterAccess,
     pub kubeconfig_context: Option<String>,
     pub logins: BTreeMap<MachineName, Login>,
     pub trusts: BTreeMap<MachineName, BmcTrust>,
@@ -138,7 +141,9 @@ impl Loaded {
             problems.note_quoting(page, cluster.kubeconfig.line, page::Quote::Line, message, remedy);
             String::new()
         });
+        let kubeconfig = ClusterAccess::new(&kubeconfig_path, kubeconfig);
         sources.push(kubeconfig_path);
+        sources.extend(kubeconfig.files.keys().cloned());
         problems.verdict(page)?;
         let kubeconfig_context = cluster.kubeconfig_context.as_ref().map(|context| context.value.clone());
         Ok(Loaded { kubeconfig, kubeconfig_context, logins, trusts, sources, described })

@@ -375,3 +375,39 @@ fn the_documented_example_is_right_and_shows_every_key() {
         assert!(text.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} ="))), "`{key}` is not in the example");
     }
 }
+
+#[test]
+fn a_bmc_is_in_one_site_and_a_cluster_in_one_file_however_they_are_spelt() {
+    let beside = |other: &str| {
+        let (first, second) = (Desk::new(&SITE.replace("10.0.1.17", "localhost:8000")), Desk::new(other));
+        let (first, second) = (first.load().unwrap(), second.load().unwrap());
+        neighbours::check(&[&first], &second).err().map(|trouble| (trouble.message, trouble.details.len()))
+    };
+    let other = SITE.replace("name = \"site1\"", "name = \"site2\"");
+    assert_eq!(beside(&other), None);
+    assert_eq!(beside(&other.replace("10.0.1.17", "127.0.0.1:8000")), Some(("BMC http://127.0.0.1:8000 is in two sites".into(), 2)));
+    assert_eq!(beside(SITE), Some(("cluster `site1` is described twice".into(), 2)));
+}
+
+#[test]
+fn files_that_a_kubeconfig_names_lie_beside_it_and_count_as_part_of_it() {
+    let kubeconfig = r#"
+        apiVersion: v1
+        kind: Config
+        current-context: c
+        clusters: [{name: c, cluster: {server: "https://127.0.0.1:6443", certificate-authority: ca.pem}}]
+        contexts: [{name: c, context: {cluster: c, user: u}}]
+        users: [{name: u, user: {client-certificate: keys/u.pem, client-key: /etc/u.key, token: t0ken}}]
+    "#;
+    let desk = Desk::new(SITE).with("kubeconfig.yaml", kubeconfig, 0o600).with("ca.pem", "one", 0o644);
+    let first = desk.load().unwrap();
+    let beside = |name: &str| desk.directory.path().join(name);
+    for path in [beside("ca.pem"), beside("keys/u.pem"), PathBuf::from("/etc/u.key")] {
+        assert!(first.sources.contains(&path), "{} is watched: {:?}", path.display(), first.sources);
+    }
+    assert!(first.kubeconfig.text.contains(beside("ca.pem").to_str().unwrap()), "it is found from anywhere");
+    assert!(first.kubeconfig.text.contains("t0ken"), "the rest stays as it is");
+    assert!(crate::equip::is_same_undercloud(&first, &desk.load().unwrap()));
+    let desk = desk.with("ca.pem", "two", 0o644);
+    assert!(!crate::equip::is_same_undercloud(&first, &desk.load().unwrap()), "a new certificate is another way");
+}

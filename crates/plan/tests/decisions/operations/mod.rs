@@ -10,3 +10,4 @@ mod power_off;
 mod refusals;
 mod restart;
 mod start;
+mod undescribed;

@@ -22,6 +22,7 @@
 //! > undercloud silent · > undercloud answers
 //! > wait 5m · > pause 5m                  looking all the while, or not at all
 //! > crash · > down 8h                     a new keeper starts on the same documents, at once or later; `look` opens its eyes
+//! > without c1 · > with c1                a new keeper whose site's description leaves c1 out, or names it again
 //! ```
 //!
 //! A device that is asked answers `ok` at once, and a patched node shows it at once. Power is what the story says.

@@ -96,6 +96,14 @@ impl Play {
             ["pause", span] => self.desk.now = self.desk.now + parse_span(span),
             ["crash"] => self.crash(Span::ZERO),
             ["down", span] => self.crash(parse_span(span)),
+            ["without", machine] => {
+                self.crash(Span::ZERO);
+                self.desk.snapshot.undescribed.insert(desk::name(machine));
+            }
+            ["with", machine] => {
+                self.crash(Span::ZERO);
+                self.desk.snapshot.undescribed.remove(&desk::name(machine));
+            }
             [caller, verb, rest @ ..] => self.ask(caller, verb, rest),
             _ => panic!("`{command}` is no command"),
         }

@@ -1,0 +1,105 @@
+//! The logins of a site's BMCs in the vault: saved before a driver needs them, taken back if the description that brought
+//! them is not taken over, removed when their machine is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::{ClusterName, MachineName, SecretRef};
+use redfish::Login;
+use store::{Vault, VaultError};
+
+use crate::cli::trouble::Trouble;
+use crate::equip::is_same_login;
+use crate::site_file::{Loaded, secret_of};
+
+/// Saves the logins of a description; those that `known` has alike lie there already.
+pub async fn save(loaded: &Loaded, known: Option<&Loaded>, vault: &Arc<Vault>) -> Result<(), Trouble> {
+    let known = known.map(logins_of).unwrap_or_default();
+    // At once, so that they share a few commits.
+    let saves = logins_of(loaded).into_iter().filter(|(secret, login)| !known.get(secret).is_some_and(|known| is_same_login(known, login)));
+    let saved = futures::future::try_join_all(saves.map(|(secret, login)| save_one(vault, secret, login))).await;
+    saved.map_err(|error| Trouble::caused("BMC credentials cannot be saved", &error)).map(|_| ())
+}
+
+/// Makes the vault agree with the description that is kept, after others that were not taken over, or no longer count.
+pub async fn tidy(kept: &Loaded, others: &[Loaded], vault: &Arc<Vault>) {
+    let kept = logins_of(kept);
+    for (secret, login) in others.iter().flat_map(logins_of) {
+        let result = match kept.get(&secret) {
+            Some(right) if is_same_login(right, login) => continue,
+            Some(right) => save_one(vault, secret.clone(), right).await,
+            None => vault.remove(&secret).await,
+        };
+        if let Err(error) = result {
+            tracing::warn!(%secret, %error, "a login cannot be put right in the vault");
+        }
+    }
+}
+
+/// Removes the logins of machines that are gone.
+pub async fn forget(cluster: &ClusterName, machines: &BTreeSet<MachineName>, vault: &Arc<Vault>) {
+    for machine in machines {
+        if let Err(error) = vault.remove(&secret_of(cluster, machine)).await {
+            tracing::warn!(%machine, %error, "the login of a machine that is gone cannot be removed");
+        }
+    }
+}
+
+fn logins_of(loaded: &Loaded) -> BTreeMap<SecretRef, &Login> {
+    loaded.logins.iter().map(|(machine, login)| (secret_of(&loaded.site().cluster, machine), login)).collect()
+}
+
+async fn save_one(vault: &Arc<Vault>, secret: SecretRef, login: &Login) -> Result<(), VaultError> {
+    let text = format!("{}\n{}", login.user, *login.password);
+    vault.save(&secret, text.as_bytes()).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use store::{MemoryStore, SystemClock};
+
+    use super::*;
+
+    /// A site of one machine with a password, in a directory of its own.
+    fn described(directory: &Path, machine: &str, password: &str) -> Loaded {
+        let text = include_str!("../../../examples/seed-000.toml");
+        let mut table: toml::Table = text.parse().unwrap();
+        table["machine"].as_array_mut().unwrap().truncate(1);
+        table["machine"][0]["name"] = machine.into();
+        let cluster = table["cluster"].as_table_mut().unwrap();
+        cluster.retain(|key, _| !key.starts_with("bmc-"));
+        cluster.insert("kubeconfig".into(), "k.yaml".into());
+        cluster.insert("bmc-credentials".into(), "l.toml".into());
+        cluster.insert("allow-plain-http".into(), true.into());
+        table["machine"][0]["bmc"] = "http://127.0.0.1:1".into();
+        std::fs::write(directory.join("site.toml"), table.to_string()).unwrap();
+        crate::private_file::replace(&directory.join("k.yaml"), "").unwrap();
+        crate::private_file::replace(&directory.join("l.toml"), &format!("[default]\nuser = \"u\"\npassword = \"{password}\"\n")).unwrap();
+        Loaded::read(&directory.join("site.toml")).unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_vault_follows_what_is_kept_whatever_else_was_described_meanwhile() {
+        let directory = tempfile::tempdir().unwrap();
+        let vault = Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(Arc::new(SystemClock)))));
+        let read = |name: &'static str| {
+            let vault = vault.clone();
+            async move {
+                let cluster = described(tempfile::tempdir().unwrap().path(), "m1", "x").site().cluster.clone();
+                let secret = secret_of(&cluster, &MachineName::new(name).unwrap());
+                vault.load(&secret).await.ok().map(|text| String::from_utf8(text.to_vec()).unwrap())
+            }
+        };
+        let kept = described(directory.path(), "m1", "right");
+        save(&kept, None, &vault).await.unwrap();
+        let refused = [described(directory.path(), "m1", "wrong"), described(directory.path(), "m2", "wrong")];
+        for other in &refused {
+            save(other, Some(&kept), &vault).await.unwrap();
+        }
+        assert_eq!((read("m1").await.as_deref(), read("m2").await.as_deref()), (Some("u\nwrong"), Some("u\nwrong")));
+        tidy(&kept, &refused, &vault).await;
+        assert_eq!((read("m1").await.as_deref(), read("m2").await), (Some("u\nright"), None));
+    }
+}
