@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use model::{Endpoint, HoldOwner, Machine, MachineName, OperationId, Site, SiteMachine, Standing};
+use model::{Endpoint, HoldOwner, Machine, MachineName, OperationId, Power, Site, SiteMachine, Standing};
 
 use crate::enroll::Stored;
 use crate::redescribe::calling;
@@ -77,6 +77,8 @@ pub(crate) fn busy(machine: &Machine, running: Option<&OperationId>) -> Option<B
         Some(Busy::Running { operation: operation.clone() })
     } else if machine.is_active_kcp() {
         Some(Busy::ControlPlane)
+    } else if is_retired(machine) {
+        None
     } else if !machine.holds.is_empty() && machine.holds.iter().all(|hold| matches!(hold.owner, HoldOwner::PoweredOff { .. })) {
         Some(Busy::PoweredOff)
     } else if !machine.holds.is_empty() || is_cordoned_by_us {
@@ -86,6 +88,14 @@ pub(crate) fn busy(machine: &Machine, running: Option<&OperationId>) -> Option<B
     } else {
         None
     }
+}
+
+/// Switched off by us and seen off, and held for nothing else. Switching a machine off is how people begin to take it out;
+/// its node, which nobody needs any more, is theirs to delete.
+fn is_retired(machine: &Machine) -> bool {
+    let is_off = machine.last_seen.power.as_ref().is_some_and(|power| power.what == Power::Off);
+    let is_held_for_it = !machine.holds.is_empty() && machine.holds.iter().all(|hold| hold.owner.is_powered_off());
+    is_off && is_held_for_it && machine.node_ask.is_none()
 }
 
 /// Everything that speaks against taking the description over.

@@ -2,8 +2,8 @@
 
 use expect_test::{Expect, expect};
 use model::{
-    ClusterName, DeviceAsk, Hardware, Hold, HoldOwner, Home, Limits, MachineName, NodeAsk, OperationId, RackName, Role, SecretRef, Site,
-    SiteMachine, SiteRack, Standing,
+    ClusterName, DeviceAsk, Hardware, Hold, HoldOwner, Home, Limits, MachineName, NodeAsk, OperationId, Power, RackName, Role, SecretRef,
+    Seen, Site, SiteMachine, SiteRack, Standing,
 };
 use plan::{Enrolment, Stored, enroll, redescribe, weaknesses};
 
@@ -222,6 +222,16 @@ fn a_machine_that_something_is_being_done_for_cannot_be_taken_out() {
         &expect![[r#"
             refused: `c1` cannot be taken out: it was powered off, and its node is held until it is back; `rackwright bmm start c1` first
         "#]],
+    );
+    off.machines.get_mut(&c1()).unwrap().last_seen.power = Some(Seen { what: Power::Off, at: desk::morning() });
+    check_enrolment(
+        &off,
+        &site(WITHOUT_R4),
+        &expect![[r#"
+        - r4
+        - c1
+        - sp
+    "#]],
     );
     let mut asked = kept();
     let lost = NodeAsk { ask: DeviceAsk::Cordon, attempt: 1, at: desk::morning() };

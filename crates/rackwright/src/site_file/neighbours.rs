@@ -1,4 +1,5 @@
-//! Whether several sites get in each other's way: a cluster is described once, and a BMC is in one site.
+//! Whether several sites get in each other's way: a cluster is described once, a BMC is in one site, and a name
+//! stands once in a resource group.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +7,24 @@ use model::{Endpoint, SiteMachine};
 
 use super::{Loaded, Place};
 use crate::cli::trouble::Trouble;
+
+/// Machines and racks are found by their resource group and name, so that a name stands once in a group.
+fn check_names(other: &Loaded, next: &Loaded) -> Result<(), Trouble> {
+    let (theirs, ours) = (other.site(), next.site());
+    let is_same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+    if !is_same(&theirs.home.subscription, &ours.home.subscription) || !is_same(&theirs.home.resource_group, &ours.home.resource_group) {
+        return Ok(());
+    }
+    let machine = ours.machines.iter().find(|ours| theirs.machines.iter().any(|theirs| theirs.name == ours.name));
+    let rack = ours.racks.iter().find(|ours| theirs.racks.iter().any(|theirs| theirs.name == ours.name));
+    let shared = machine.map(|machine| format!("machine `{}`", machine.name)).or(rack.map(|rack| format!("rack `{}`", rack.name)));
+    let Some(shared) = shared else { return Ok(()) };
+    let group = &ours.home.resource_group;
+    let places = [other, next].map(|loaded| loaded.described.locate(Place::Cluster));
+    let message =
+        format!("clusters `{}` and `{}` are in one resource group, `{group}`, and both have {shared}", theirs.cluster, ours.cluster);
+    Err(Trouble { details: places.into(), ..Trouble::failed(message) }.hint("give one of them a resource group of its own"))
+}
 
 /// Judges a site beside those that the same process keeps, or is to keep.
 pub fn check(others: &[&Loaded], next: &Loaded) -> Result<(), Trouble> {
@@ -24,6 +43,7 @@ pub fn check(others: &[&Loaded], next: &Loaded) -> Result<(), Trouble> {
             let message = format!("BMC {} is in two sites", ours.hardware.bmc_address);
             return Err(Trouble { details: places.into(), ..Trouble::failed(message) });
         }
+        check_names(other, next)?;
     }
     Ok(())
 }

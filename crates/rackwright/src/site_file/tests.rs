@@ -383,7 +383,10 @@ fn a_bmc_is_in_one_site_and_a_cluster_in_one_file_however_they_are_spelt() {
         let (first, second) = (first.load().unwrap(), second.load().unwrap());
         neighbours::check(&[&first], &second).err().map(|trouble| (trouble.message, trouble.details.len()))
     };
-    let other = SITE.replace("name = \"site1\"", "name = \"site2\"");
+    let same_group = SITE.replace("name = \"site1\"", "name = \"site2\"");
+    let shared = "clusters `site1` and `site2` are in one resource group, `site1`, and both have machine `rack1compute01`";
+    assert_eq!(beside(&same_group), Some((shared.into(), 2)));
+    let other = same_group.replace("resource-group = \"site1\"", "resource-group = \"site2\"");
     assert_eq!(beside(&other), None);
     assert_eq!(beside(&other.replace("10.0.1.17", "127.0.0.1:8000")), Some(("BMC http://127.0.0.1:8000 is in two sites".into(), 2)));
     assert_eq!(beside(SITE), Some(("cluster `site1` is described twice".into(), 2)));
