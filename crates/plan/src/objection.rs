@@ -180,7 +180,10 @@ impl Busy {
     /// What would make it free, as a person would do it.
     pub fn remedy(&self, machine: &MachineName) -> String {
         match self {
-            Busy::Running { operation } => format!("wait for it with `rackwright operation wait {}`", operation.short()),
+            Busy::Running { operation } => format!(
+                "wait for it with `rackwright operation wait {0}`, or stop it with `rackwright operation cancel {0}`",
+                operation.short()
+            ),
             Busy::ControlPlane => "a control-plane machine has to stay".to_owned(),
             Busy::PoweredOff => format!("`rackwright bmm start {machine}` first"),
             Busy::Cordoned => format!("`rackwright bmm uncordon {machine}` first"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::MachineName;
 use plan::Objection;
-use tracing::{info, warn};
+use tracing::{debug, info};
 
 use super::Loop;
 use crate::enroll::{commit_of, load_racks};
@@ -36,7 +36,8 @@ impl Loop {
                 verdict
             }
             Err(objections) => {
-                warn!(cluster = %self.keeper.cluster, objections = objections.len(), "a new description was refused");
+                // Whoever offered it says so, once; it may be offered again and again.
+                debug!(cluster = %self.keeper.cluster, objections = objections.len(), "a new description was refused");
                 Verdict::Refused(objections)
             }
         };

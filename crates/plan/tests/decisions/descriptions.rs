@@ -201,7 +201,7 @@ fn a_machine_that_something_is_being_done_for_cannot_be_taken_out() {
         &restarted(),
         &site(WITHOUT_R4),
         &expect![[r#"
-            refused: `c1` cannot be taken out: operation 8f3c is at work on it; wait for it with `rackwright operation wait 8f3c`
+            refused: `c1` cannot be taken out: operation 8f3c is at work on it; wait for it with `rackwright operation wait 8f3c`, or stop it with `rackwright operation cancel 8f3c`
         "#]],
     );
     let mut cordoned = kept();
@@ -252,7 +252,7 @@ fn a_machine_is_not_renamed_in_the_middle_of_its_restart() {
         &restarted(),
         &renamed,
         &expect![[r#"
-            refused: `c1` cannot be taken out: operation 8f3c is at work on it; wait for it with `rackwright operation wait 8f3c`
+            refused: `c1` cannot be taken out: operation 8f3c is at work on it; wait for it with `rackwright operation wait 8f3c`, or stop it with `rackwright operation cancel 8f3c`
         "#]],
     );
     check_enrolment(
@@ -282,7 +282,7 @@ fn a_busy_machine_may_move_to_a_new_address_but_not_to_another_machines_bmc() {
         &restarted(),
         &swapped,
         &expect![[r#"
-            refused: `c1` cannot get the BMC of `sp`: operation 8f3c is at work on it; wait for it with `rackwright operation wait 8f3c`
+            refused: `c1` cannot get the BMC of `sp`: operation 8f3c is at work on it; wait for it with `rackwright operation wait 8f3c`, or stop it with `rackwright operation cancel 8f3c`
         "#]],
     );
     check_enrolment(
@@ -301,7 +301,7 @@ fn a_busy_machine_may_move_to_a_new_address_but_not_to_another_machines_bmc() {
         &restarted(),
         &pushed_out,
         &expect![[r#"
-            refused: `sp` cannot get the BMC that `c1` has: operation 8f3c is at work on it; wait for it with `rackwright operation wait 8f3c`
+            refused: `sp` cannot get the BMC that `c1` has: operation 8f3c is at work on it; wait for it with `rackwright operation wait 8f3c`, or stop it with `rackwright operation cancel 8f3c`
         "#]],
     );
 }
