@@ -264,7 +264,7 @@ fn a_file_that_cannot_be_used_changes_nothing() {
     serve.until_said("hint: `site1` is kept as it was described before");
     std::fs::write(site.path("site1.toml"), before.replacen("name = \"site1\"", "name = \"site2\"", 1)).expect("the file can be written");
     serve.signal("-HUP");
-    serve.until_said("site1.toml:2: cluster `site1` cannot be renamed to `site2` while it is kept");
+    serve.until_said("site1.toml:4: cluster `site1` cannot be renamed to `site2` while it is kept");
     std::fs::write(site.path("site1.toml"), &before).expect("the file can be written");
     let (_, login) = site.take_out("rack1control01");
     serve.until_said("site1.toml: `rack1control01` cannot be taken out: it is in the control plane");
