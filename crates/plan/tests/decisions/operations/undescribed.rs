@@ -38,7 +38,7 @@ fn a_restart_of_a_machine_that_is_no_longer_described_fails_at_once_and_its_hold
                        rule machine-managed: `rack1compute01` is no longer described in the site file, and there is no way to its BMC
                        remedy: put it back into the site file
             10:00:00 > with rack1compute01
-                     rack1compute01 waits for a first look at the BMC since 10:00:00, expected by 10:01:00; a first look at the undercloud since 10:00:00, expected by 10:01:00
+                     rack1compute01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
             10:00:00 > look
                      rack1compute01 <- uncordon for its holds
                      rack1compute01 is held by nobody
