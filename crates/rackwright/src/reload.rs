@@ -15,6 +15,7 @@ use plan::Objection;
 use store::Vault;
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::screen::Screen;
@@ -26,6 +27,10 @@ use crate::{places, safekeeping};
 /// How often the files are looked at. A change is taken over when it has been there for two looks, so that a file that an
 /// editor is still writing is not read by half.
 pub const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// How long a description that the keeper refused rests before it is offered again, in case what spoke against it is over.
+/// Each offer puts its logins into the vault for a moment, and a driver that logs in just then would use them.
+const OFFER_AGAIN_AFTER: Duration = Duration::from_secs(10);
 
 /// How long the keeper's verdict is waited for before that is said. It plans within milliseconds and commits within
 /// seconds; only one that waits for its lease takes longer.
@@ -45,6 +50,7 @@ pub struct KeptSite {
     /// What was last said to be wrong. The cure may be in a file that is not known yet, or in the site, so it is tried
     /// again and again.
     failing: Option<Trouble>,
+    refused_at: Option<Instant>,
 }
 
 /// A description that was offered.
@@ -70,7 +76,7 @@ enum Patience {
 impl KeptSite {
     pub fn new(loaded: Loaded, equipment: Arc<Equipment>, offers: watch::Sender<Option<Arc<Offer>>>) -> KeptSite {
         let marks = marks_of(&loaded.sources);
-        KeptSite { loaded, equipment, offers, pending: Vec::new(), seen: marks.clone(), marks, failing: None }
+        KeptSite { loaded, equipment, offers, pending: Vec::new(), seen: marks.clone(), marks, failing: None, refused_at: None }
     }
 
     /// What may be taken over already.
@@ -86,13 +92,15 @@ impl KeptSite {
         let now = marks_of(&self.newest().sources);
         let is_settled = now == self.seen || patience == Patience::None;
         self.seen = now.clone();
-        let is_due = now != self.marks || (self.failing.is_some() && self.pending.is_empty());
+        let is_rested = self.refused_at.is_none_or(|at| at.elapsed() >= OFFER_AGAIN_AFTER) || patience == Patience::None;
+        let is_due = now != self.marks || (self.failing.is_some() && self.pending.is_empty() && is_rested);
         if !is_due && patience == Patience::None {
             places::announce(&[format!("{} says what it said before", self.path())]);
         }
         if !is_due || !is_settled {
             return;
         }
+        self.refused_at = None;
         match self.offer(others, vault).await {
             Ok(()) if self.pending.is_empty() => {
                 self.failing = None;
@@ -163,6 +171,7 @@ impl KeptSite {
                 Some(Verdict::Refused(objections)) => {
                     let trouble = refusal(&loaded.described, &objections);
                     void.push(loaded);
+                    self.refused_at = Some(Instant::now());
                     self.fail(trouble, patience, screen);
                 }
                 None => void.push(loaded),
