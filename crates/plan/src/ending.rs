@@ -98,6 +98,9 @@ pub(crate) fn fail(operation: &mut Operation, machine: &mut Machine, failure: Fa
 /// The site file no longer describes the machine. What was asked of it before may still have happened, so a machine
 /// that was to be off stays held until it is seen back.
 pub(crate) fn fail_undescribed(operation: &mut Operation, machine: &mut Machine, now: Timestamp) {
+    // One that is not provisioned takes no workloads, and nothing would ever lift its hold.
+    let is_to_be_held = machine.provisioning == Provisioning::Provisioned;
+    machine.holds.retain(|hold| is_to_be_held || !hold.owner.is_operation(&operation.id));
     for hold in machine.holds.iter_mut().filter(|hold| hold.owner.is_operation(&operation.id)) {
         hold.owner = HoldOwner::PoweredOff { by: operation.id.clone() };
         hold.reason = "its power is not known".into();

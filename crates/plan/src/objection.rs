@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use model::{Endpoint, HoldOwner, Machine, MachineName, OperationId, Power, Site, SiteMachine, Standing};
+use model::{DesiredPower, Endpoint, HoldOwner, Machine, MachineName, OperationId, Power, Site, SiteMachine, Standing};
 
 use crate::enroll::Stored;
 use crate::redescribe::calling;
@@ -90,12 +90,15 @@ pub(crate) fn busy(machine: &Machine, running: Option<&OperationId>) -> Option<B
     }
 }
 
-/// Switched off by us and seen off, and held for nothing else. Switching a machine off is how people begin to take it out;
-/// its node, which nobody needs any more, is theirs to delete.
+/// Held for being switched off and for nothing else, and either seen off as it should be, or dead with its BMC, so that
+/// nobody could start it any more. Switching a machine off is how people begin to take it out; its node, which nobody
+/// needs any more, is theirs to delete.
 fn is_retired(machine: &Machine) -> bool {
-    let is_off = machine.last_seen.power.as_ref().is_some_and(|power| power.what == Power::Off);
+    let is_seen_off = machine.last_seen.power.as_ref().is_some_and(|power| power.what == Power::Off);
+    let is_off = machine.desired_power == DesiredPower::Off && is_seen_off;
+    let is_dead = machine.last_seen.bmc_fault.is_some();
     let is_held_for_it = !machine.holds.is_empty() && machine.holds.iter().all(|hold| hold.owner.is_powered_off());
-    is_off && is_held_for_it && machine.node_ask.is_none()
+    (is_off || is_dead) && is_held_for_it && machine.node_ask.is_none()
 }
 
 /// Everything that speaks against taking the description over.
@@ -110,6 +113,8 @@ pub(crate) fn against(stored: &Stored, site: &Site) -> Vec<Objection> {
                 if from != to {
                     objections.push(Objection::Role { machine: name.clone(), from, to });
                 }
+                // Wrong addresses must be mendable; only what is being done through them must come to its end first.
+                let busy = busy.filter(|busy| matches!(busy, Busy::Running { .. } | Busy::NodeAsked));
                 objections.extend(busy.and_then(|busy| exchanged(stored, site, known, machine, &busy)));
             }
             (None, Some(busy)) if stored.described.contains(name) => {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keeper::{Equipment, Offer, Verdict};
+use model::MachineName;
 use plan::Objection;
 use store::Vault;
 use tokio::signal::unix::Signal;
@@ -162,6 +163,10 @@ impl KeptSite {
             let verdict = verdict.borrow().clone();
             match verdict {
                 Some(Verdict::TakenOver { forgotten }) => {
+                    let mut differences = differences;
+                    let was_described = |name: &MachineName| self.loaded.site().machines.iter().any(|machine| machine.name == *name);
+                    let leftovers = forgotten.iter().filter(|name| !was_described(name));
+                    differences.extend(leftovers.map(|name| format!("- machine {name}, which no description named any more")));
                     self.failing = None;
                     self.equipment = equipment;
                     void.push(std::mem::replace(&mut self.loaded, loaded));

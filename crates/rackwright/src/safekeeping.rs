@@ -24,9 +24,9 @@ pub async fn save(loaded: &Loaded, known: Option<&Loaded>, vault: &Arc<Vault>) -
 /// Makes the vault agree with the description that is kept, after others that were not taken over, or no longer count.
 pub async fn tidy(kept: &Loaded, others: &[Loaded], vault: &Arc<Vault>) {
     let kept = logins_of(kept);
-    for (secret, login) in others.iter().flat_map(logins_of) {
+    for (secret, _) in others.iter().flat_map(logins_of) {
         let result = match kept.get(&secret) {
-            Some(right) if is_same_login(right, login) => continue,
+            // Also where it is the same: a description in between may have removed it.
             Some(right) => save_one(vault, secret.clone(), right).await,
             None => vault.remove(&secret).await,
         };

@@ -68,6 +68,7 @@ impl Bmc {
     /// Asks for another password of the account at `account`.
     pub async fn request_password(&self, account: &str, password: &Zeroizing<String>) -> Result<(), Fault> {
         let deadline = Deadline::of_call();
+        self.require_machine(deadline).await?;
         let found = self.line().read(account, deadline).await?;
         let content = Sent::secret(&BTreeMap::from([("Password", Field::Text(password.as_str()))]));
         self.line().patch(account, content, &found, deadline).await.map(|_| ())
@@ -76,6 +77,7 @@ impl Bmc {
     /// Asks for a new account that may log in.
     pub async fn request_account_create(&self, account: &NewAccount) -> Result<(), Fault> {
         let deadline = Deadline::of_call();
+        self.require_machine(deadline).await?;
         let fields = BTreeMap::from([
             ("Enabled", Field::Flag(true)),
             ("Password", Field::Text(account.password.as_str())),
@@ -98,6 +100,7 @@ impl Bmc {
     /// Asks for the end of the account at `account`. Where accounts are slots, the slot is emptied.
     pub async fn request_account_delete(&self, account: &str) -> Result<(), Fault> {
         let deadline = Deadline::of_call();
+        self.require_machine(deadline).await?;
         let outcome = match self.read_book(deadline).await?.kind {
             BookKind::Open => self.line().delete(account, deadline).await,
             BookKind::Slots => {

@@ -16,6 +16,7 @@ use crate::fault::{Asked, Purpose, not_yet};
 use crate::line::{Deadline, Line};
 use crate::listing::is_absence;
 use crate::quirks::Quirks;
+use crate::serial::{SerialMatch, compare_serial};
 use crate::transport::Transport;
 
 /// The driver of one BMC. Clones are cheap and share the session and what was learnt about the BMC.
@@ -84,15 +85,22 @@ impl Bmc {
     /// The System, unless it tells that it is another machine's. One that tells nothing is taken for the right one.
     fn of_this_machine(&self, system: System) -> Result<System, Fault> {
         let Some(meant) = &self.shared.serial else { return Ok(system) };
-        // Dell calls the number on the chassis a service tag and shows it as the SKU; its board has a number of its own.
-        let told: Vec<String> = ["SerialNumber", "SKU"].iter().filter_map(|name| document::text(system.document(), name)).collect();
-        match told.first() {
-            Some(found) if !told.iter().any(|told| told.eq_ignore_ascii_case(meant)) => {
+        let told = |name| document::text(system.document(), name);
+        match compare_serial(told("SerialNumber").as_deref(), told("SKU").as_deref(), meant) {
+            SerialMatch::Same | SerialMatch::Untold => Ok(system),
+            SerialMatch::Other { found } => {
                 let detail = format!("its serial number is {found}, not {meant}");
                 Err(Fault::new(FaultClass::OtherMachine, Delivery::No, detail))
             }
-            _ => Ok(system),
         }
+    }
+
+    /// For requests that need nothing else of the System: whether it is the machine that is meant.
+    pub(crate) async fn require_machine(&self, deadline: Deadline) -> Result<(), Fault> {
+        if self.shared.serial.is_some() {
+            self.read_system_to_ask(deadline).await?;
+        }
+        Ok(())
     }
 
     /// Reads the System for a request that is to be made of it.

@@ -43,8 +43,8 @@ pub fn classify_status(status: StatusCode, purpose: Purpose) -> (FaultClass, Del
 /// obeyed first, whatever it says about it.
 pub fn classify_refusal(status: StatusCode, message_ids: &[String], purpose: Purpose) -> (FaultClass, Delivery) {
     let (class, delivery) = classify_status(status, purpose);
-    // These three are what services send for want of a better one. Every other status is meant.
-    let is_vague = matches!(status.as_u16(), 400 | 409 | 500);
+    // These are what services send for want of a better one. Every other status is meant.
+    let is_vague = matches!(status.as_u16(), 400 | 406 | 409 | 411 | 416 | 417 | 422 | 500);
     let told = message_ids.iter().find_map(|id| classify_message(id)).filter(|_| is_vague);
     (told.unwrap_or(class), delivery)
 }

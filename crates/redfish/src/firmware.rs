@@ -39,6 +39,7 @@ impl Bmc {
     /// fits). Gives the job that it became, or nothing if there is none to follow.
     pub async fn request_firmware(&self, image: &Uri, targets: &[String]) -> Result<Option<JobRef>, Fault> {
         let deadline = Deadline::of_call();
+        self.require_machine(deadline).await?;
         let (path, service) = self.update_service(deadline).await?;
         let action = document::action(&path, &service, UPDATE).ok_or_else(|| not_offered("firmware update from a URL"))?;
         let mut content = json!({"ImageURI": image.to_string()});

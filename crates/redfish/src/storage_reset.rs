@@ -30,6 +30,7 @@ impl Bmc {
     /// may fail, and only the caller can see that and decide whether to go on.
     pub async fn request_storage_reset(&self, controller: &str) -> Result<StorageReset, Fault> {
         let deadline = Deadline::of_call();
+        self.require_machine(deadline).await?;
         let document = self.line().get(controller, deadline).await?;
         if let Some(action) = document::action(controller, &document, RESET) {
             let content = Sent::json(&json!({"ResetType": "ResetAll"}));
@@ -44,7 +45,9 @@ impl Bmc {
 
     /// Asks for the end of the volume at `volume`, with all that is on it.
     pub async fn request_volume_delete(&self, volume: &str) -> Result<Option<JobRef>, Fault> {
-        self.line().delete(volume, Deadline::of_call()).await
+        let deadline = Deadline::of_call();
+        self.require_machine(deadline).await?;
+        self.line().delete(volume, deadline).await
     }
 
     /// The volumes that can be deleted. One that cannot be read is a fault: "none left" must be known, not guessed.

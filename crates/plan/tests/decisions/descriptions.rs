@@ -2,8 +2,8 @@
 
 use expect_test::{Expect, expect};
 use model::{
-    ClusterName, DeviceAsk, Hardware, Hold, HoldOwner, Home, Limits, MachineName, NodeAsk, OperationId, Power, RackName, Role, SecretRef,
-    Seen, Site, SiteMachine, SiteRack, Standing,
+    ClusterName, Delivery, DesiredPower, DeviceAsk, Fault, FaultClass, Hardware, Hold, HoldOwner, Home, Limits, MachineName, NodeAsk,
+    OperationId, Power, RackName, Role, SecretRef, Seen, Site, SiteMachine, SiteRack, Standing,
 };
 use plan::{Enrolment, Stored, enroll, redescribe, weaknesses};
 
@@ -102,7 +102,11 @@ fn kept() -> Stored {
 /// What becomes of the documents under another description, or what speaks against it.
 #[track_caller]
 fn check_enrolment(stored: &Stored, after: &Site, expected: &Expect) {
-    let told = match enroll(stored, after, desk::morning()) {
+    expected.assert_eq(&enrolment_text(stored, after));
+}
+
+fn enrolment_text(stored: &Stored, after: &Site) -> String {
+    match enroll(stored, after, desk::morning()) {
         Ok(second) => {
             let written = second.racks.keys().map(ToString::to_string).chain(second.machines.keys().map(ToString::to_string));
             let forgotten = second.forgotten_racks.iter().map(ToString::to_string);
@@ -111,8 +115,7 @@ fn check_enrolment(stored: &Stored, after: &Site, expected: &Expect) {
             lines.chain(second.undescribed.iter().map(|(name, busy)| format!("= {name}: {busy}\n"))).collect::<String>()
         }
         Err(objections) => objections.iter().map(|objection| format!("refused: {objection}\n")).collect(),
-    };
-    expected.assert_eq(&told);
+    }
 }
 
 fn c1() -> MachineName {
@@ -228,11 +231,17 @@ fn a_machine_that_something_is_being_done_for_cannot_be_taken_out() {
         &off,
         &site(WITHOUT_R4),
         &expect![[r#"
-        - r4
-        - c1
-        - sp
-    "#]],
+            refused: `c1` cannot be taken out: it was powered off, and its node is held until it is back; `rackwright bmm start c1` first
+        "#]],
     );
+    // Dead with its BMC, or off as it should be: nobody could start it, or nobody means to.
+    let gone = "- r4\n- c1\n- sp\n";
+    let mut dead = off.clone();
+    let fault = Fault::new(FaultClass::Unreachable, Delivery::No, "no route");
+    dead.machines.get_mut(&c1()).unwrap().last_seen.bmc_fault = Some(Seen { what: fault, at: desk::morning() });
+    assert_eq!(enrolment_text(&dead, &site(WITHOUT_R4)), gone);
+    off.machines.get_mut(&c1()).unwrap().desired_power = DesiredPower::Off;
+    assert_eq!(enrolment_text(&off, &site(WITHOUT_R4)), gone);
     let mut asked = kept();
     let lost = NodeAsk { ask: DeviceAsk::Cordon, attempt: 1, at: desk::morning() };
     asked.machines.get_mut(&c1()).unwrap().node_ask = Some(lost);

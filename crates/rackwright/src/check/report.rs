@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use model::{Fault, FaultClass, MachineName, NodeSeen, Power, Readiness, SiteMachine, Standing};
-use redfish::Identity;
+use redfish::{Identity, SerialMatch, compare_serial};
 use serde_json::{Value, json};
 
 use super::Probe;
@@ -152,16 +152,15 @@ impl Row {
             Err(fault) => self.problems.push(format!("its power cannot be read: {fault}")),
         }
         let described = &machine.hardware.serial_number;
-        // Dell calls the number on the chassis a service tag, and its board has a serial number of its own.
-        let told: Vec<&String> = identity.serial.iter().chain(&identity.sku).collect();
-        if told.iter().any(|number| number.eq_ignore_ascii_case(described)) {
-            self.serial = "matches".to_owned();
-        } else if let Some(found) = identity.serial.as_ref().or(identity.sku.as_ref()) {
-            self.serial = format!("is {found}");
-            self.problems.push(format!("its serial number is {found}, not {described}: another machine answers at {}", self.address));
-        } else {
-            self.serial = "not told".to_owned();
-        }
+        self.serial = match compare_serial(identity.serial.as_deref(), identity.sku.as_deref(), described) {
+            SerialMatch::Same => "matches".to_owned(),
+            SerialMatch::Untold => "not told".to_owned(),
+            SerialMatch::Other { found } => {
+                let other = format!("its serial number is {found}, not {described}: another machine answers at {}", self.address);
+                self.problems.push(other);
+                format!("is {found}")
+            }
+        };
     }
 
     fn note_fault(&mut self, fault: &Fault) {

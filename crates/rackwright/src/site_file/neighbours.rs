@@ -23,7 +23,9 @@ fn check_names(other: &Loaded, next: &Loaded) -> Result<(), Trouble> {
     let places = [other, next].map(|loaded| loaded.described.locate(Place::Cluster));
     let message =
         format!("clusters `{}` and `{}` are in one resource group, `{group}`, and both have {shared}", theirs.cluster, ours.cluster);
-    Err(Trouble { details: places.into(), ..Trouble::failed(message) }.hint("give one of them a resource group of its own"))
+    Err(Trouble { details: places.into(), ..Trouble::failed(message) }.hint(
+        "call the machines and racks of one of them differently, or keep it under another --data-dir with a resource group of its own",
+    ))
 }
 
 /// Judges a site beside those that the same process keeps, or is to keep.

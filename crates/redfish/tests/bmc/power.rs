@@ -41,6 +41,7 @@ async fn a_bmc_of_another_machine_is_neither_believed_nor_asked() {
         (json!({"SerialNumber": ""}), true),
         (json!({"SerialNumber": "W6T5002"}), false),
         (json!({"SerialNumber": "CN0X", "SKU": "W6T5002"}), false),
+        (json!({"SKU": "W6T5002"}), true),
     ] {
         let mut system = told.clone();
         system["PowerState"] = json!("On");
@@ -52,6 +53,28 @@ async fn a_bmc_of_another_machine_is_neither_believed_nor_asked() {
         assert_eq!(classes, [expected, expected], "{told}");
         assert_eq!(fake.take_log().contains("ComputerSystem.Reset"), is_meant, "{told}");
     }
+}
+
+#[tokio::test]
+async fn nothing_of_another_machine_is_deleted_updated_or_changed() {
+    let system = json!({"SerialNumber": "W6T5002", "PowerState": "On"});
+    let fake = Fake::ordinary().now("GET /redfish/v1/Systems/1", json(200, &system));
+    let bmc = fake.bmc_of("57QP003");
+    let password = zeroize::Zeroizing::new("new".to_owned());
+    let faults = [
+        bmc.request_volume_delete("/redfish/v1/Systems/1/Storage/1/Volumes/1").await.err(),
+        bmc.request_storage_reset("/redfish/v1/Systems/1/Storage/1").await.err(),
+        bmc.request_firmware(&"http://images/bios.bin".parse().unwrap(), &[]).await.err(),
+        bmc.request_password("/redfish/v1/AccountService/Accounts/1", &password).await.err(),
+        bmc.request_account_delete("/redfish/v1/AccountService/Accounts/1").await.err(),
+        bmc.request_bmc_reset().await.err(),
+    ];
+    for fault in faults {
+        assert_eq!(fault.map(|fault| fault.class), Some(FaultClass::OtherMachine));
+    }
+    let log = fake.take_log();
+    let changes = log.lines().filter(|line| !line.starts_with("GET ") && !line.contains("/SessionService/"));
+    assert_eq!(changes.collect::<Vec<_>>(), [""; 0]);
 }
 
 #[tokio::test]
