@@ -1,5 +1,6 @@
-//! Every fault, at several moments of a restart and of a power-off with a start: the operation ends, no action is lost or
-//! doubled, and the BMC's own log is the witness. And every fault has its story and its row in the documentation.
+//! Every fault, at several moments of a restart, of a power-off with a start, and of a cordon with an uncordon: the
+//! operation ends, no action is lost or doubled, and the BMC's own log is the witness. And every fault has its story and its
+//! row in the documentation.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -146,6 +147,28 @@ async fn no_fault_of_a_host_or_a_link_loses_or_doubles_an_action() {
 #[tokio::test(start_paused = true)]
 async fn no_fault_of_the_api_server_loses_or_doubles_an_action() {
     check_kinds(called(&["api-"])).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cordon_and_its_uncordon_outlast_every_fault_and_touch_no_power() {
+    for kind in FaultKind::ALL {
+        for moment in [-3, 0] {
+            let context = format!("{kind} from {moment} s");
+            let house = House::build(1, 4).await;
+            for (verb, expected) in [("cordon", "Cordoned"), ("uncordon", "Uncordoned")] {
+                let operation = act_under_fault(&house, verb, (kind, Stay::AWhile), moment).await;
+                assert_eq!(operation["status"], "Succeeded", "{verb}, {context}: {}", operation["message"]);
+                // What is left of the fault would blur what is seen.
+                tokio::time::sleep(AFTERMATH).await;
+                let machine = house.machine(MACHINE).await;
+                assert_eq!(machine["properties"]["cordonStatus"], expected, "{verb}, {context}");
+                assert_eq!(machine["rackwright"]["waits"], serde_json::json!([]), "{verb}, {context}");
+            }
+            let counters = house.site.witness(MACHINE).expect("the machine is there").counters();
+            assert_eq!(counters.resets_requested, 0, "{context}");
+            house.close().await;
+        }
+    }
 }
 
 /// What nobody mends in time fails the operation, in words; and when it is mended at last, nothing late follows.
