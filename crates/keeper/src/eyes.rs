@@ -27,6 +27,7 @@ pub(crate) enum Event {
     /// A BMC's stream of events was not opened, or has ended.
     Ear {
         machine: MachineName,
+        bmc: Bmc,
         ear: Ear,
     },
     Node(NodeEvent),

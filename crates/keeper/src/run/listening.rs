@@ -48,16 +48,16 @@ impl Loop {
                 let at = clock.now();
                 let ear = if heard == Heard::NotOffered { Ear::NotOffered { at } } else { Ear::Closed { at } };
                 // The loop is gone only when the keeper is.
-                let _ = events.send(Event::Ear { machine: name, ear }).await;
+                let _ = events.send(Event::Ear { machine: name, bmc, ear }).await;
             });
             self.ears.listeners.insert(machine.clone(), listener);
         }
     }
 
-    pub(super) fn note_ear(&mut self, machine: MachineName, ear: Ear) {
-        self.ears.listeners.remove(&machine);
-        // It was taken out of the site in the meantime.
-        if self.keeper.bmcs.contains_key(&machine) {
+    pub(super) fn note_ear(&mut self, machine: MachineName, bmc: &Bmc, ear: Ear) {
+        // Another BMC may have taken its place meanwhile, or none.
+        if self.keeper.bmcs.get(&machine).is_some_and(|present| present.is_same_as(bmc)) {
+            self.ears.listeners.remove(&machine);
             self.ears.known.insert(machine, ear);
         }
     }

@@ -87,7 +87,7 @@ impl Loop {
                 self.listen_to(&machine);
             }
             Event::Told { machine } => self.hasten_look(&machine),
-            Event::Ear { machine, ear } => self.note_ear(machine, ear),
+            Event::Ear { machine, bmc, ear } => self.note_ear(machine, &bmc, ear),
             Event::Node(event) => {
                 self.watch_lost = matches!(event, NodeEvent::Lost(_));
                 eyes::note_node(&mut self.books, &mut self.names, event, now);
