@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use model::{DesiredPower, Endpoint, HoldOwner, Machine, MachineName, OperationId, Power, Site, SiteMachine, Standing};
+use model::{DesiredPower, Endpoint, FaultClass, HoldOwner, Machine, MachineName, OperationId, Power, Site, SiteMachine, Standing};
 
 use crate::enroll::Stored;
 use crate::redescribe::calling;
@@ -96,7 +96,8 @@ pub(crate) fn busy(machine: &Machine, running: Option<&OperationId>) -> Option<B
 fn is_retired(machine: &Machine) -> bool {
     let is_seen_off = machine.last_seen.power.as_ref().is_some_and(|power| power.what == Power::Off);
     let is_off = machine.desired_power == DesiredPower::Off && is_seen_off;
-    let is_dead = machine.last_seen.bmc_fault.is_some();
+    // One that no description names has no BMC to be dead: it waits to be put back.
+    let is_dead = machine.last_seen.bmc_fault.as_ref().is_some_and(|fault| fault.what.class != FaultClass::Missing);
     let is_held_for_it = !machine.holds.is_empty() && machine.holds.iter().all(|hold| hold.owner.is_powered_off());
     (is_off || is_dead) && is_held_for_it && machine.node_ask.is_none()
 }
