@@ -62,6 +62,8 @@ pub(crate) struct Inner {
     /// For BMCs whose firmware inventory exists once it was listed: one more than the restart count at that time.
     firmware_listed: Vec<AtomicU32>,
     memories: Vec<Mutex<Memory>>,
+    /// By machine: held by whoever changes something through its BMC.
+    turns: Vec<Mutex<()>>,
 }
 
 /// The sites that a store holds.
@@ -119,6 +121,7 @@ impl Site {
                 logged: (0..count).map(|_| Notify::new()).collect(),
                 firmware_listed: (0..count).map(|_| AtomicU32::new(0)).collect(),
                 memories: (0..count).map(|_| Mutex::default()).collect(),
+                turns: (0..count).map(|_| Mutex::default()).collect(),
             }),
         };
         site.save_with(new_records).await?;
@@ -176,6 +179,11 @@ impl Site {
     pub(crate) fn is_firmware_listed(&self, index: usize) -> bool {
         let restarts = self.look(|world| world.bmc_restarts(index));
         self.inner.firmware_listed[index].load(Ordering::Relaxed) == restarts + 1
+    }
+
+    /// The turn to change something through one BMC.
+    pub(crate) fn turn(&self, index: usize) -> std::sync::MutexGuard<'_, ()> {
+        self.inner.turns[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a BMC's face remembers between requests.

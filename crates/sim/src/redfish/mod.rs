@@ -49,7 +49,7 @@ use crate::site::Site;
 use answer::Answer;
 use call::{Call, Caller};
 use profile::{IfMatch, Profile};
-use route::{Located, locate};
+use route::{Handler, Located, locate};
 
 pub use quirk::Quirk;
 pub(crate) use quirk::Quirks;
@@ -133,8 +133,7 @@ async fn respond(bmc: &Bmc, located: Option<&Located>, request: Request) -> Resu
     check_query(parts.uri.query().unwrap_or_default())?;
     let body = axum::body::to_bytes(body, BODY_LIMIT).await.map_err(|_| errors::too_large())?;
     let call = Call { bmc, caller: &caller, path, id: &located.id, headers: &parts.headers, body: &body };
-    check_match(&call, located, &parts.method)?;
-    let answer = handler(&call);
+    let answer = one_at_a_time(&call, located, &parts.method, handler);
     // Nobody is told what could still be lost, not even a refusal, which the BMC's log has noted.
     bmc.site.settle().await.map_err(|_| errors::internal())?;
     answer
@@ -155,6 +154,13 @@ fn check_query(query: &str) -> Result<(), Answer> {
         Some(_) => Err(errors::query_not_supported()),
         None => Ok(()),
     }
+}
+
+/// Judges a precondition and carries the request out as one step: of two writers who saw the same state, one is too late.
+fn one_at_a_time(call: &Call<'_>, located: &Located, method: &Method, handler: Handler) -> Result<Answer, Answer> {
+    let _turn = (!method.is_safe()).then(|| call.bmc.site.turn(call.bmc.index));
+    check_match(call, located, method)?;
+    handler(call)
 }
 
 /// Whether the resource still is what the caller means to change.

@@ -1,11 +1,12 @@
 //! Changes that say which version of a resource they mean.
 
+use base64::Engine;
 use http::StatusCode;
 use serde_json::{Value, json};
-use sim::Vendor;
+use sim::{Pace, Vendor};
 
-use crate::harness::Harness;
-use crate::peers::VENDORS;
+use crate::harness::{Harness, send};
+use crate::peers::{Served, VENDORS};
 
 fn boot(target: &str) -> Value {
     json!({"Boot": {"BootSourceOverrideTarget": target}})
@@ -29,6 +30,28 @@ async fn a_change_of_another_version_is_refused_by_every_vendor() {
         let untold = harness.bmc_as(&machine, login, &[], ("PATCH", &path), &boot("Hdd")).await.status;
         let expected = if vendor == Vendor::Lenovo { StatusCode::PRECONDITION_REQUIRED } else { StatusCode::OK };
         assert_eq!(untold, expected, "{vendor:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_who_saw_the_same_version_one_may_change_it() {
+    let served = Served::start(Vendor::Dell, Pace::REAL).await;
+    let spec = served.machine.clone();
+    let login = base64::engine::general_purpose::STANDARD.encode(format!("{}:{}", spec.bmc_user, spec.bmc_password));
+    let login = format!("Basic {login}");
+    let path = "/redfish/v1/Systems/System.Embedded.1";
+    for round in 0..50 {
+        let wire = served.site.redfish(&spec.name).unwrap();
+        let seen = send(wire, "GET", path, &[("authorization", &login)], "").await.headers["etag"].to_str().unwrap().to_owned();
+        let target = if round % 2 == 0 { "Pxe" } else { "Hdd" };
+        let writers = (0..8).map(|_| {
+            let (wire, login, seen) = (served.site.redfish(&spec.name).unwrap(), login.clone(), seen.clone());
+            tokio::spawn(async move {
+                send(wire, "PATCH", path, &[("authorization", &login), ("if-match", &seen)], &boot(target).to_string()).await.status
+            })
+        });
+        let statuses = futures::future::join_all(writers).await.into_iter().map(Result::unwrap);
+        assert_eq!(statuses.filter(StatusCode::is_success).count(), 1, "round {round}");
     }
 }
 
