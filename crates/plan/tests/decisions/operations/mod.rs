@@ -10,4 +10,5 @@ mod power_off;
 mod refusals;
 mod restart;
 mod start;
+mod undercloud_faults;
 mod undescribed;
