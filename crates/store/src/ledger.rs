@@ -11,8 +11,8 @@ use bytes::Bytes;
 use imbl::OrdMap;
 use model::{Span, Timestamp};
 
-use crate::record::Records;
-use crate::{Change, Commit, Document, Expected, Fence, Lease, Listing, NewRecord, Retention, Revision, StoreError};
+use crate::record::{Records, Tally};
+use crate::{Change, Commit, Document, Expected, Fence, Lease, Listing, NewRecord, RecordPlace, Retention, Revision, StoreError};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
@@ -26,8 +26,8 @@ pub(crate) struct Ledger {
     /// Commits up to and including this revision have been `shelve`d: their changes are only in the archive.
     shelved: Revision,
     held_changes: u64,
-    /// How many records the log has, wherever they are kept.
-    record_count: u64,
+    /// What is known of the log, wherever its records are kept.
+    tally: Tally,
     /// The records themselves, of a store that has no file for them.
     pub records: Records,
 }
@@ -90,11 +90,11 @@ impl Ledger {
         documents: OrdMap<Arc<str>, Stored>,
         leases: OrdMap<Arc<str>, Tenure>,
         log: OrdMap<Revision, Logged>,
-        record_count: u64,
+        tally: Tally,
     ) -> Self {
         let logged_changes = log.values().map(|logged| logged.count).sum();
         let records = Records::default();
-        Ledger { revision, compacted, documents, leases, log, logged_changes, shelved: revision, held_changes: 0, record_count, records }
+        Ledger { revision, compacted, documents, leases, log, logged_changes, shelved: revision, held_changes: 0, tally, records }
     }
 
     pub fn revision(&self) -> Revision {
@@ -141,18 +141,22 @@ impl Ledger {
         self.revision = revision;
         self.logged_changes += count;
         self.held_changes += count;
-        self.record_count += accepted.records.len() as u64;
+        self.tally.add(&accepted);
         self.log.insert(revision, Logged { at: now, count, changes: Some(Arc::clone(&accepted.changes)) });
         Ok(accepted)
     }
 
     pub fn record_count(&self) -> u64 {
-        self.record_count
+        self.tally.count
+    }
+
+    pub fn last_record(&self) -> RecordPlace {
+        self.tally.last
     }
 
     /// The oldest records were removed from where they are kept.
     pub fn forget_records(&mut self, count: u64) {
-        self.record_count -= count;
+        self.tally.count -= count;
     }
 
     /// Whether anything was written: deleting what does not exist is nothing.
