@@ -97,8 +97,8 @@ fn any_text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    // About four seconds each without optimization.
-    #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
+    // About three seconds each without optimization.
+    #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_printed_is_read_as_it_was(clauses in prop::collection::vec(any_clause(), 0..8)) {
