@@ -57,7 +57,7 @@ impl Concern {
     }
 
     /// What it is about, if that is known.
-    fn subject(&self, view: &View) -> Option<Rejected> {
+    fn find(&self, view: &View) -> Option<Rejected> {
         match self {
             Concern::Machine { subscription, group, name, verb } => {
                 let (cluster, machine) = machines::find(view, subscription, group, name).ok()?;
@@ -90,8 +90,7 @@ impl Rejected {
             Part::Rack(name) => name.to_string(),
             Part::Machine(name) => name.to_string(),
         };
-        let verb = if let ActivityKind::Request { verb } = &what { verb.as_str() } else { "request" };
-        let message = format!("{verb} of `{about}` was not taken up");
+        let message = format!("{} of `{about}` was not taken up", model::shortened(&self.verb));
         let entry = Activity {
             format: ACTIVITY_FORMAT,
             what,
@@ -133,7 +132,7 @@ impl Rejections {
         if refused.is_logged() {
             return;
         }
-        let Some(rejected) = concern.subject(&api.cache.view()) else { return };
+        let Some(rejected) = concern.find(&api.cache.view()) else { return };
         let Ok(turn) = self.under_way.clone().try_acquire_owned() else {
             self.dropped.fetch_add(1, Ordering::Relaxed);
             return;
