@@ -15,6 +15,11 @@ macro_rules! codes {
         impl Code {
             const ALL: &[Code] = &[$(Code::$code),*];
 
+            /// The code of that name, as the activity log keeps it.
+            pub fn named(name: &str) -> Option<Code> {
+                Code::ALL.iter().copied().find(|code| code.name() == name)
+            }
+
             pub fn name(self) -> &'static str {
                 match self {
                     $(Code::$code => stringify!($code),)*
@@ -52,6 +57,9 @@ codes! {
     DeviceMissing CONFLICT,
     DeviceUnsupported CONFLICT,
     OperationCanceled CONFLICT,
+
+    // What a device answered, in the activity log only: the operation goes on, and nobody waits for this answer.
+    DeviceFault BAD_GATEWAY,
 }
 
 pub(crate) fn status_of(rule: Rule) -> StatusCode {

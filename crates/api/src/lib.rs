@@ -3,6 +3,7 @@
 //! A request that changes something is written to the store and waits there for its keeper's verdict; nothing here
 //! calls a keeper, and nothing here decides. Reads come from a cache that follows the store.
 
+mod activity;
 mod cache;
 mod call;
 mod codes;
@@ -30,12 +31,14 @@ use serde_json::json;
 use store::SharedStore;
 use tokio::sync::watch;
 
+pub use activity::rejections::{MAX_REJECTIONS_UNDER_WAY, Rejections};
 pub use cache::Cache;
 pub use call::{BODY_MAX, CALLER_HEADER};
 pub use codes::error_codes;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use submit::MAX_PENDING;
 
+use activity::rejections::Concern;
 use call::Call;
 use reply::{Refused, json_response};
 use route::{Kind, Route};
@@ -46,6 +49,7 @@ pub struct Api {
     pub clock: Arc<dyn Clock>,
     pub cache: Arc<Cache>,
     pub keepers: Keepers,
+    pub rejections: Arc<Rejections>,
 }
 
 /// How the keepers of this process are doing; those of other processes are not known.
@@ -64,12 +68,17 @@ pub fn router(api: Api) -> Router {
 
 async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
     let (call, body) = Call::begin(request);
-    let route = call.check_sender().and_then(|()| Route::find(&call.method, &call.path));
+    let found = Route::find(&call.method, &call.path);
+    let concern = found.as_ref().ok().and_then(Concern::of);
+    let route = call.check_sender().and(found);
     let result = match route {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
         Ok(route) => dispatch(&api, &call, route, body).await,
         Err(refused) => Err(refused),
     };
+    if let (Some(concern), Err(refused)) = (&concern, &result) {
+        api.rejections.note(&api, &call, concern, refused);
+    }
     call.finish(result.unwrap_or_else(Refused::into_response))
 }
 
@@ -91,6 +100,8 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         }
         Route::OperationStatus { id } => operations::status(&view, call, &id),
         Route::OperationResult { id } => operations::result(&view, call, &id),
+        Route::ActivityLog { subscription } => activity::list(api, call, &subscription).await,
+        Route::ActivityEntry { id } => activity::show(api, &id).await,
         Route::SiteStatus => Ok(site_status::show(&view, &api.keepers, api.clock.now())),
         Route::Operations => operations::list(&view, call, api.clock.now()),
         Route::Operation { id } => operations::show(&view, &id, api.clock.now()),

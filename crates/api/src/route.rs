@@ -15,6 +15,8 @@ pub(crate) enum Route {
     Act { subscription: String, group: String, machine: String, verb: String },
     OperationStatus { id: String },
     OperationResult { id: String },
+    ActivityLog { subscription: String },
+    ActivityEntry { id: String },
     SiteStatus,
     Operations,
     Operation { id: String },
@@ -72,6 +74,10 @@ const TABLE: &[Row] = &[
     (Method::GET, "subscriptions/{}/providers/microsoft.networkcloud/locations/{}/operationresults/{}", |v| {
         Some(Route::OperationResult { id: owned(v[2]) })
     }),
+    (Method::GET, "subscriptions/{}/providers/microsoft.insights/eventtypes/management/values", |v| {
+        Some(Route::ActivityLog { subscription: owned(v[0]) })
+    }),
+    (Method::GET, "rackwright/v1/activity/{}", |v| Some(Route::ActivityEntry { id: owned(v[0]) })),
     (Method::GET, "rackwright/v1/status", |_| Some(Route::SiteStatus)),
     (Method::GET, "rackwright/v1/operations", |_| Some(Route::Operations)),
     (Method::GET, "rackwright/v1/operations/{}", |v| Some(Route::Operation { id: owned(v[0]) })),
@@ -81,7 +87,15 @@ const TABLE: &[Row] = &[
 impl Route {
     /// ARM paths must name an `api-version`; ours carry their version in the path.
     pub fn needs_api_version(&self) -> bool {
-        !matches!(self, Route::Health | Route::SiteStatus | Route::Operations | Route::Operation { .. } | Route::CancelOperation { .. })
+        !matches!(
+            self,
+            Route::Health
+                | Route::SiteStatus
+                | Route::Operations
+                | Route::Operation { .. }
+                | Route::CancelOperation { .. }
+                | Route::ActivityEntry { .. }
+        )
     }
 
     pub fn find(method: &Method, path: &str) -> Result<Route, Refused> {

@@ -7,6 +7,7 @@ use tracing::error;
 use uuid::Uuid;
 
 use crate::Api;
+use crate::activity::rejections;
 use crate::call::Call;
 use crate::codes::Code;
 use crate::reply::{RETRY_AFTER, Refused};
@@ -73,12 +74,12 @@ async fn wait_for_verdict(api: &Api, id: &RequestId) -> Option<Verdict> {
 
 /// Takes a request back that nobody has judged in time, so that nobody ever does. A verdict that came first counts.
 async fn withdraw(api: &Api, request: &Request, key: &str, revision: Revision) -> Result<Verdict, Refused> {
-    let withdrawal = Commit::default().expect(key, Expected::At(revision)).delete(key);
+    let message = format!("no keeper of cluster `{}` answered in time; the request was not carried out", request.cluster);
+    let unavailable = Refused::new(Code::KeeperUnavailable, message).retry_after(RETRY_AFTER);
+    let mut withdrawal = Commit::default().expect(key, Expected::At(revision)).delete(key);
+    withdrawal.records.extend(rejections::withdrawn(&api.cache.view(), request, &unavailable));
     match api.store.commit(withdrawal).await {
-        Ok(_) => {
-            let message = format!("no keeper of cluster `{}` answered in time; the request was not carried out", request.cluster);
-            Err(Refused::new(Code::KeeperUnavailable, message).retry_after(RETRY_AFTER))
-        }
+        Ok(_) => Err(unavailable.in_log()),
         Err(StoreError::Conflict { .. }) => load_verdict(api, key).await,
         Err(problem) => {
             error!(error = %problem, "a request that nobody judged could not be taken back");

@@ -1,5 +1,6 @@
 //! The nouns of Rackwright. Pure: no I/O, no clock, no randomness.
 
+mod activity;
 mod cluster;
 mod endpoint;
 mod fault;
@@ -19,6 +20,10 @@ mod site;
 mod time;
 mod wait;
 
+pub use activity::{
+    ACTIVITY_FORMAT, ACTIVITY_TEXT_MAX, ACTIVITY_VERB_MAX, Activity, ActivityError, ActivityKind, ActivityStatus, DescriptionChange,
+    HoldChange, OURSELVES, Part, PartKind, Subject, labels,
+};
 pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
 pub use endpoint::Endpoint;
 pub use fault::{DETAIL_LIMIT, Delivery, Fault, FaultClass, MESSAGE_LIMIT, shortened};

@@ -40,6 +40,18 @@ pub enum Ask {
     Manage { machine: MachineName, reason: String },
 }
 
+impl Ask {
+    /// The last word of what it is called in the activity log: that of the ARM action.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Ask::Act { action, .. } => action.verb(),
+            Ask::Cancel { .. } => "cancel",
+            Ask::Unmanage { .. } => "unmanage",
+            Ask::Manage { .. } => "manage",
+        }
+    }
+}
+
 /// Whether the caller accepts that the control plane goes away: the one exception to the quorum rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

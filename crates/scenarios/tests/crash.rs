@@ -1,5 +1,5 @@
 //! The control plane dies at every commit of every operation kind, before the commit is durable or after it, and starts
-//! again: the operation ends the same, and the BMC has witnessed the same.
+//! again: the operation ends the same, the BMC has witnessed the same, and the activity log tells each thing once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -64,6 +64,14 @@ impl Store for Mortal {
 
     async fn history(&self, prefix: &str, limit: usize) -> Result<Vec<store::Change>, StoreError> {
         self.inner.history(prefix, limit).await
+    }
+
+    async fn read_log(&self, query: store::LogQuery) -> Result<Vec<store::Record>, StoreError> {
+        self.inner.read_log(query).await
+    }
+
+    async fn wait_for_record(&self, after: store::RecordPlace) -> Result<(), StoreError> {
+        self.inner.wait_for_record(after).await
     }
 
     async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError> {
@@ -191,6 +199,7 @@ async fn run(kind: Kind, crash: Option<(i64, Moment)>) -> Option<Ending> {
 
 async fn ending_of(house: &House, id: &str, resets_before: u64, crashed: bool) -> Ending {
     tokio::time::sleep(std::time::Duration::from_secs(600)).await;
+    house.check_log().await;
     let operation = house.operation(id).await;
     let machine = house.machine(MACHINE).await;
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().replace(id, "op").replace(&id[..8], "op");

@@ -25,6 +25,7 @@ macro_rules! stories {
 }
 
 stories! {
+    the_activity_log = "the-activity-log",
     two_hands_on_the_control_plane = "two-hands-on-the-control-plane",
     a_restart_that_cannot_finish = "a-restart-that-cannot-finish",
     restart_a_compute_machine = "restart-a-compute-machine",

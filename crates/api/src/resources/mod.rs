@@ -56,7 +56,7 @@ fn parse_place<N, E>(token: &str, parse: impl Fn(String) -> Result<N, E>) -> Opt
 }
 
 /// An unknown subscription or resource group is an error, not an empty list: it is most often a typing mistake.
-fn check_place(view: &View, subscription: &str, group: Option<&str>) -> Result<(), Refused> {
+pub(crate) fn check_place(view: &View, subscription: &str, group: Option<&str>) -> Result<(), Refused> {
     if !view.subscriptions().iter().any(|known| known.eq_ignore_ascii_case(subscription)) {
         return Err(Refused::new(Code::SubscriptionNotFound, format!("there is no subscription `{subscription}`")));
     }

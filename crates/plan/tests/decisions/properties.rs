@@ -205,5 +205,6 @@ proptest! {
         prop_assert!(rig.run_until_idle(PATIENCE), "operations are still running long after the world behaves");
         rig.run_for(Span::minutes(20));
         nodes_follow_their_holds(&rig);
+        rig.check_log();
     }
 }
