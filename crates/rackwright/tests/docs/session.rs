@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::console::Exchange;
 use crate::matching::{self, Ids};
+use crate::pages::Page;
 use crate::script::{Script, Step, What};
 use crate::server::Server;
 use crate::shell::Shell;
@@ -45,6 +46,9 @@ pub fn play(script: &Script, is_updating: bool) -> Vec<Wrong> {
     if let Err(problem) = session.prepare(&script.setting) {
         return vec![wrong(0, (problem, None))];
     }
+    if let Some(definition) = definition(&script.page) {
+        session.shell.set_variable(&definition);
+    }
     for step in &script.steps {
         if let Err(fault) = session.step(step, script.exit_code) {
             wrongs.push(wrong(step.line, fault));
@@ -54,6 +58,12 @@ pub fn play(script: &Script, is_updating: bool) -> Vec<Wrong> {
         }
     }
     wrongs
+}
+
+/// What the overview of the errors says that `$MACHINES` stands for on the pages beside it.
+fn definition(page: &str) -> Option<String> {
+    let overview = page.starts_with("docs/errors/").then(|| Page::read("docs/errors/README.md"))?;
+    overview.text.lines().find(|line| line.starts_with("MACHINES=")).map(str::to_owned)
 }
 
 type Fault = (String, Option<Mend>);
