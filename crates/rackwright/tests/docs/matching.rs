@@ -116,9 +116,9 @@ fn kind(word: &str, word_before: &str) -> Option<Kind> {
         Some(Kind::Span)
     } else if is_id(word) {
         Some(Kind::Id)
-    } else if word.strip_prefix("127.0.0.1:").is_some_and(|port| has_shape_of_number(port)) {
+    } else if word.strip_prefix("127.0.0.1:").is_some_and(is_number) {
         Some(Kind::Address)
-    } else if word_before == "process" && has_shape_of_number(word) {
+    } else if word_before == "process" && is_number(word) {
         Some(Kind::Pid)
     } else {
         None
@@ -142,7 +142,7 @@ fn is_id(word: &str) -> bool {
     parts == [8] || parts == [8, 4, 4, 4, 12]
 }
 
-fn has_shape_of_number(word: &str) -> bool {
+fn is_number(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_ascii_digit())
 }
 

@@ -236,3 +236,43 @@ fn within(patience: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script;
+
+    /// What is wrong with a page that has this text.
+    fn wrongs(name: &str, text: &str) -> Vec<String> {
+        let reading = script::read(&Page { name: name.to_owned(), text: text.to_owned() });
+        assert!(reading.problems.is_empty(), "{:?}", reading.problems);
+        reading.scripts.iter().flat_map(|script| play(script, false)).map(|wrong| format!("{}: {}", wrong.line, wrong.problem)).collect()
+    }
+
+    #[test]
+    fn a_page_that_lies_is_found() {
+        let page = |block: &str| format!("<!-- setting: none -->\n{block}\n");
+        for (block, problem) in [
+            ("```console\n$ echo yes\nno\n```", "3: `echo yes` does not say what is shown"),
+            ("```console\n$ echo yes; false\nyes\n```", "3: `echo yes; false` says what is shown, but ends with 1"),
+            ("```console\n$ echo error: none\nerror: none\n```", "3: `echo error: none` says what is shown, but ends with 0"),
+            (
+                "```console\n$ echo 00000001 00000001\n8f3c1a2b 8f3c1a2b\n\n$ echo 8f3c1a2b\n00000002\n\n$ echo 00000003\n8f3c1a2b\n```",
+                "9: the page uses",
+            ),
+            ("```sh\nfalse\n```", "3: `false` ended with 1"),
+            ("```console\n$ rackwright up --racks 0\n…\n```", "3: `rackwright up --racks 0` says what is shown, but ends with 2"),
+        ] {
+            let found = wrongs("page.md", &page(block));
+            assert!(matches!(&found[..], [one] if one.starts_with(problem)), "{block}: {found:?}");
+        }
+        assert!(wrongs("page.md", &page("```sh\nA=b\ntest $A = b\n```")).is_empty());
+    }
+
+    #[test]
+    fn the_page_of_an_error_must_name_the_right_exit_code() {
+        let page = "HTTP status 409 · exit code 4\n<!-- setting: none -->\n```console\n$ echo error: no; exit 3\nerror: no\n```\n";
+        assert!(wrongs("page.md", page)[0].ends_with("ends with 3"));
+        assert!(wrongs("page.md", &page.replace("code 4", "code 3")).is_empty());
+    }
+}
