@@ -77,7 +77,7 @@ impl Session {
     /// Starts what the setting says. It runs fast unless it says how fast.
     fn prepare(&mut self, setting: &str) -> Result<(), String> {
         let (kind, arguments) = setting.split_once(' ').unwrap_or((setting, ""));
-        let speed = if arguments.contains("--speed") { "" } else { "--speed 600" };
+        let speed = if arguments.contains("--speed") { "" } else { "--speed 300" };
         match kind {
             "none" => Ok(()),
             "up" => self.start(&format!("rackwright up {speed} {arguments}")),

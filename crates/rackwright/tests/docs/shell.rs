@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::matching::Ids;
 use crate::pages;
@@ -18,11 +19,15 @@ const API: &str = "127.0.0.1:7225";
 /// No command of a page takes longer, in seconds.
 const PATIENCE: &str = "60";
 
+static COMPUTERS: AtomicU32 = AtomicU32::new(0);
+
 #[derive(Debug)]
 pub struct Shell {
     home: tempfile::TempDir,
     /// Variables that were set, as commands that set them.
     variables: String,
+    /// The loopback address that only this computer's API listens on: a port that it has left is then nobody's.
+    address: String,
     /// Where the API really is.
     pub api: Option<String>,
     /// The run's id for each of the page's.
@@ -32,7 +37,8 @@ pub struct Shell {
 impl Shell {
     pub fn new() -> Shell {
         let home = tempfile::tempdir().expect("a temporary directory");
-        let shell = Shell { home, variables: String::new(), api: None, ids: BTreeMap::new() };
+        let address = format!("127.0.1.{}", COMPUTERS.fetch_add(1, Ordering::Relaxed) % 250 + 1);
+        let shell = Shell { home, variables: String::new(), address, api: None, ids: BTreeMap::new() };
         fs::create_dir(shell.folder()).expect("the directory is new");
         let examples = pages::root().join("examples").canonicalize().expect("there are examples");
         std::os::unix::fs::symlink(examples, shell.folder().join("examples")).expect("the directory is new");
@@ -70,7 +76,7 @@ impl Shell {
     /// A shell that becomes the server that a command starts, on any free port.
     pub fn server(&self, command: &str) -> Command {
         let listens = !command.contains(" sim serve") && !command.contains("--listen");
-        let anywhere = if listens { " --listen 127.0.0.1:0" } else { "" };
+        let anywhere = if listens { format!(" --listen {}:0", self.address) } else { String::new() };
         let command = self.localize(command).replacen("rackwright ", "exec rackwright ", 1);
         let mut bash = Command::new("bash");
         bash.args(["-c", &format!("exec 2>&1\n{}{command}{anywhere}", self.variables)]);
