@@ -64,6 +64,9 @@ pub fn read(page: &Page) -> Reading {
         Ok(parts) => parts.into_iter().for_each(|part| reader.take(part)),
         Err(problem) => reader.reading.problems.push(format!("{}:{problem}", page.name)),
     }
+    if let Some((word, _)) = reader.remark {
+        reader.reading.problems.push(format!("{}: the last remark `{word}` has no block", page.name));
+    }
     reader.reading
 }
 
@@ -168,6 +171,7 @@ fn a_block_that_says_nothing_about_itself_is_a_problem() {
         ("```sh\nls\n```\n", "p.md:2: no setting is named"),
         ("```text\n$ ls\n```\n", "p.md:1: what a command says"),
         ("<!-- seting: up -->\n", "p.md:1: `seting` is no remark"),
+        ("<!-- said -->\n", "p.md: the last remark `said` has no block"),
         ("<!-- not run -->\n```sh\nls\n```\n", "p.md:2: a block that is not run says why"),
     ] {
         assert!(problems(text)[0].starts_with(problem), "{:?}", problems(text));

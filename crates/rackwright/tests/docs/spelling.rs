@@ -34,7 +34,7 @@ fn wrong_command(span: &str, grammar: &Grammar) -> Option<String> {
         ["rackwright", ..] => {
             let names: Vec<&str> = words[1..].iter().copied().take_while(|word| !word.starts_with('-')).collect();
             let longest = (0..=names.len()).rev().map(|end| names[..end].join(" ")).find(|name| grammar.contains_key(name))?;
-            let is_group = grammar.keys().any(|name| name.starts_with(&format!("{longest} ").trim_start().to_owned()));
+            let is_group = grammar.keys().any(|name| name.starts_with(format!("{longest} ").trim_start()));
             if is_group && names.len() > longest.split_whitespace().count() {
                 return Some("there is no such command".to_owned());
             }
