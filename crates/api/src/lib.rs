@@ -7,14 +7,17 @@ mod cache;
 mod call;
 mod codes;
 mod cross_origin;
+mod fields;
 #[cfg(test)]
 mod fixtures;
 mod links;
 mod operations;
 mod paging;
+mod precondition;
 mod reply;
 mod resources;
 mod route;
+mod schema;
 mod site_status;
 mod submit;
 
@@ -84,6 +87,13 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::Show { kind: Kind::Racks, subscription, group, name } => resources::racks::show(&view, &subscription, &group, &name),
         Route::Show { kind: Kind::Machines, subscription, group, name } => {
             resources::machines::show(&view, &subscription, &group, &name, api.clock.now())
+        }
+        Route::Update { how, subscription, group, name } => {
+            let body = call.read_body(body).await?;
+            resources::machine_update::update(api, call, how, &resources::Place { subscription, group, name }, &body).await
+        }
+        Route::Delete { subscription, group, name } => {
+            resources::machine_update::delete(&view, &resources::Place { subscription, group, name })
         }
         Route::Act { subscription, group, machine, verb } => {
             let body = call.read_body(body).await?;

@@ -132,6 +132,15 @@ pub(crate) fn json_response(status: StatusCode, body: &Value) -> Response {
     response
 }
 
+/// A resource, with its `etag` as the header too.
+pub(crate) fn resource_response(status: StatusCode, resource: &Value) -> Response {
+    let mut response = json_response(status, resource);
+    if let Some(etag) = resource["etag"].as_str().and_then(|etag| HeaderValue::from_str(etag).ok()) {
+        response.headers_mut().insert(header::ETAG, etag);
+    }
+    response
+}
+
 pub(crate) fn set_retry_after(headers: &mut HeaderMap, span: Span) {
     let seconds = (span.as_millis() / 1_000).max(1);
     headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));

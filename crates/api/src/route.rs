@@ -12,6 +12,8 @@ pub(crate) enum Route {
     Subscription { subscription: String },
     List { kind: Kind, subscription: String, group: Option<String> },
     Show { kind: Kind, subscription: String, group: String, name: String },
+    Update { how: Write, subscription: String, group: String, name: String },
+    Delete { subscription: String, group: String, name: String },
     Act { subscription: String, group: String, machine: String, verb: String },
     OperationStatus { id: String },
     OperationResult { id: String },
@@ -19,6 +21,15 @@ pub(crate) enum Route {
     Operations,
     Operation { id: String },
     CancelOperation { id: String },
+}
+
+/// The two ways to write to a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Write {
+    /// PATCH: what is not named stays.
+    Part,
+    /// PUT: what is sent is all there is.
+    Whole,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +73,15 @@ const TABLE: &[Row] = &[
     }),
     (Method::GET, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/{}/{}", |v| {
         Some(Route::Show { kind: Kind::parse(v[2])?, subscription: owned(v[0]), group: owned(v[1]), name: owned(v[3]) })
+    }),
+    (Method::PATCH, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}", |v| {
+        Some(Route::Update { how: Write::Part, subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]) })
+    }),
+    (Method::PUT, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}", |v| {
+        Some(Route::Update { how: Write::Whole, subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]) })
+    }),
+    (Method::DELETE, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}", |v| {
+        Some(Route::Delete { subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]) })
     }),
     (Method::POST, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}/{}", |v| {
         Some(Route::Act { subscription: owned(v[0]), group: owned(v[1]), machine: owned(v[2]), verb: owned(v[3]) })

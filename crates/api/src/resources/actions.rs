@@ -10,9 +10,10 @@ use super::machines;
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
+use crate::fields;
 use crate::links;
 use crate::operations::render_status;
-use crate::reply::{RETRY_AFTER, Refused, json_response, set_retry_after, shortened};
+use crate::reply::{RETRY_AFTER, Refused, json_response, resource_response, set_retry_after, shortened};
 use crate::submit::submit;
 
 /// Longest reason for taking a machine out of management, and for letting it back.
@@ -69,7 +70,7 @@ pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) ->
         }
         Verdict::Done | Verdict::Refused { .. } => {
             let (_, machine) = machines::find(&view, &target.subscription, &target.group, &target.machine)?;
-            Ok(json_response(StatusCode::OK, &machines::render_in_full(&view, machine, api.clock.now())))
+            Ok(resource_response(StatusCode::OK, &machines::render_in_full(&view, machine, api.clock.now())))
         }
     }
 }
@@ -131,10 +132,8 @@ fn parse<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, Refused> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(T::default());
     }
-    let not_understood = |problem: serde_json::Error| Refused::bad_content(format!("the body is not understood: {problem}"));
     // Read as an object first: serde would take a list for a struct.
-    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(body).map_err(not_understood)?;
-    T::deserialize(serde_json::Value::Object(object)).map_err(not_understood)
+    T::deserialize(serde_json::Value::Object(fields::object(body)?)).map_err(|problem| fields::not_understood(&problem))
 }
 
 /// 202 with the two addresses that clients poll.
