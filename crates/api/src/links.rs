@@ -9,7 +9,7 @@ pub(crate) const PROVIDER: &str = "Microsoft.NetworkCloud";
 /// The version that links carry. Clients send any; the newest they know is this.
 const LINK_API_VERSION: &str = "2026-07-01";
 
-fn id_of(cluster: &Cluster, kind: &str, name: &str) -> String {
+pub(crate) fn id_of(cluster: &Cluster, kind: &str, name: &str) -> String {
     let home = &cluster.home;
     format!("/subscriptions/{}/resourceGroups/{}/providers/{PROVIDER}/{kind}/{name}", home.subscription, home.resource_group)
 }

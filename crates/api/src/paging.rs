@@ -16,7 +16,7 @@ pub const PAGE_DEFAULT: usize = 100;
 pub const PAGE_MAX: usize = 1_000;
 
 /// Query parameters that say which list it is, and so go along to its next page.
-const CARRIED: [&str; 2] = ["api-version", "running"];
+const CARRIED: [&str; 3] = ["api-version", "running", "$filter"];
 
 /// What the client asked for.
 #[derive(Debug)]

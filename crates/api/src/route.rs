@@ -3,6 +3,7 @@
 use http::Method;
 
 use crate::reply::Refused;
+use crate::resources::providers;
 
 /// What a request is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +11,14 @@ pub(crate) enum Route {
     Health,
     Subscriptions,
     Subscription { subscription: String },
+    Tenants,
+    ResourceGroups { subscription: String },
+    ResourceGroup { subscription: String, group: String },
+    ResourceGroupExists { subscription: String, group: String },
+    Resources { subscription: String, group: Option<String> },
+    Providers { subscription: String },
+    Provider { subscription: String, namespace: String },
+    ProviderOperations,
     List { kind: Kind, subscription: String, group: Option<String> },
     Show { kind: Kind, subscription: String, group: String, name: String },
     Update { how: Write, subscription: String, group: String, name: String },
@@ -48,7 +57,16 @@ impl Kind {
         }
     }
 
-    fn parse(text: &str) -> Option<Kind> {
+    /// The type as a resource names it.
+    pub fn full_type(self) -> &'static str {
+        match self {
+            Kind::Clusters => "Microsoft.NetworkCloud/clusters",
+            Kind::Racks => "Microsoft.NetworkCloud/racks",
+            Kind::Machines => "Microsoft.NetworkCloud/bareMetalMachines",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Kind> {
         [Kind::Clusters, Kind::Racks, Kind::Machines].into_iter().find(|kind| kind.arm_type().eq_ignore_ascii_case(text))
     }
 }
@@ -65,6 +83,19 @@ const TABLE: &[Row] = &[
     (Method::GET, "healthz", |_| Some(Route::Health)),
     (Method::GET, "subscriptions", |_| Some(Route::Subscriptions)),
     (Method::GET, "subscriptions/{}", |v| Some(Route::Subscription { subscription: owned(v[0]) })),
+    (Method::GET, "tenants", |_| Some(Route::Tenants)),
+    (Method::GET, "subscriptions/{}/resourcegroups", |v| Some(Route::ResourceGroups { subscription: owned(v[0]) })),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}", |v| Some(Route::ResourceGroup { subscription: owned(v[0]), group: owned(v[1]) })),
+    (Method::HEAD, "subscriptions/{}/resourcegroups/{}", |v| {
+        Some(Route::ResourceGroupExists { subscription: owned(v[0]), group: owned(v[1]) })
+    }),
+    (Method::GET, "subscriptions/{}/resources", |v| Some(Route::Resources { subscription: owned(v[0]), group: None })),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}/resources", |v| {
+        Some(Route::Resources { subscription: owned(v[0]), group: Some(owned(v[1])) })
+    }),
+    (Method::GET, "subscriptions/{}/providers", |v| Some(Route::Providers { subscription: owned(v[0]) })),
+    (Method::GET, "subscriptions/{}/providers/{}", |v| Some(Route::Provider { subscription: owned(v[0]), namespace: owned(v[1]) })),
+    (Method::GET, "providers/microsoft.networkcloud/operations", |_| Some(Route::ProviderOperations)),
     (Method::GET, "subscriptions/{}/providers/microsoft.networkcloud/{}", |v| {
         Some(Route::List { kind: Kind::parse(v[1])?, subscription: owned(v[0]), group: None })
     }),
@@ -115,7 +146,16 @@ impl Route {
             }
             allowed.push(row_method);
         }
-        if allowed.is_empty() { Err(Refused::no_such_path(path)) } else { Err(Refused::method_not_allowed(method, &allowed)) }
+        if allowed.is_empty() { Err(nothing_at(path, &segments)) } else { Err(Refused::method_not_allowed(method, &allowed)) }
+    }
+}
+
+/// A path that leads nowhere, with what is wrong about its provider if it names one.
+fn nothing_at(path: &str, segments: &[&str]) -> Refused {
+    let named = segments.iter().rposition(|segment| segment.eq_ignore_ascii_case("providers")).and_then(|at| segments.get(at + 1));
+    match named {
+        Some(namespace) if providers::find(namespace).is_none() => providers::unknown(namespace),
+        _ => Refused::no_such_path(path),
     }
 }
 

@@ -26,6 +26,17 @@ pub(crate) struct Target {
     pub verb: String,
 }
 
+/// Every action, and what it does.
+pub(crate) const VERBS: [(&str, &str); 7] = [
+    ("powerOff", "Power the machine off, gracefully unless `skipShutdown` says otherwise."),
+    ("start", "Power the machine on."),
+    ("restart", "Power the machine off, and on again."),
+    ("cordon", "Keep new workloads away from the machine."),
+    ("uncordon", "Let new workloads onto the machine again."),
+    ("unmanage", "Take the machine out of management: it is observed, and nothing is sent to it."),
+    ("manage", "Let the machine be managed again."),
+];
+
 /// Azure writes its booleans as words.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 enum Flag {
@@ -100,8 +111,8 @@ fn parse_ask(call: &Call, verb: &str, machine: MachineName, body: &[u8]) -> Resu
         "unmanage" => return Ok(Ask::Unmanage { machine, reason: reason(body)? }),
         "manage" => return Ok(Ask::Manage { machine, reason: reason(body)? }),
         _ => {
-            let message =
-                format!("there is no action `{}`; powerOff, start, restart, cordon, uncordon, unmanage and manage are", shortened(verb));
+            let [known @ .., last] = VERBS.map(|(verb, _)| verb);
+            let message = format!("there is no action `{}`; {} and {last} are", shortened(verb), known.join(", "));
             return Err(Refused::new(Code::InvalidAction, message).target(shortened(verb)));
         }
     };

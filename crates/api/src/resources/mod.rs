@@ -2,8 +2,12 @@
 
 pub(crate) mod actions;
 pub(crate) mod clusters;
+mod filter;
+pub(crate) mod generic;
+pub(crate) mod groups;
 pub(crate) mod machine_update;
 pub(crate) mod machines;
+pub(crate) mod providers;
 pub(crate) mod racks;
 pub(crate) mod subscriptions;
 
@@ -63,7 +67,7 @@ fn parse_place<N, E>(token: &str, parse: impl Fn(String) -> Result<N, E>) -> Opt
 }
 
 /// An unknown subscription or resource group is an error, not an empty list: it is most often a typing mistake.
-fn check_place(view: &View, subscription: &str, group: Option<&str>) -> Result<(), Refused> {
+pub(crate) fn check_place(view: &View, subscription: &str, group: Option<&str>) -> Result<(), Refused> {
     if !view.subscriptions().iter().any(|known| known.eq_ignore_ascii_case(subscription)) {
         return Err(Refused::new(Code::SubscriptionNotFound, format!("there is no subscription `{subscription}`")));
     }
