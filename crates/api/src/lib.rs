@@ -11,6 +11,7 @@ mod fields;
 #[cfg(test)]
 mod fixtures;
 mod links;
+mod openapi;
 mod operations;
 mod paging;
 mod precondition;
@@ -109,6 +110,7 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         }
         Route::OperationStatus { id } => operations::status(&view, call, &id),
         Route::OperationResult { id } => operations::result(&view, call, &id),
+        Route::OpenApi => Ok(json_response(StatusCode::OK, &openapi::document())),
         Route::SiteStatus => Ok(site_status::show(&view, &api.keepers, api.clock.now())),
         Route::Operations => operations::list(&view, call, api.clock.now()),
         Route::Operation { id } => operations::show(&view, &id, api.clock.now()),

@@ -26,6 +26,7 @@ pub(crate) enum Route {
     Act { subscription: String, group: String, machine: String, verb: String },
     OperationStatus { id: String },
     OperationResult { id: String },
+    OpenApi,
     SiteStatus,
     Operations,
     Operation { id: String },
@@ -123,6 +124,7 @@ const TABLE: &[Row] = &[
     (Method::GET, "subscriptions/{}/providers/microsoft.networkcloud/locations/{}/operationresults/{}", |v| {
         Some(Route::OperationResult { id: owned(v[2]) })
     }),
+    (Method::GET, "rackwright/v1/openapi.json", |_| Some(Route::OpenApi)),
     (Method::GET, "rackwright/v1/status", |_| Some(Route::SiteStatus)),
     (Method::GET, "rackwright/v1/operations", |_| Some(Route::Operations)),
     (Method::GET, "rackwright/v1/operations/{}", |v| Some(Route::Operation { id: owned(v[0]) })),
@@ -132,7 +134,15 @@ const TABLE: &[Row] = &[
 impl Route {
     /// ARM paths must name an `api-version`; ours carry their version in the path.
     pub fn needs_api_version(&self) -> bool {
-        !matches!(self, Route::Health | Route::SiteStatus | Route::Operations | Route::Operation { .. } | Route::CancelOperation { .. })
+        !matches!(
+            self,
+            Route::Health
+                | Route::OpenApi
+                | Route::SiteStatus
+                | Route::Operations
+                | Route::Operation { .. }
+                | Route::CancelOperation { .. }
+        )
     }
 
     pub fn find(method: &Method, path: &str) -> Result<Route, Refused> {
@@ -170,6 +180,18 @@ fn matched<'a>(pattern: &str, segments: &[&'a str]) -> Option<Vec<&'a str>> {
         }
     }
     parts.next().is_none().then_some(values)
+}
+
+/// The rows, for tests that hold something against all of them.
+#[cfg(test)]
+pub(crate) fn rows() -> impl Iterator<Item = (&'static Method, &'static str)> {
+    TABLE.iter().map(|(method, pattern, _)| (method, *pattern))
+}
+
+#[cfg(test)]
+pub(crate) fn fits(pattern: &str, path: &str) -> bool {
+    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    matched(pattern, &segments).is_some()
 }
 
 #[cfg(test)]

@@ -1,8 +1,18 @@
 //! What bodies look like: one table of fields for each kind, from which bodies are read and the OpenAPI document is made.
 
+mod bodies;
+mod clusters;
 mod machines;
+mod neighbours;
+mod operations;
+mod status;
 
+pub(crate) use bodies::{CORDON, MACHINE_UPDATE, NOTHING, POWER_OFF, REASON};
+pub(crate) use clusters::{CLUSTER, RACK};
 pub(crate) use machines::MACHINE;
+pub(crate) use neighbours::{OPERATION_ENTRY, PROVIDER, RESOURCE, RESOURCE_GROUP, SUBSCRIPTION, TENANT};
+pub(crate) use operations::{ERROR, OPERATION, OPERATION_STATUS};
+pub(crate) use status::{HEALTH, STATUS};
 
 /// The shape of a value.
 #[derive(Clone, Copy, Debug)]
