@@ -18,6 +18,8 @@ mod precondition;
 mod reply;
 mod resources;
 mod route;
+#[cfg(test)]
+mod route_properties;
 mod schema;
 mod site_status;
 mod submit;

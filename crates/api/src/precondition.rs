@@ -105,6 +105,8 @@ fn parse(text: &str) -> Option<Tags> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::fixtures;
 
@@ -144,6 +146,20 @@ mod tests {
     fn what_is_no_list_of_tags_is_not_guessed_at() {
         for nonsense in ["3", "\"3", "3\"", "\"3\" \"4\"", "w/\"3\"", "*,\"3\"", ",", "\"a b\"", "'3'", "W/3"] {
             assert_eq!(parse(nonsense), None, "{nonsense}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_list_of_tags_is_read_as_it_was_written_and_any_text_without_a_panic(
+            tags in prop::collection::vec((any::<bool>(), "[!#-~]{0,12}"), 1..6),
+            gap in "( |,| , |,,){1}",
+            text in ".{0,40}",
+        ) {
+            let written: Vec<String> = tags.iter().map(|(weak, text)| format!("{}\"{text}\"", if *weak { "W/" } else { "" })).collect();
+            let expected: Vec<Tag> = tags.into_iter().map(|(weak, text)| Tag { weak, text }).collect();
+            prop_assert_eq!(parse(&written.join(if gap.contains(',') { &gap } else { "," })), Some(Tags::Listed(expected)));
+            let _ = parse(&text);
         }
     }
 }

@@ -109,6 +109,8 @@ fn not_understood(text: &str) -> Refused {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn admits(filter: &str) -> bool {
@@ -151,6 +153,17 @@ mod tests {
         ];
         for text in nonsense {
             assert_eq!(Filter::parse(text).map_err(|refused| refused.code()), Err("InvalidRequestContent"), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_is_found_again_and_any_text_is_read_without_a_panic(value in ".{0,40}", text in ".{0,60}", mix in "(name|eq|and|'|tagName| |x){0,12}") {
+            let quoted = format!("name eq '{}' and tagValue eq 'x'", value.replace('\'', "''"));
+            let filter = Filter::parse(&quoted).expect("a quoted value is understood");
+            prop_assert_eq!(&filter.clauses[0], &(Subject::Name, value));
+            let _ = Filter::parse(&text);
+            let _ = Filter::parse(&mix);
         }
     }
 }

@@ -7,7 +7,7 @@ use axum::response::Response;
 use http::StatusCode;
 use model::Ask;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Place, clusters_at, machines};
 use crate::Api;
@@ -44,7 +44,11 @@ pub(crate) async fn update(api: &Api, call: &Call, how: Write, place: &Place, bo
     submit(api, call, &cluster.document.name, ask, body).await?;
     let view = api.cache.view();
     let (_, machine) = machines::find(&view, &place.subscription, &place.group, &place.name)?;
-    Ok(resource_response(StatusCode::OK, &machines::render_in_full(&view, machine, api.clock.now())))
+    let mut written = machines::render_in_full(&view, machine, api.clock.now());
+    // Of this write, which is done. Azure's clients read it as that, and would otherwise wait for whatever action is at
+    // work on the machine, and take its failure for theirs.
+    written["properties"]["provisioningState"] = json!("Succeeded");
+    Ok(resource_response(StatusCode::OK, &written))
 }
 
 fn wanted(how: Write, body: Map<String, Value>, current: &Value) -> Result<Wanted, Refused> {
