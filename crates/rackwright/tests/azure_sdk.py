@@ -15,8 +15,9 @@ from azure.core.exceptions import (
     ResourceModifiedError,
     ResourceNotFoundError,
 )
+from azure.core.rest import HttpRequest
 from azure.mgmt.networkcloud import NetworkCloudMgmtClient
-from azure.mgmt.networkcloud.models import BareMetalMachinePatchParameters
+from azure.mgmt.networkcloud.models import BareMetalMachine, BareMetalMachinePatchParameters, BareMetalMachineProperties
 
 BASE, SUBSCRIPTION, GROUP = sys.argv[1:]
 
@@ -130,6 +131,23 @@ problem = expect(
 )
 assert problem.error.target == "properties.rackSlot", problem.error.target
 print("written:", written.etag, replaced.etag)
+
+# What the model calls read-only is ignored whatever it says; the rest of what only the site file can say is refused.
+def patched(body):
+    url = f"{before.id}?api-version=2026-07-01"
+    answer = client.send_request(HttpRequest("PATCH", url, json=body), **HTTP)
+    return answer.status_code, answer.json().get("error", {}).get("code")
+
+
+WRITABLE = {"tags", "machineDetails"}
+for model, wrap in [(BareMetalMachine, lambda body: body), (BareMetalMachineProperties, lambda body: {"properties": body})]:
+    for field in model._attr_to_rest_field.values():
+        if field._rest_name in WRITABLE or field._rest_name in ("properties", "extendedLocation"):
+            continue
+        answer = patched(wrap({field._rest_name: 12345 if field._rest_name == "rackSlot" else "nonsense"}))
+        expected = (200, None) if field._visibility == ["read"] else (400, "PropertyChangeNotAllowed")
+        assert answer == expected, f"{field._rest_name}: {answer} instead of {expected}"
+assert machines.get(GROUP, "rack1compute01", **HTTP).etag == replaced.etag
 
 # What is refused.
 expect(ResourceNotFoundError, 404, "ResourceNotFound", lambda: machines.get(GROUP, "nobody", **HTTP))
