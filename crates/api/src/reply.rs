@@ -52,7 +52,7 @@ impl Refused {
 
     pub fn method_not_allowed(method: &Method, allowed: &[&Method]) -> Self {
         let allow = allowed.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(", ");
-        let message = format!("{method} is not possible here; {allow} is");
+        let message = format!("{method} is not possible here; {allow} {}", if allowed.len() == 1 { "is" } else { "are" });
         Refused { allow: Some(allow), ..Refused::new(Code::MethodNotAllowed, message) }
     }
 

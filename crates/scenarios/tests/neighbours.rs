@@ -41,6 +41,16 @@ async fn they_look_as_azures_clients_need_them() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn resource_groups_can_be_filtered_too() {
+    let house = House::build(1, 4).await;
+    for (filter, count) in [("name eq 'SITE1'", 1), ("name eq 'site2'", 0), ("tagName eq 'row'", 0), ("location eq 'local'", 1)] {
+        let path = format!("/subscriptions/{SUBSCRIPTION}/resourcegroups?api-version=1&$filter={}", filter.replace(' ', "%20"));
+        assert_eq!(house.get(&path).await["value"].as_array().map(Vec::len), Some(count), "{filter}");
+    }
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn whether_a_resource_group_exists_is_told_without_a_body() {
     let house = House::build(1, 4).await;
     for (group, status) in [("site1", StatusCode::NO_CONTENT), ("SITE1", StatusCode::NO_CONTENT), ("elsewhere", StatusCode::NOT_FOUND)] {

@@ -68,7 +68,7 @@ fn neighbours() -> Vec<Described> {
         get(ARM, "listSubscriptions", "/subscriptions", "Every subscription that a cluster is in.", Page(&schema::SUBSCRIPTION)),
         get(ARM, "getSubscription", SUBSCRIPTION, "A subscription.", One(&schema::SUBSCRIPTION)).refused(&[404]),
         get(ARM, "listResourceGroups", sub("/resourceGroups"), "The homes of clusters.", Page(&schema::RESOURCE_GROUP))
-            .queries(&PAGES)
+            .queries(&[TOP, SKIP_TOKEN, FILTER])
             .refused(&[400, 404]),
         get(ARM, "getResourceGroup", GROUP, "A resource group.", One(&schema::RESOURCE_GROUP)).refused(&[404]),
         Described::new(Method::HEAD, ARM, "hasResourceGroup", GROUP, "Whether a resource group exists.")

@@ -8,6 +8,7 @@ use http::StatusCode;
 use model::Home;
 use serde_json::{Value, json};
 
+use super::filter::{Filter, Judged};
 use super::{check_place, clusters_at};
 use crate::cache::View;
 use crate::call::Call;
@@ -22,7 +23,8 @@ pub(crate) fn list(view: &View, call: &Call, subscription: &str) -> Result<Respo
     // By their names without case: two clusters may write their common home in two ways.
     let groups: BTreeMap<String, &Home> =
         clusters.iter().rev().map(|cluster| (cluster.document.home.resource_group.to_ascii_lowercase(), &cluster.document.home)).collect();
-    let rest = groups.into_iter().filter(|(key, _)| after.as_ref().is_none_or(|after| key > after));
+    let filter = Filter::parse(call.query("$filter").unwrap_or_default())?;
+    let rest = groups.into_iter().filter(|(key, home)| after.as_ref().is_none_or(|after| key > after) && filter.admits(&judged(home)));
     Ok(json_response(StatusCode::OK, &paging.page(call, rest, |(key, _)| key.clone(), |(_, home)| render(home))))
 }
 
@@ -40,13 +42,23 @@ pub(crate) fn exists(view: &View, subscription: &str, group: &str) -> Result<Res
     Ok(response)
 }
 
+const TYPE: &str = "Microsoft.Resources/resourceGroups";
+
+/// Nobody has written tags to a resource group.
+static NO_TAGS: BTreeMap<String, String> = BTreeMap::new();
+
+fn judged(home: &Home) -> Judged<'_> {
+    let Home { resource_group, location, .. } = home;
+    Judged { name: resource_group, arm_type: TYPE, group: resource_group, location, tags: &NO_TAGS }
+}
+
 fn render(home: &Home) -> Value {
     json!({
         "id": format!("/subscriptions/{}/resourceGroups/{}", home.subscription, home.resource_group),
         "name": home.resource_group,
-        "type": "Microsoft.Resources/resourceGroups",
+        "type": TYPE,
         "location": home.location,
-        "tags": {},
+        "tags": NO_TAGS,
         "properties": { "provisioningState": "Succeeded" },
     })
 }
