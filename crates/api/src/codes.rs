@@ -40,10 +40,13 @@ codes! {
     CrossOriginRefused FORBIDDEN,
     InvalidAction NOT_FOUND,
     InvalidRequestContent BAD_REQUEST,
+    InvalidResourceNamespace NOT_FOUND,
     InvalidResourceType NOT_FOUND,
     KeeperUnavailable SERVICE_UNAVAILABLE,
     MethodNotAllowed METHOD_NOT_ALLOWED,
     MissingApiVersionParameter BAD_REQUEST,
+    OperationNotAllowed CONFLICT,
+    PropertyChangeNotAllowed BAD_REQUEST,
     RequestBodyTooLarge PAYLOAD_TOO_LARGE,
     RequestTimeout REQUEST_TIMEOUT,
     ResourceGroupNotFound NOT_FOUND,
@@ -67,6 +70,7 @@ pub(crate) fn status_of(rule: Rule) -> StatusCode {
         Rule::RequestExpired => StatusCode::SERVICE_UNAVAILABLE,
         Rule::MachineExists | Rule::OperationExists => StatusCode::NOT_FOUND,
         Rule::EvacuateUnavailable => StatusCode::BAD_REQUEST,
+        Rule::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         Rule::QueueFull => StatusCode::TOO_MANY_REQUESTS,
         Rule::ClusterRunning
         | Rule::ClusterConnected

@@ -8,14 +8,20 @@ mod cache;
 mod call;
 mod codes;
 mod cross_origin;
+mod fields;
 #[cfg(test)]
 mod fixtures;
 mod links;
+mod openapi;
 mod operations;
 mod paging;
+mod precondition;
 mod reply;
 mod resources;
 mod route;
+#[cfg(test)]
+mod route_properties;
+mod schema;
 mod site_status;
 mod submit;
 
@@ -88,11 +94,26 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::Health => Ok(json_response(StatusCode::OK, &json!({ "status": "ok" }))),
         Route::Subscriptions => Ok(resources::subscriptions::list(&view)),
         Route::Subscription { subscription } => resources::subscriptions::show(&view, &subscription),
+        Route::Tenants => Ok(resources::subscriptions::tenants()),
+        Route::ResourceGroups { subscription } => resources::groups::list(&view, call, &subscription),
+        Route::ResourceGroup { subscription, group } => resources::groups::show(&view, &subscription, &group),
+        Route::ResourceGroupExists { subscription, group } => resources::groups::exists(&view, &subscription, &group),
+        Route::Resources { subscription, group } => resources::generic::list(&view, call, &subscription, group.as_deref()),
+        Route::Providers { subscription } => resources::providers::list(&view, &subscription),
+        Route::Provider { subscription, namespace } => resources::providers::show(&view, &subscription, &namespace),
+        Route::ProviderOperations => Ok(resources::providers::operations()),
         Route::List { kind, subscription, group } => resources::list(&view, call, kind, &subscription, group.as_deref()),
         Route::Show { kind: Kind::Clusters, subscription, group, name } => resources::clusters::show(&view, &subscription, &group, &name),
         Route::Show { kind: Kind::Racks, subscription, group, name } => resources::racks::show(&view, &subscription, &group, &name),
         Route::Show { kind: Kind::Machines, subscription, group, name } => {
             resources::machines::show(&view, &subscription, &group, &name, api.clock.now())
+        }
+        Route::Update { how, subscription, group, name } => {
+            let body = call.read_body(body).await?;
+            resources::machine_update::update(api, call, how, &resources::Place { subscription, group, name }, &body).await
+        }
+        Route::Delete { subscription, group, name } => {
+            resources::machine_update::delete(&view, &resources::Place { subscription, group, name })
         }
         Route::Act { subscription, group, machine, verb } => {
             let body = call.read_body(body).await?;
@@ -102,6 +123,7 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::OperationResult { id } => operations::result(&view, call, &id),
         Route::ActivityLog { subscription } => activity::list(api, call, &subscription).await,
         Route::ActivityEntry { id } => activity::show(api, &id).await,
+        Route::OpenApi => Ok(json_response(StatusCode::OK, &openapi::document())),
         Route::SiteStatus => Ok(site_status::show(&view, &api.keepers, api.clock.now())),
         Route::Operations => operations::list(&view, call, api.clock.now()),
         Route::Operation { id } => operations::show(&view, &id, api.clock.now()),

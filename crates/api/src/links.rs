@@ -13,7 +13,7 @@ pub(crate) fn resource_id(subscription: &str, group: &str, kind: &str, name: &st
     format!("/subscriptions/{subscription}/resourceGroups/{group}/providers/{PROVIDER}/{kind}/{name}")
 }
 
-fn id_of(cluster: &Cluster, kind: &str, name: &str) -> String {
+pub(crate) fn id_of(cluster: &Cluster, kind: &str, name: &str) -> String {
     resource_id(&cluster.home.subscription, &cluster.home.resource_group, kind, name)
 }
 

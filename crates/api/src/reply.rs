@@ -76,7 +76,7 @@ impl Refused {
 
     pub fn method_not_allowed(method: &Method, allowed: &[&Method]) -> Self {
         let allow = allowed.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(", ");
-        let message = format!("{method} is not possible here; {allow} is");
+        let message = format!("{method} is not possible here; {allow} {}", if allowed.len() == 1 { "is" } else { "are" });
         Refused { allow: Some(allow), ..Refused::new(Code::MethodNotAllowed, message) }
     }
 
@@ -154,6 +154,15 @@ pub(crate) fn json_response(status: StatusCode, body: &Value) -> Response {
     let mut response = Response::new(Body::from(body.to_string()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
+    response
+}
+
+/// A resource, with its `etag` as the header too.
+pub(crate) fn resource_response(status: StatusCode, resource: &Value) -> Response {
+    let mut response = json_response(status, resource);
+    if let Some(etag) = resource["etag"].as_str().and_then(|etag| HeaderValue::from_str(etag).ok()) {
+        response.headers_mut().insert(header::ETAG, etag);
+    }
     response
 }
 

@@ -110,15 +110,22 @@ fn outcome_unknown(what: &str) -> Refused {
     Refused::new(Code::StoreUnavailable, message).retry_after(RETRY_AFTER)
 }
 
-/// Equal for the same caller, client request id, path, acceptance of an outage, and body: what decides what is done.
-///
-/// Only POST gets here, and `api-version` is never compared, so that neither is part of it.
+/// Equal for the same caller, client request id, method, path, acceptance of an outage, preconditions, and body: what
+/// decides what is done. `api-version` is never compared, and so it is no part of it.
 fn request_key(call: &Call, body: &[u8]) -> Option<RequestKey> {
     let client_request_id = call.client_request_id()?;
     let mut hash = Sha256::new();
     let path = call.path.to_ascii_lowercase();
     let outage = call.query("acceptControlPlaneOutage").unwrap_or_default();
-    for part in [call.caller().as_bytes(), client_request_id.as_bytes(), path.as_bytes(), outage.as_bytes(), body] {
+    let conditions: Vec<&str> = ["if-match", "if-none-match"]
+        .into_iter()
+        .flat_map(|name| call.header_lines(name).chain([None]))
+        .map(Option::unwrap_or_default)
+        .collect();
+    let conditions = conditions.join("\n");
+    let caller = call.caller();
+    let parts = [&caller, &client_request_id, call.method.as_str(), &path, outage, &conditions];
+    for part in parts.into_iter().map(str::as_bytes).chain([body]) {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     }

@@ -30,7 +30,10 @@ pub use fault::{DETAIL_LIMIT, Delivery, Fault, FaultClass, MESSAGE_LIMIT, shorte
 pub use hold::{Hold, HoldOwner};
 pub use keeper_state::KeeperState;
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
-pub use machine::{Answer, DesiredPower, Hardware, LastSeen, Machine, ManagedAgain, Management, NodeAsk, Observation, Provisioning, Role};
+pub use machine::{
+    Answer, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, ManagedAgain, Management, Modified, NodeAsk, Observation,
+    Provisioning, Role,
+};
 pub use name::{ClusterName, CorrelationId, InvalidName, MachineName, NAME_MAX, OperationId, RackName, RequestId, RequestKey, natural_cmp};
 pub use observation::{Contact, NodeProblem, NodeSeen, Power, PowerRequest, ProblemKind, Readiness, Seen};
 pub use operation::{

@@ -26,6 +26,7 @@ mod requests;
 mod sight;
 mod snapshot;
 mod sweep;
+mod update;
 mod words;
 
 use std::collections::BTreeSet;
@@ -44,6 +45,7 @@ pub use placement::{Weakness, weaknesses};
 pub use progress::{Progress, StepProgress, StepStatus, progress_of};
 pub use redescribe::{Difference, redescribe};
 pub use snapshot::Snapshot;
+pub use update::{DETAILS_MAX, Flaw, TAG_NAME_MAX, TAG_VALUE_MAX, TAGS_MAX, check_details, check_tags, precondition_failed};
 pub use words::{ProvisioningState, RackStatus, cluster_message, machine_message, problems, provisioning_state, rack_status};
 
 use draft::Draft;

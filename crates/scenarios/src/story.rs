@@ -13,6 +13,8 @@
 //! kubectl uncordon rack1compute01     somebody uses another tool
 //! by hand power-on rack1compute01     somebody presses the button
 //! alice cancel                        cancel the latest operation
+//! alice update rack1compute01 row=7 details=slow-fan if-match="3"
+//!                                     write tags and details; `if-match` is the ETag it is meant for
 //! crash, start                        the control plane dies; it starts again
 //! fault bmc-slow rack1compute01 for 10m ms=8000
 //!                                     something breaks; the words are those of `rackwright sim fault add`
@@ -103,6 +105,7 @@ impl Teller {
                 self.house.settle().await;
             }
             [caller, "cancel"] => self.cancel(caller).await,
+            [caller, "update", machine, ref words @ ..] => self.update(caller, machine, words).await,
             [caller, verb, machine, ref flags @ ..] => self.ask(caller, verb, machine, flags).await,
             _ => panic!("`{line}` is not in the language"),
         }
@@ -130,6 +133,24 @@ impl Teller {
             None if reply.status.is_success() => self.say(&format!("  {} done", reply.status.as_u16())),
             None => self.refused(reply.status.as_u16(), &reply.body),
         }
+    }
+
+    async fn update(&mut self, caller: &str, machine: &str, words: &[&str]) {
+        let (mut headers, mut body) = (vec![("x-ms-client-principal-name", caller)], json!({}));
+        for word in words {
+            match word.split_once('=').unwrap_or_else(|| panic!("`{word}` is not `what=value`")) {
+                ("details", text) => body["properties"]["machineDetails"] = json!(text),
+                ("if-match", etag) => headers.push(("if-match", etag)),
+                (tag, value) => body["tags"][tag] = json!(value),
+            }
+        }
+        let path = format!("{}?api-version=1", machine_path(machine));
+        let reply = self.house.call_with(Method::PATCH, &path, &headers, &body.to_string()).await;
+        if !reply.status.is_success() {
+            return self.refused(reply.status.as_u16(), &reply.body);
+        }
+        let (etag, tags, details) = (&reply.body["etag"], &reply.body["tags"], &reply.body["properties"]["machineDetails"]);
+        self.say(&format!("  {} etag {} tags {tags} details {details}", reply.status.as_u16(), text(etag)));
     }
 
     fn refused(&mut self, status: u16, body: &Value) {

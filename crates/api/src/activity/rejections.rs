@@ -43,14 +43,15 @@ pub(crate) enum Concern {
 }
 
 impl Concern {
+    fn machine(subscription: &str, group: &str, name: &str, verb: &str) -> Concern {
+        Concern::Machine { subscription: subscription.into(), group: group.into(), name: name.into(), verb: verb.into() }
+    }
+
     pub fn of(route: &Route) -> Option<Concern> {
         match route {
-            Route::Act { subscription, group, machine, verb } => Some(Concern::Machine {
-                subscription: subscription.clone(),
-                group: group.clone(),
-                name: machine.clone(),
-                verb: verb.clone(),
-            }),
+            Route::Act { subscription, group, machine, verb } => Some(Concern::machine(subscription, group, machine, verb)),
+            Route::Update { subscription, group, name, .. } => Some(Concern::machine(subscription, group, name, "write")),
+            Route::Delete { subscription, group, name } => Some(Concern::machine(subscription, group, name, "delete")),
             Route::CancelOperation { id } => Some(Concern::Operation { id: id.clone(), verb: "cancel" }),
             _ => None,
         }
@@ -111,7 +112,9 @@ impl Rejected {
 pub(crate) fn withdrawn(view: &View, request: &Request, refused: &Refused) -> Option<NewRecord> {
     let cluster = &view.clusters.get(&request.cluster)?.document;
     let (part, operation) = match &request.ask {
-        Ask::Act { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } => (Part::Machine(machine.clone()), None),
+        Ask::Act { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } | Ask::Update { machine, .. } => {
+            (Part::Machine(machine.clone()), None)
+        }
         Ask::Cancel { operation } => {
             let machine = view.operations.get(operation).map(|operation| Part::Machine(operation.machine.clone()));
             (machine.unwrap_or(Part::Cluster), Some(operation.clone()))

@@ -81,7 +81,7 @@ fn spelled(word: impl Serialize) -> String {
 fn operation_name(entry: &Activity) -> String {
     let (kind, _) = kind_and_name(&entry.subject);
     let what = match &entry.what {
-        ActivityKind::Request { verb } if verb == "write" => "write".to_owned(),
+        ActivityKind::Request { verb } if !is_action(verb) => verb.clone(),
         ActivityKind::Request { verb } => format!("{verb}/action"),
         ActivityKind::Operation { action } => format!("{}/action", action.verb()),
         ActivityKind::Step { action, step } => format!("{}/steps/{}", action.verb(), spelled(step)),
@@ -94,6 +94,11 @@ fn operation_name(entry: &Activity) -> String {
         ActivityKind::Description { change: DescriptionChange::Removed } => "delete".to_owned(),
     };
     format!("{PROVIDER}/{kind}/{what}")
+}
+
+/// Whether the request was an action of ARM; the others are called by what they do to the resource.
+fn is_action(verb: &str) -> bool {
+    verb != "write" && verb != "delete"
 }
 
 /// Status and body of the error, as whoever asked was or would have been answered.
@@ -174,7 +179,7 @@ pub(super) fn event(place: RecordPlace, at: Timestamp, entry: &Activity) -> Valu
 /// What is known of the HTTP request: every action is a POST.
 fn http_request(entry: &Activity) -> Value {
     match &entry.what {
-        ActivityKind::Request { verb } if verb != "write" => json!({ "method": "POST" }),
+        ActivityKind::Request { verb } if is_action(verb) => json!({ "method": "POST" }),
         _ => Value::Null,
     }
 }

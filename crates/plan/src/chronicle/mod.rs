@@ -132,7 +132,9 @@ impl Scribe<'_> {
 
     fn part_of(&self, ask: &Ask) -> Part {
         match ask {
-            Ask::Act { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } => Part::Machine(machine.clone()),
+            Ask::Act { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } | Ask::Update { machine, .. } => {
+                Part::Machine(machine.clone())
+            }
             Ask::Cancel { operation } => {
                 let begun = self.plan.changes.operations.get(operation);
                 let known = begun.or_else(|| self.before.operations.get(operation).map(AsRef::as_ref));

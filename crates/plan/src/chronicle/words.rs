@@ -5,7 +5,7 @@ use model::{Ask, DeviceAsk, Fault, Hold, HoldChange, MachineName, Operation, Ope
 pub(super) fn accepted(ask: &Ask, operation: &OperationId, is_new: bool) -> String {
     let what = match ask {
         Ask::Act { machine, action, .. } => format!("{} of `{machine}`", action.command()),
-        Ask::Cancel { .. } | Ask::Unmanage { .. } | Ask::Manage { .. } => ask.verb().to_owned(),
+        Ask::Cancel { .. } | Ask::Unmanage { .. } | Ask::Manage { .. } | Ask::Update { .. } => ask.verb().to_owned(),
     };
     let short = operation.short();
     if is_new {
@@ -21,6 +21,13 @@ pub(super) fn done(ask: &Ask) -> String {
         Ask::Cancel { operation } => format!("operation {} is to be cancelled at its next safe point", operation.short()),
         Ask::Unmanage { machine, reason } => format!("`{machine}` was taken out of management: {reason}"),
         Ask::Manage { machine, reason } => format!("`{machine}` may be managed again: {reason}"),
+        Ask::Update { machine, tags, details, .. } => {
+            let written = [tags.as_ref().map(|_| "tags"), details.as_ref().map(|_| "details")];
+            match written.into_iter().flatten().collect::<Vec<_>>().as_slice() {
+                [] => format!("nothing of `{machine}` was written"),
+                written => format!("the {} of `{machine}` were written", written.join(" and ")),
+            }
+        }
     }
 }
 

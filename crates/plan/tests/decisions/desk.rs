@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    Activity, Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, Fault, Hardware, Home,
-    LastSeen, Limits, Machine, MachineName, Management, NodeSeen, Observation, Power, Provisioning, REQUEST_LIFE, RackName, Readiness,
-    Request, RequestId, RequestKey, Role, SecretRef, Seen, Span, Timestamp,
+    Activity, Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, FIRST_EDITION, Fault,
+    Hardware, Home, LastSeen, Limits, Machine, MachineName, Management, NodeSeen, Observation, Power, Provisioning, REQUEST_LIFE, RackName,
+    Readiness, Request, RequestId, RequestKey, Role, SecretRef, Seen, Span, Timestamp,
 };
 use plan::{Plan, Snapshot, Step, Visit, invariants};
 
@@ -257,6 +257,8 @@ pub fn machine(text: &str, role: Role, provisioning: Provisioning, now: Timestam
         tags: BTreeMap::new(),
         created_at: now,
         details: String::new(),
+        edition: FIRST_EDITION,
+        modified: None,
         role,
         provisioning,
         desired_power: if spare { DesiredPower::Off } else { DesiredPower::On },
