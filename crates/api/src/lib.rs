@@ -9,7 +9,9 @@ mod codes;
 mod cross_origin;
 #[cfg(test)]
 mod fixtures;
+mod json;
 mod links;
+mod media_type;
 mod operations;
 mod paging;
 mod reply;
@@ -18,26 +20,29 @@ mod route;
 mod site_status;
 mod submit;
 
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response;
-use http::StatusCode;
+use futures::FutureExt;
+use http::{Method, StatusCode};
 use model::{Clock, ClusterName, KeeperState};
 use serde_json::json;
 use store::SharedStore;
 use tokio::sync::watch;
 
 pub use cache::Cache;
-pub use call::{BODY_MAX, CALLER_HEADER};
+pub use call::{BODY_MAX, CALLER_HEADER, URI_MAX};
 pub use codes::error_codes;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use submit::MAX_PENDING;
 
 use call::Call;
-use reply::{Refused, json_response};
+use reply::{Refused, allow_response, json_response};
 use route::{Kind, Route};
 
 #[derive(Clone)]
@@ -64,13 +69,33 @@ pub fn router(api: Api) -> Router {
 
 async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
     let (call, body) = Call::begin(request);
-    let route = call.check_sender().and_then(|()| Route::find(&call.method, &call.path));
-    let result = match route {
-        Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
-        Ok(route) => dispatch(&api, &call, route, body).await,
-        Err(refused) => Err(refused),
-    };
+    let answered = AssertUnwindSafe(respond(&api, &call, body)).catch_unwind().await;
+    let result = answered.unwrap_or_else(|panic| {
+        tracing::error!(request_id = call.request_id(), panic = panic_text(panic.as_ref()), "a request made its handler panic");
+        Err(Refused::internal())
+    });
     call.finish(result.unwrap_or_else(Refused::into_response))
+}
+
+async fn respond(api: &Api, call: &Call, body: axum::body::Body) -> Result<Response, Refused> {
+    call.check_sender()?;
+    call.check_address()?;
+    if call.method == Method::OPTIONS {
+        return Ok(allow_response(&Route::methods_of(&call.path)?));
+    }
+    // HEAD is GET whose answer keeps its body to itself.
+    let method = if call.method == Method::HEAD { &Method::GET } else { &call.method };
+    let route = Route::find(method, &call.path)?;
+    if route.needs_api_version() && call.query("api-version").is_none() {
+        return Err(Refused::missing_api_version());
+    }
+    dispatch(api, call, route, body).await
+}
+
+/// What a panic said, for the log alone.
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("nothing that can be printed")
 }
 
 async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) -> Result<Response, Refused> {

@@ -64,6 +64,11 @@ impl Refused {
         Refused::new(Code::InvalidRequestContent, message)
     }
 
+    /// For what went wrong on our side and cannot be told: the log has it, under the id of the request.
+    pub fn internal() -> Self {
+        Refused::new(Code::InternalError, "something went wrong in the server; its log tells more under the id in `x-ms-request-id`")
+    }
+
     pub fn missing_api_version() -> Self {
         let message = "the query parameter `api-version` is missing; any value will do, e.g. api-version=2026-07-01";
         Refused::new(Code::MissingApiVersionParameter, message).target("api-version")
@@ -129,6 +134,21 @@ pub(crate) fn json_response(status: StatusCode, body: &Value) -> Response {
     let mut response = Response::new(Body::from(body.to_string()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
+    response
+}
+
+/// What a path is there for, as the answer to OPTIONS.
+pub(crate) fn allow_response(methods: &[&Method]) -> Response {
+    let mut names: Vec<&str> = methods.iter().map(|method| method.as_str()).collect();
+    if names.contains(&"GET") {
+        names.push("HEAD");
+    }
+    names.push("OPTIONS");
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    if let Ok(allow) = HeaderValue::from_str(&names.join(", ")) {
+        response.headers_mut().insert(header::ALLOW, allow);
+    }
     response
 }
 

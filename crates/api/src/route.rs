@@ -1,6 +1,9 @@
 //! The router: one table of paths. Segments are matched without case, and empty ones do not count, as Azure's clients need.
 
+use std::borrow::Cow;
+
 use http::Method;
+use percent_encoding::percent_decode_str;
 
 use crate::reply::Refused;
 
@@ -81,15 +84,16 @@ const TABLE: &[Row] = &[
 impl Route {
     /// ARM paths must name an `api-version`; ours carry their version in the path.
     pub fn needs_api_version(&self) -> bool {
-        !matches!(self, Route::Health | Route::SiteStatus | Route::Operations | Route::Operation { .. } | Route::CancelOperation { .. })
+        !matches!(
+            self,
+            Route::Health | Route::SiteStatus | Route::Operations | Route::Operation { .. } | Route::CancelOperation { .. }
+        )
     }
 
+    /// What a path means, as it was sent. Its segments are told apart before they are decoded: a `%2F` is part of a name.
     pub fn find(method: &Method, path: &str) -> Result<Route, Refused> {
-        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         let mut allowed: Vec<&Method> = Vec::new();
-        for (row_method, pattern, make) in TABLE {
-            let Some(values) = matched(pattern, &segments) else { continue };
-            let Some(route) = make(&values) else { continue };
+        for (row_method, route) in rows_of(path)? {
             if row_method == method {
                 return Ok(route);
             }
@@ -97,6 +101,28 @@ impl Route {
         }
         if allowed.is_empty() { Err(Refused::no_such_path(path)) } else { Err(Refused::method_not_allowed(method, &allowed)) }
     }
+
+    /// The methods that a path is there for.
+    pub fn methods_of(path: &str) -> Result<Vec<&'static Method>, Refused> {
+        let methods: Vec<&Method> = rows_of(path)?.into_iter().map(|(method, _)| method).collect();
+        if methods.is_empty() { Err(Refused::no_such_path(path)) } else { Ok(methods) }
+    }
+}
+
+fn rows_of(path: &str) -> Result<Vec<(&'static Method, Route)>, Refused> {
+    let segments = path.split('/').filter(|segment| !segment.is_empty()).map(decode).collect::<Result<Vec<_>, Refused>>()?;
+    let segments: Vec<&str> = segments.iter().map(AsRef::as_ref).collect();
+    let rows = TABLE.iter().filter_map(|(method, pattern, make)| Some((method, make(&matched(pattern, &segments)?)?)));
+    Ok(rows.collect())
+}
+
+/// One segment's text. Broken escapes stay as they are: they match nothing, and the answer says so.
+fn decode(segment: &str) -> Result<Cow<'_, str>, Refused> {
+    let text = percent_decode_str(segment).decode_utf8().map_err(|_| Refused::bad_content("the path is not UTF-8"))?;
+    if text.chars().any(char::is_control) {
+        return Err(Refused::bad_content("the path has a control character"));
+    }
+    Ok(text)
 }
 
 fn matched<'a>(pattern: &str, segments: &[&'a str]) -> Option<Vec<&'a str>> {
@@ -121,6 +147,23 @@ mod tests {
         let path = "/SUBSCRIPTIONS/s1/resourcegroups//RG1/providers/microsoft.networkCloud/BareMetalMachines/rack1compute01";
         let expected = Route::Show { kind: Kind::Machines, subscription: "s1".into(), group: "RG1".into(), name: "rack1compute01".into() };
         assert_eq!(Route::find(&Method::GET, path).unwrap(), expected);
+    }
+
+    #[test]
+    fn an_escaped_slash_is_part_of_a_name_and_not_a_path() {
+        let machines = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines";
+        let name = |path: &str| match Route::find(&Method::GET, path).unwrap() {
+            Route::Show { name, .. } => name,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(name(&format!("{machines}/a%2Fb")), "a/b");
+        assert_eq!(name(&format!("{machines}/%2E%2e")), "..");
+        assert_eq!(name(&format!("{machines}/a%zz%")), "a%zz%");
+        let posted = Route::find(&Method::POST, &format!("{machines}/m1%2Frestart")).unwrap_err();
+        assert_eq!(posted.code(), "MethodNotAllowed", "it is one name, not a machine and a verb");
+        for path in ["/%00", "/a%0Ab", "/%c3%28", "/%ff", "/%7f"] {
+            assert_eq!(Route::find(&Method::GET, path).unwrap_err().code(), "InvalidRequestContent", "{path}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::machines;
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
+use crate::json::parse_object;
 use crate::links;
 use crate::operations::render_status;
 use crate::reply::{RETRY_AFTER, Refused, json_response, set_retry_after, shortened};
@@ -131,10 +132,8 @@ fn parse<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, Refused> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(T::default());
     }
-    let not_understood = |problem: serde_json::Error| Refused::bad_content(format!("the body is not understood: {problem}"));
-    // Read as an object first: serde would take a list for a struct.
-    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(body).map_err(not_understood)?;
-    T::deserialize(serde_json::Value::Object(object)).map_err(not_understood)
+    let object = serde_json::Value::Object(parse_object(body)?);
+    T::deserialize(object).map_err(|problem| Refused::bad_content(format!("the body is not understood: {problem}")))
 }
 
 /// 202 with the two addresses that clients poll.

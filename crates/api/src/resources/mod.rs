@@ -19,7 +19,7 @@ use crate::call::Call;
 use crate::codes::Code;
 use crate::links;
 use crate::paging::{PAGE_DEFAULT, Paging};
-use crate::reply::{Refused, json_response};
+use crate::reply::{Refused, json_response, shortened};
 use crate::route::Kind;
 
 pub(crate) fn list(view: &View, call: &Call, kind: Kind, subscription: &str, group: Option<&str>) -> Result<Response, Refused> {
@@ -58,10 +58,10 @@ fn parse_place<N, E>(token: &str, parse: impl Fn(String) -> Result<N, E>) -> Opt
 /// An unknown subscription or resource group is an error, not an empty list: it is most often a typing mistake.
 fn check_place(view: &View, subscription: &str, group: Option<&str>) -> Result<(), Refused> {
     if !view.subscriptions().iter().any(|known| known.eq_ignore_ascii_case(subscription)) {
-        return Err(Refused::new(Code::SubscriptionNotFound, format!("there is no subscription `{subscription}`")));
+        return Err(Refused::new(Code::SubscriptionNotFound, format!("there is no subscription `{}`", shortened(subscription))));
     }
     match group {
-        Some(group) => Err(Refused::new(Code::ResourceGroupNotFound, format!("there is no resource group `{group}`"))),
+        Some(group) => Err(Refused::new(Code::ResourceGroupNotFound, format!("there is no resource group `{}`", shortened(group)))),
         None => Ok(()),
     }
 }
@@ -77,6 +77,11 @@ pub(crate) fn clusters_at<'a>(view: &'a View, subscription: &str, group: &str) -
 
 type Tags = BTreeMap<String, String>;
 
+/// What tells one state of a resource from another.
+pub(crate) fn etag(revision: Revision) -> String {
+    format!("\"{}\"", revision.0)
+}
+
 /// What every tracked resource has around its properties.
 fn envelope(cluster: &Cluster, kind: &str, id: &str, name: &str, created_at: Timestamp, revision: Revision, tags: &Tags) -> Value {
     json!({
@@ -85,7 +90,7 @@ fn envelope(cluster: &Cluster, kind: &str, id: &str, name: &str, created_at: Tim
         "type": format!("{}/{kind}", links::PROVIDER),
         "location": cluster.home.location,
         "tags": tags,
-        "etag": format!("\"{}\"", revision.0),
+        "etag": etag(revision),
         "extendedLocation": {
             "name": format!(
                 "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.ExtendedLocation/customLocations/{}",
