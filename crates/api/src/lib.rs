@@ -39,7 +39,7 @@ pub use cache::Cache;
 pub use call::{BODY_MAX, CALLER_HEADER, URI_MAX};
 pub use codes::error_codes;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
-pub use submit::MAX_PENDING;
+pub use submit::{MAX_PENDING, Queues};
 
 use call::Call;
 use reply::{Refused, allow_response, json_response};
@@ -51,6 +51,8 @@ pub struct Api {
     pub clock: Arc<dyn Clock>,
     pub cache: Arc<Cache>,
     pub keepers: Keepers,
+    /// How many requests of each cluster wait in this process.
+    pub queues: Queues,
 }
 
 /// How the keepers of this process are doing; those of other processes are not known.

@@ -1,8 +1,12 @@
 //! Handing a request to its cluster's keeper through the store, and waiting for the verdict.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use model::{Ask, ClusterName, REQUEST_LIFE, Request, RequestId, RequestKey, Span, Verdict, keys};
 use sha2::{Digest, Sha256};
 use store::{Commit, Expected, Revision, StoreError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::error;
 use uuid::Uuid;
 
@@ -20,13 +24,25 @@ const VERDICT_GRACE: Span = Span::seconds(1);
 /// How long a cache that missed a verdict may take to read everything again; a client's patience ends soon after.
 const CATCH_UP_TIMEOUT: Span = Span::seconds(5);
 
+/// The requests of each cluster that wait in this process. The cache tells of those of other processes, a little late.
+#[derive(Clone, Debug, Default)]
+pub struct Queues(Arc<Mutex<BTreeMap<ClusterName, Arc<Semaphore>>>>);
+
+impl Queues {
+    /// A place in a cluster's queue, kept until it is dropped.
+    fn enter(&self, cluster: &ClusterName) -> Option<OwnedSemaphorePermit> {
+        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = queues.entry(cluster.clone()).or_insert_with(|| Arc::new(Semaphore::new(MAX_PENDING)));
+        Arc::clone(queue).try_acquire_owned().ok()
+    }
+}
+
 /// What the keeper said, once the cache has it too: a read that follows sees what was done.
 pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: Ask, body: &[u8]) -> Result<Verdict, Refused> {
-    let pending = api.cache.view().requests.values().filter(|request| request.verdict.is_none() && request.cluster == *cluster).count();
-    if pending >= MAX_PENDING {
-        let message = format!("{pending} requests are waiting for cluster `{cluster}`");
-        return Err(Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER));
-    }
+    let place = api.queues.enter(cluster).filter(|_| pending(api, cluster) < MAX_PENDING).ok_or_else(|| {
+        let message = format!("{MAX_PENDING} requests are waiting for cluster `{cluster}`");
+        Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER)
+    })?;
     let now = api.clock.now();
     let request = Request {
         id: RequestId::new(Uuid::new_v4().to_string()),
@@ -39,13 +55,33 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
         expires_at: now + REQUEST_LIFE,
         verdict: None,
     };
-    let key = keys::request(cluster, &request.id);
-    let document = serde_json::to_vec(&request).expect("a request has string keys and no failing serializers");
+    let api = api.clone();
+    // On its own, so that a client that goes away leaves neither its request nor its verdict in the store.
+    let filed = tokio::spawn(async move {
+        let verdict = file(&api, &request).await;
+        drop(place);
+        verdict
+    });
+    match filed.await {
+        Ok(verdict) => verdict,
+        Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
+        Err(_) => Err(outcome_unknown("the server is stopping")),
+    }
+}
+
+fn pending(api: &Api, cluster: &ClusterName) -> usize {
+    api.cache.view().requests.values().filter(|request| request.verdict.is_none() && request.cluster == *cluster).count()
+}
+
+/// Leaves a request for its keeper, waits for the verdict, and sweeps both away.
+async fn file(api: &Api, request: &Request) -> Result<Verdict, Refused> {
+    let key = keys::request(&request.cluster, &request.id);
+    let document = serde_json::to_vec(request).expect("a request has string keys and no failing serializers");
     let filing = Commit::default().expect(key.clone(), Expected::Absent).put(key.clone(), document);
     let revision = api.store.commit(filing).await.map_err(|e| store_failed(&e))?;
     let verdict = match wait_for_verdict(api, &request.id).await {
         Some(verdict) => verdict,
-        None => withdraw(api, &request, &key, revision).await?,
+        None => withdraw(api, request, &key, revision).await?,
     };
     // Whoever asked sweeps up; if that fails, the keeper does later.
     if let Err(problem) = api.store.commit(Commit::default().delete(key)).await {

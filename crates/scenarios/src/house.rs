@@ -132,7 +132,13 @@ impl House {
     async fn start_api_on(&mut self, store: SharedStore) {
         let cache = api::Cache::load(&store).await.expect("the store is readable");
         self.plane.spawn(cache.clone().follow(store.clone(), CancellationToken::new()));
-        self.api = api::router(api::Api { store, clock: self.clock.clone(), cache, keepers: Arc::new(self.keepers()) });
+        self.api = api::router(api::Api {
+            store,
+            clock: self.clock.clone(),
+            cache,
+            keepers: Arc::new(self.keepers()),
+            queues: api::Queues::default(),
+        });
     }
 
     async fn keeper(&self, store: SharedStore) -> Keeper {
