@@ -7,6 +7,7 @@ mod cache;
 mod call;
 mod codes;
 mod cross_origin;
+mod events;
 #[cfg(test)]
 mod fixtures;
 mod json;
@@ -38,6 +39,7 @@ use tokio::sync::watch;
 pub use cache::Cache;
 pub use call::{BODY_MAX, CALLER_HEADER, URI_MAX};
 pub use codes::error_codes;
+pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use submit::{MAX_PENDING, Queues};
 
@@ -121,6 +123,7 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::SiteStatus => Ok(site_status::show(&view, &api.keepers, api.clock.now())),
         Route::Operations => operations::list(&view, call, api.clock.now()),
         Route::Operation { id } => operations::show(&view, &id, api.clock.now()),
+        Route::Events => events::listen(api, call),
         Route::CancelOperation { id } => operations::cancel(api, call, &id).await,
     }
 }

@@ -22,6 +22,7 @@ pub(crate) enum Route {
     Operations,
     Operation { id: String },
     CancelOperation { id: String },
+    Events,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +80,7 @@ const TABLE: &[Row] = &[
     (Method::GET, "rackwright/v1/operations", |_| Some(Route::Operations)),
     (Method::GET, "rackwright/v1/operations/{}", |v| Some(Route::Operation { id: owned(v[0]) })),
     (Method::POST, "rackwright/v1/operations/{}/cancel", |v| Some(Route::CancelOperation { id: owned(v[0]) })),
+    (Method::GET, "rackwright/v1/events", |_| Some(Route::Events)),
 ];
 
 impl Route {
@@ -86,7 +88,7 @@ impl Route {
     pub fn needs_api_version(&self) -> bool {
         !matches!(
             self,
-            Route::Health | Route::SiteStatus | Route::Operations | Route::Operation { .. } | Route::CancelOperation { .. }
+            Route::Health | Route::SiteStatus | Route::Operations | Route::Operation { .. } | Route::CancelOperation { .. } | Route::Events
         )
     }
 
