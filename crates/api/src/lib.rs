@@ -20,6 +20,7 @@ mod resources;
 mod route;
 mod site_status;
 mod submit;
+mod wire;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -42,6 +43,7 @@ pub use codes::error_codes;
 pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use submit::{MAX_PENDING, Queues};
+pub use wire::{HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, serve};
 
 use call::Call;
 use reply::{Refused, allow_response, json_response};
