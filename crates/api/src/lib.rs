@@ -20,6 +20,8 @@ mod resources;
 mod route;
 mod site_status;
 mod submit;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 use std::any::Any;

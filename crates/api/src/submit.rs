@@ -248,6 +248,53 @@ mod tests {
         );
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn the_queue_is_bounded_though_the_cache_sees_none_of_it() {
+        const TOO_MANY: usize = 100;
+        let api = service().await;
+        let answers: Vec<_> = (0..MAX_PENDING + TOO_MANY).map(|_| begin_restart(&api)).collect();
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents.len(), MAX_PENDING);
+        let mut codes: BTreeMap<String, usize> = BTreeMap::new();
+        for answer in answers {
+            let (_, body) = answer.await.unwrap();
+            *codes.entry(body["error"]["code"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+        let expected = [("KeeperUnavailable".to_owned(), MAX_PENDING), ("TooManyRequests".to_owned(), TOO_MANY)];
+        assert_eq!(codes, BTreeMap::from(expected));
+        assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents, []);
+        assert_eq!(begin_restart(&api).await.unwrap().1["error"]["code"], "KeeperUnavailable", "there is room again");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_that_other_processes_left_count_too() {
+        let api = service().await;
+        let cluster = ClusterName::new("site").unwrap();
+        let mut left = Commit::default();
+        for n in 0..MAX_PENDING {
+            let request = serde_json::json!({
+                "id": format!("{n}"), "cluster": "site", "ask": { "kind": "cancel", "operation": "x" }, "caller": "x",
+                "correlationId": "x", "receivedAt": NOW, "expiresAt": NOW,
+            });
+            left = left.put(keys::request(&cluster, &RequestId::new(format!("{n}"))), serde_json::to_vec(&request).unwrap());
+        }
+        api.store.commit(left).await.unwrap();
+        let api = Api { cache: crate::Cache::load(&api.store).await.unwrap(), ..api };
+        let (status, body) = begin_restart(&api).await.unwrap();
+        assert_eq!((status, &body["error"]["code"]), (StatusCode::TOO_MANY_REQUESTS, &Value::from("TooManyRequests")));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_goes_away_leaves_nothing_in_the_store() {
+        let api = service().await;
+        let answer = begin_restart(&api);
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents.len(), 1);
+        answer.abort();
+        tokio::time::sleep((REQUEST_LIFE + VERDICT_GRACE).to_std()).await;
+        assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents, []);
+    }
+
     #[test]
     fn the_key_of_a_request_is_made_of_what_decides_what_is_done() {
         let key = |path: &str, body: &str| {
