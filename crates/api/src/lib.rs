@@ -3,6 +3,8 @@
 //! A request that changes something is written to the store and waits there for its keeper's verdict; nothing here
 //! calls a keeper, and nothing here decides. Reads come from a cache that follows the store.
 
+#[cfg(test)]
+mod any_input_tests;
 mod cache;
 mod call;
 mod codes;
@@ -20,8 +22,6 @@ mod resources;
 mod route;
 mod site_status;
 mod submit;
-#[cfg(test)]
-mod tests;
 mod wire;
 
 use std::any::Any;

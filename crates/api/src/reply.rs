@@ -51,9 +51,9 @@ impl Refused {
     }
 
     pub fn method_not_allowed(method: &Method, allowed: &[&Method]) -> Self {
-        let allow = allowed.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(", ");
-        let message = format!("{method} is not possible here; {allow} is");
-        Refused { allow: Some(allow), ..Refused::new(Code::MethodNotAllowed, message) }
+        let possible = allowed.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(", ");
+        let message = format!("{method} is not possible here; {possible} is");
+        Refused { allow: Some(allow_list(allowed)), ..Refused::new(Code::MethodNotAllowed, message) }
     }
 
     pub fn not_found(what: &str, name: &str) -> Self {
@@ -139,17 +139,22 @@ pub(crate) fn json_response(status: StatusCode, body: &Value) -> Response {
 
 /// What a path is there for, as the answer to OPTIONS.
 pub(crate) fn allow_response(methods: &[&Method]) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    if let Ok(allow) = HeaderValue::from_str(&allow_list(methods)) {
+        response.headers_mut().insert(header::ALLOW, allow);
+    }
+    response
+}
+
+/// Methods with those that come along: whatever can be read has a head, and every path has options.
+fn allow_list(methods: &[&Method]) -> String {
     let mut names: Vec<&str> = methods.iter().map(|method| method.as_str()).collect();
     if names.contains(&"GET") {
         names.push("HEAD");
     }
     names.push("OPTIONS");
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    if let Ok(allow) = HeaderValue::from_str(&names.join(", ")) {
-        response.headers_mut().insert(header::ALLOW, allow);
-    }
-    response
+    names.join(", ")
 }
 
 pub(crate) fn set_retry_after(headers: &mut HeaderMap, span: Span) {

@@ -266,6 +266,23 @@ mod tests {
         assert_eq!(begin_restart(&api).await.unwrap().1["error"]["code"], "KeeperUnavailable", "there is room again");
     }
 
+    /// A clock whose reading is a mistake of ours.
+    struct BrokenClock;
+
+    impl model::Clock for BrokenClock {
+        fn now(&self) -> model::Timestamp {
+            panic!("the clock has no hands");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_panic_gives_its_place_in_the_queue_back() {
+        let broken = Api { clock: Arc::new(BrokenClock), ..service().await };
+        for _ in 0..=MAX_PENDING {
+            assert_eq!(begin_restart(&broken).await.unwrap().0, StatusCode::INTERNAL_SERVER_ERROR);
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn requests_that_other_processes_left_count_too() {
         let api = service().await;

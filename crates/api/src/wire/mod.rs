@@ -27,7 +27,7 @@ use tracing::{debug, warn};
 use crate::codes::Code;
 use crate::reply::{RETRY_AFTER, Refused};
 use line::Line;
-use own_words::in_full;
+use own_words::{in_full, no_http};
 
 /// Connections at once. More are told to come back: each takes a descriptor, of which the store and the BMCs need some too.
 pub const MAX_CONNECTIONS: usize = 2_048;
@@ -134,14 +134,19 @@ where
     if let Err(problem) = &result {
         debug!(error = %problem, "a connection broke");
     }
-    match result {
-        Err(problem) if problem.is_timeout() && line.is_mid_request() => {
-            let message = format!("the request's headers did not arrive within {HEADERS_TIMEOUT}");
-            let _ = line.write_all(&in_full(Refused::new(Code::RequestTimeout, message))).await;
-        }
-        _ => {}
+    if let Some(refused) = result.err().filter(|_| line.is_mid_request()).and_then(|problem| refusal_of(&problem)) {
+        let _ = line.write_all(&in_full(refused)).await;
     }
     say_farewell(line).await;
+}
+
+/// What a client is told whose request broke off without an answer, if it is its own doing.
+fn refusal_of(problem: &hyper::Error) -> Option<Refused> {
+    if problem.is_timeout() {
+        let message = format!("the request's headers did not arrive within {HEADERS_TIMEOUT}");
+        return Some(Refused::new(Code::RequestTimeout, message));
+    }
+    problem.is_parse().then(no_http)
 }
 
 /// Serves until there is nothing more to serve, and leaves the closing to us.

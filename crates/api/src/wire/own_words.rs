@@ -25,6 +25,10 @@ pub(super) fn in_full(refused: Refused) -> Bytes {
     Bytes::from(text)
 }
 
+pub(super) fn no_http() -> Refused {
+    Refused::bad_content("the request is not HTTP/1.1, or one of its headers is broken")
+}
+
 /// The bytes to send instead, if these end with an answer of hyper's own.
 pub(super) fn translate(bytes: &[u8]) -> Option<Bytes> {
     let begin = begin_of_last_head(bytes)?;
@@ -44,11 +48,12 @@ fn refusal_of(head: &str) -> Option<Refused> {
     let is_hypers = head.contains("\r\ncontent-length: 0\r\n") && !head.contains("\r\nx-ms-request-id:");
     let status = head.split_whitespace().nth(1).filter(|_| is_hypers)?;
     match status {
-        "400" => Some(Refused::bad_content("the request is not HTTP/1.1, or one of its headers is broken")),
+        "400" => Some(no_http()),
         "414" => Some(Refused::new(Code::RequestUriTooLong, format!("the request line is longer than {HEADER_BYTES_MAX} bytes"))),
         "431" => {
-            let message =
-                format!("the request line and headers are larger than {HEADER_BYTES_MAX} bytes, or more than {HEADERS_MAX} headers");
+            let message = format!(
+                "the request line and headers are larger than {HEADER_BYTES_MAX} bytes, or there are more than {HEADERS_MAX} headers"
+            );
             Some(Refused::new(Code::RequestHeadersTooLarge, message))
         }
         _ => None,

@@ -30,6 +30,7 @@ async fn every_wrong_request_gets_a_clear_error_with_an_id_and_changes_nothing()
     let cases: Vec<(&str, Vec<u8>, u16, &str)> = vec![
         ("no HTTP", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(), 400, "InvalidRequestContent"),
         ("a line of words", b"hello there\r\n\r\n".to_vec(), 400, "InvalidRequestContent"),
+        ("HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec(), 400, "InvalidRequestContent"),
         ("HTTP/3.0", b"GET / HTTP/3.0\r\n\r\n".to_vec(), 400, "InvalidRequestContent"),
         ("a NUL in the path", b"GET /a\0b HTTP/1.1\r\nhost: localhost\r\n\r\n".to_vec(), 400, "InvalidRequestContent"),
         ("a broken header", request("GET /healthz HTTP/1.1", "no colon\r\n", ""), 400, "InvalidRequestContent"),
