@@ -20,7 +20,7 @@ use crate::reply::{Refused, shortened};
 pub const BODY_MAX: usize = 64 * 1024;
 
 /// A client that has not sent its body by then is not waited for.
-const BODY_TIMEOUT: Span = Span::seconds(10);
+pub const BODY_TIMEOUT: Span = Span::seconds(10);
 
 /// Longest path and query together. The longest that clients of ARM send are filters and page tokens of a few hundred bytes.
 pub const URI_MAX: usize = 8 * 1024;

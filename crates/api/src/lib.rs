@@ -40,12 +40,12 @@ use store::SharedStore;
 use tokio::sync::watch;
 
 pub use cache::Cache;
-pub use call::{BODY_MAX, CALLER_HEADER, URI_MAX};
+pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, URI_MAX};
 pub use codes::error_codes;
 pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use submit::{MAX_PENDING, Queues};
-pub use wire::{HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, serve};
+pub use wire::{HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, READ_NOTHING_TIMEOUT, serve};
 
 use call::Call;
 use reply::{Refused, allow_response, json_response};

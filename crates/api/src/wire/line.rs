@@ -12,7 +12,7 @@ use tokio::time::{Instant, Sleep};
 use super::own_words::translate;
 
 /// How long a client may read nothing of what is sent to it.
-pub(super) const READ_NOTHING_TIMEOUT: Span = Span::seconds(30);
+pub const READ_NOTHING_TIMEOUT: Span = Span::seconds(30);
 
 pub(super) struct Line<S> {
     stream: S,

@@ -27,6 +27,7 @@ use tracing::{debug, warn};
 use crate::codes::Code;
 use crate::reply::{RETRY_AFTER, Refused};
 use line::Line;
+pub use line::READ_NOTHING_TIMEOUT;
 use own_words::{in_full, no_http};
 
 /// Connections at once. More are told to come back: each takes a descriptor, of which the store and the BMCs need some too.
