@@ -4,14 +4,19 @@
 //! calls a keeper, and nothing here decides. Reads come from a cache that follows the store.
 
 mod activity;
+#[cfg(test)]
+mod any_input_tests;
 mod cache;
 mod call;
 mod codes;
 mod cross_origin;
+mod events;
 mod fields;
 #[cfg(test)]
 mod fixtures;
+mod json;
 mod links;
+mod media_type;
 mod openapi;
 mod operations;
 mod paging;
@@ -24,14 +29,18 @@ mod route_properties;
 mod schema;
 mod site_status;
 mod submit;
+mod wire;
 
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response;
-use http::StatusCode;
+use futures::FutureExt;
+use http::{Method, StatusCode};
 use model::{Clock, ClusterName, KeeperState};
 use serde_json::json;
 use store::SharedStore;
@@ -39,14 +48,16 @@ use tokio::sync::watch;
 
 pub use activity::rejections::{MAX_REJECTIONS_UNDER_WAY, Rejections};
 pub use cache::Cache;
-pub use call::{BODY_MAX, CALLER_HEADER};
+pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, URI_MAX};
 pub use codes::error_codes;
+pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
-pub use submit::MAX_PENDING;
+pub use submit::{MAX_PENDING, Queues};
+pub use wire::{HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, READ_NOTHING_TIMEOUT, serve};
 
 use activity::rejections::Concern;
 use call::Call;
-use reply::{Refused, json_response};
+use reply::{Refused, allow_response, json_response};
 use route::{Kind, Route};
 
 #[derive(Clone)]
@@ -56,6 +67,8 @@ pub struct Api {
     pub cache: Arc<Cache>,
     pub keepers: Keepers,
     pub rejections: Arc<Rejections>,
+    /// How many requests of each cluster wait in this process.
+    pub queues: Queues,
 }
 
 /// How the keepers of this process are doing; those of other processes are not known.
@@ -74,18 +87,39 @@ pub fn router(api: Api) -> Router {
 
 async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
     let (call, body) = Call::begin(request);
+    let answered = AssertUnwindSafe(respond(&api, &call, body)).catch_unwind().await;
+    let result = answered.unwrap_or_else(|panic| {
+        tracing::error!(request_id = call.request_id(), panic = panic_text(panic.as_ref()), "a request made its handler panic");
+        Err(Refused::internal())
+    });
+    call.finish(result.unwrap_or_else(Refused::into_response))
+}
+
+/// The answer; a refusal of something that would have changed a known resource goes into the activity log.
+async fn respond(api: &Api, call: &Call, body: axum::body::Body) -> Result<Response, Refused> {
+    let sender = call.check_sender();
+    call.check_address()?;
+    if call.method == Method::OPTIONS {
+        sender?;
+        return Ok(allow_response(&Route::methods_of(&call.path)?));
+    }
     let found = Route::find(&call.method, &call.path);
     let concern = found.as_ref().ok().and_then(Concern::of);
-    let route = call.check_sender().and(found);
-    let result = match route {
+    let result = match sender.and(found) {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
-        Ok(route) => dispatch(&api, &call, route, body).await,
+        Ok(route) => dispatch(api, call, route, body).await,
         Err(refused) => Err(refused),
     };
     if let (Some(concern), Err(refused)) = (&concern, &result) {
-        api.rejections.note(&api, &call, concern, refused);
+        api.rejections.note(api, call, concern, refused);
     }
-    call.finish(result.unwrap_or_else(Refused::into_response))
+    result
+}
+
+/// What a panic said, for the log alone.
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("nothing that can be printed")
 }
 
 async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) -> Result<Response, Refused> {
@@ -127,6 +161,7 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::SiteStatus => Ok(site_status::show(&view, &api.keepers, api.clock.now())),
         Route::Operations => operations::list(&view, call, api.clock.now()),
         Route::Operation { id } => operations::show(&view, &id, api.clock.now()),
+        Route::Events => events::listen(api, call),
         Route::CancelOperation { id } => operations::cancel(api, call, &id).await,
     }
 }

@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::trouble::{Exit, Trouble};
+use crate::descriptors;
 use crate::equip::equip;
 use crate::places::{self, Signals};
 use crate::reload::{self, KeptSite};
@@ -127,14 +128,9 @@ impl ControlPlane {
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
         plane.faces.spawn(cache.clone().follow(store.clone(), shutdown.clone()));
         let keepers = Arc::new(std::mem::take(&mut plane.keeper_states));
-        let router = api::router(api::Api { store, clock, cache, keepers, rejections: Arc::default() });
-        let stop = shutdown.clone();
-        plane.faces.spawn(async move {
-            let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
-            if let Err(error) = served {
-                tracing::error!(%error, "the API stopped");
-            }
-        });
+        let router = api::router(api::Api { store, clock, cache, keepers, rejections: Arc::default(), queues: api::Queues::default() });
+        let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
+        plane.faces.spawn(api::serve(listener, router, max_connections, shutdown.clone()));
         Ok(plane)
     }
 

@@ -5,7 +5,7 @@ use http::Method;
 use super::described::{Content, Described, Place, Query, get};
 use crate::resources::actions::VERBS;
 use crate::schema;
-use Content::{Document, Nothing, One, Page};
+use Content::{Document, Nothing, One, Page, Plain};
 
 const SUBSCRIPTION: &str = "/subscriptions/{subscriptionId}";
 const GROUP: &str = "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}";
@@ -24,6 +24,10 @@ const ACTIVITY_FILTER: Query = query(
     "$filter",
     "`eventTimestamp ge … and …`, of eventTimestamp, resourceId, resourceGroupName, correlationId, status, caller, resourceProvider, levels.",
 );
+const EVENT_TYPES: Query = query("types", "Only events of these, with commas between: clusters, racks, machines, operations.");
+const EVENT_RESOURCE: Query = query("resourceId", "Only events about this resource.");
+const LAST_EVENT: Query = query("lastEventId", "Where to go on, for clients that cannot send the header.");
+const LAST_EVENT_HEADER: Query = Query { place: Place::Header, ..query("Last-Event-ID", "Where to go on: the last id that came.") };
 const RUNNING: Query = Query { kind: "boolean", ..query("running", "Only operations that have not ended.") };
 const OUTAGE: Query = Query { kind: "boolean", ..query("acceptControlPlaneOutage", "Accept that the control plane goes away.") };
 const PAGES: [Query; 2] = [TOP, SKIP_TOKEN];
@@ -54,7 +58,7 @@ pub(super) fn meaning_of(status: u16) -> &'static str {
 }
 
 pub(super) fn all() -> Vec<Described> {
-    [ours(), neighbours(), resources(), machine_writes(), machine_actions(), operations(), activity()].concat()
+    [ours(), neighbours(), resources(), machine_writes(), machine_actions(), operations(), news()].concat()
 }
 
 fn ours() -> Vec<Described> {
@@ -189,13 +193,17 @@ fn operations() -> Vec<Described> {
     ]
 }
 
-fn activity() -> Vec<Described> {
+/// What happened, and what happens.
+fn news() -> Vec<Described> {
     let values = format!("{SUBSCRIPTION}/providers/Microsoft.Insights/eventtypes/management/values");
     let one = "/rackwright/v1/activity/{eventDataId}";
     vec![
         get(ARM, "listActivity", values, "The activity log, the latest first.", Page(&schema::ACTIVITY))
             .queries(&[TOP, SKIP_TOKEN, ACTIVITY_FILTER])
             .refused(&[400, 404, 503]),
+        get(OURS, "followEvents", "/rackwright/v1/events", "What changes, as server-sent events.", Plain("text/event-stream"))
+            .queries(&[EVENT_TYPES, EVENT_RESOURCE, LAST_EVENT_HEADER, LAST_EVENT])
+            .refused(&[400, 429]),
         get(OURS, "getActivity", one, "An entry of the activity log.", One(&schema::ACTIVITY)).refused(&[404, 503]),
     ]
 }
