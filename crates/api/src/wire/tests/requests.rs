@@ -120,3 +120,13 @@ async fn a_body_is_asked_for_and_its_trailers_are_not_taken_for_a_request() {
     let statuses: Vec<u16> = exchange(served.address, &trailers).await.iter().map(|answer| answer.status).collect();
     assert_eq!(statuses, [400]);
 }
+
+#[tokio::test]
+async fn a_client_that_sends_everything_before_it_reads_hears_why_it_was_refused() {
+    let served = served(100).await;
+    let mut stream = TcpStream::connect(served.address).await.unwrap();
+    stream.write_all(&unmanage("", &"x".repeat(BODY_MAX * 10))).await.expect("it is listened to until it has sent everything");
+    let mut said = Vec::new();
+    stream.read_to_end(&mut said).await.expect("the answer is not taken away by a reset");
+    assert_eq!(answers(&said)[0].code(), "RequestBodyTooLarge");
+}
