@@ -4,9 +4,9 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::act::{Action, ConsentArgs, FollowArgs};
-use super::args::{NameArgs, Output};
+use super::args::NameArgs;
 use super::render::{Clock, machine_sheet, machine_table};
-use super::screen::Screen;
+use super::screen::{Screen, Sheet, Tone};
 use super::session::{Kind, Session};
 use super::trouble::Trouble;
 
@@ -155,15 +155,29 @@ pub async fn run(session: &Session, screen: &mut Screen, command: BmmCommand) ->
 
 async fn list(session: &Session, screen: &mut Screen) -> Result<(), Trouble> {
     let machines = session.list(Kind::Machine).await?;
-    // JSON is the API's list alone; the operations beside it are for people.
-    let running = if session.output == Output::Table { session.running_operations().await? } else { Vec::new() };
-    session.show(screen, &Value::from(machines.as_slice()), || machine_table(&machines, &running))
+    let running = running_beside(session).await?;
+    session.showing.list(screen, &Value::from(machines.as_slice()), || machine_table(&machines, &running))
 }
 
 async fn show(session: &Session, screen: &mut Screen, name: &str) -> Result<(), Trouble> {
     let machine = session.get(Kind::Machine, name).await?;
-    let running = if session.output == Output::Table { session.running_operations().await? } else { Vec::new() };
-    session.show(screen, &machine, || machine_sheet(&machine, &running, Clock::of_process()))
+    let running = running_beside(session).await?;
+    show_one(session, screen, &machine, || machine_sheet(&machine, &running, Clock::of_process()), &running)
+}
+
+/// JSON is the API's answer alone; the operations beside it stand in our own columns.
+async fn running_beside(session: &Session) -> Result<Vec<Value>, Trouble> {
+    if session.showing.has_our_columns() { session.running_operations().await } else { Ok(Vec::new()) }
+}
+
+fn show_one(
+    session: &Session,
+    screen: &mut Screen,
+    machine: &Value,
+    sheet: impl FnOnce() -> Sheet,
+    running: &[Value],
+) -> Result<(), Trouble> {
+    session.showing.one(screen, machine, sheet, || machine_table(std::slice::from_ref(machine), running))
 }
 
 fn power_off(machine: &str, skip_shutdown: bool, outage: OutageArgs) -> Action {
@@ -212,8 +226,5 @@ async fn set_management(
 ) -> Result<(), Trouble> {
     let action = Action { body: json!({ "reason": args.reason }), ..harmless(args.name.get(), verb) };
     let machine = action.send(session, screen, args.consent).await?;
-    match session.output {
-        Output::Json => screen.data(&format!("{machine:#}")),
-        Output::Table => screen.data(said),
-    }
+    show_one(session, screen, &machine, || Sheet::of(Tone::Plain, said), &[])
 }

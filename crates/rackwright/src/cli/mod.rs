@@ -6,6 +6,8 @@
 mod act;
 mod answer;
 pub mod args;
+#[cfg(test)]
+mod args_tests;
 mod bmm;
 mod client;
 pub mod context;
@@ -15,6 +17,7 @@ mod fault;
 mod follow;
 mod operation;
 mod outcome;
+pub mod output;
 mod progress;
 pub mod render;
 mod resources;
@@ -35,7 +38,7 @@ use tracing_subscriber::EnvFilter;
 use args::{Cli, Command, GlobalArgs, SimCommand};
 use client::Target;
 use context::Home;
-use render::{Clock, status_sheet};
+use render::{Clock, status_sheet, status_table};
 use screen::Screen;
 use session::Session;
 use trouble::Trouble;
@@ -58,7 +61,7 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
     let open = || Session::open(&global, &Home::of_process()?);
     match command {
         Command::Up(args) => serving(crate::up::run(args)).await,
-        Command::Serve(args) if args.check => crate::check::run(&args.configs, global.output, screen).await,
+        Command::Serve(args) if args.check => crate::check::run(&args.configs, &global.showing()?, screen).await,
         Command::Serve(args) => serving(crate::serve::run(args)).await,
         Command::Sim(SimCommand::Serve(args)) => serving(crate::sim_serve::run(args)).await,
         Command::Sim(SimCommand::Fault(args)) => fault::run(&Home::of_process()?, &global, screen, args).await,
@@ -84,5 +87,5 @@ async fn status(session: &Session, global: &GlobalArgs, screen: &mut Screen) -> 
     if let (Some(group), Some(clusters)) = (&global.resource_group, status.get_mut("clusters").and_then(Value::as_array_mut)) {
         clusters.retain(|cluster| cluster["resourceGroup"].as_str().is_some_and(|own| own.eq_ignore_ascii_case(group)));
     }
-    session.show(screen, &status, || status_sheet(&status, Clock::of_process()))
+    session.showing.one(screen, &status, || status_sheet(&status, Clock::of_process()), || status_table(&status))
 }

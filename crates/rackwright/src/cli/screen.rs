@@ -54,6 +54,11 @@ impl Sheet {
         }));
     }
 
+    /// One line.
+    pub fn of(tone: Tone, text: impl Into<String>) -> Sheet {
+        Sheet { lines: vec![(tone, text.into())] }
+    }
+
     #[cfg(test)]
     pub fn plain(&self) -> String {
         self.lines.iter().map(|(_, text)| format!("{text}\n")).collect()
@@ -143,6 +148,11 @@ impl Screen {
     /// Data: one line, or several.
     pub fn data(&mut self, text: &str) -> Result<(), Trouble> {
         self.out.write(&format!("{text}\n")).map_err(|problem| cannot_write(&problem))
+    }
+
+    /// Data that has its own line ends, or is empty.
+    pub fn lines(&mut self, text: &str) -> Result<(), Trouble> {
+        self.out.write(text).map_err(|problem| cannot_write(&problem))
     }
 
     pub fn sheet(&mut self, sheet: &Sheet) -> Result<(), Trouble> {

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::answer::{field, field_or_dash, items, segment_after};
-use super::args::{GlobalArgs, Output};
+use super::args::GlobalArgs;
 use super::client::{Client, Target};
 use super::context::Home;
 use super::did_you_mean::nearest_hint;
-use super::screen::{Screen, Sheet};
+use super::output::Showing;
 use super::trouble::{Exit, Trouble};
 
 /// The kinds of resources that have names.
@@ -49,7 +49,7 @@ impl Kind {
 #[derive(Debug)]
 pub struct Session {
     pub client: Client,
-    pub output: Output,
+    pub showing: Showing,
     /// As named or remembered; else the server's only one.
     subscription: Option<String>,
     group: Option<String>,
@@ -70,18 +70,10 @@ impl Session {
         let group = if global.subscription.is_some() { None } else { group };
         Ok(Session {
             client: Client::new(&server)?,
-            output: global.output,
+            showing: global.showing()?,
             subscription: global.subscription.clone().or(subscription),
             group: global.resource_group.clone().or(group),
         })
-    }
-
-    /// Shows an answer: as it is, or as people read it.
-    pub fn show(&self, screen: &mut Screen, answer: &Value, sheet: impl FnOnce() -> Sheet) -> Result<(), Trouble> {
-        match self.output {
-            Output::Json => screen.data(&format!("{answer:#}")),
-            Output::Table => screen.sheet(&sheet()),
-        }
     }
 
     async fn subscription(&self) -> Result<String, Trouble> {

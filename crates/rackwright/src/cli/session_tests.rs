@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::args::{GlobalArgs, Output};
+use super::args::GlobalArgs;
 use super::context::Home;
+use super::output::Output;
 use super::session::{Kind, Session};
 use super::trouble::Exit;
 
@@ -31,6 +32,7 @@ impl Rote {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let global = GlobalArgs {
             output: Output::Json,
+            query: None,
             resource_group: group.map(str::to_owned),
             subscription: Some("s1".to_owned()),
             server: Some(server.clone()),

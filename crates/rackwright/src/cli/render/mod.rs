@@ -22,7 +22,7 @@ pub use machines::machine_table;
 pub use operation_sheet::operation_sheet;
 pub use operations::{current_step, operation_table};
 pub use racks::{rack_sheet, rack_table};
-pub use status::status_sheet;
+pub use status::{status_sheet, status_table};
 
 #[cfg(test)]
 mod fixtures;
