@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 
+use super::activity::ActivityCommand;
 use super::bmm::BmmCommand;
 use super::contexts::ContextCommand;
 use super::fault::FaultArgs;
@@ -108,6 +109,9 @@ pub enum Command {
     /// Operations: what is being done, what was done, and stopping it.
     #[command(subcommand)]
     Operation(OperationCommand),
+    /// The activity log: what was asked, decided, refused and done, and by whom.
+    #[command(subcommand, name = "activity-log")]
+    ActivityLog(ActivityCommand),
     /// Contexts: which server commands talk to.
     #[command(subcommand)]
     Context(ContextCommand),

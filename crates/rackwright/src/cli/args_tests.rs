@@ -68,16 +68,17 @@ fn the_help_teaches_commands_and_exit_codes() {
         Usage: rackwright [OPTIONS] <COMMAND>
 
         Commands:
-          up         Start the control plane and a simulated site, and make them the current context
-          serve      Start the control plane for the sites that files describe
-          sim        The simulated site
-          status     What runs, what waits, and what ends each wait
-          bmm        Bare-metal machines: look at them, and act on them [alias: baremetalmachine]
-          cluster    Clusters
-          rack       Racks
-          operation  Operations: what is being done, what was done, and stopping it
-          context    Contexts: which server commands talk to
-          help       Print this message or the help of the given subcommand(s)
+          up            Start the control plane and a simulated site, and make them the current context
+          serve         Start the control plane for the sites that files describe
+          sim           The simulated site
+          status        What runs, what waits, and what ends each wait
+          bmm           Bare-metal machines: look at them, and act on them [alias: baremetalmachine]
+          cluster       Clusters
+          rack          Racks
+          operation     Operations: what is being done, what was done, and stopping it
+          activity-log  The activity log: what was asked, decided, refused and done, and by whom
+          context       Contexts: which server commands talk to
+          help          Print this message or the help of the given subcommand(s)
 
         Options:
           -h, --help     Print help (see more with '--help')

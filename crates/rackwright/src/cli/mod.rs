@@ -4,6 +4,7 @@
 //! by `render`; nothing is decided.
 
 mod act;
+mod activity;
 mod answer;
 pub mod args;
 #[cfg(test)]
@@ -70,6 +71,7 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::Cluster(command) => resources::run_cluster(&open()?, screen, command).await,
         Command::Rack(command) => resources::run_rack(&open()?, screen, command).await,
         Command::Operation(command) => operation::run(&open()?, screen, command).await,
+        Command::ActivityLog(command) => activity::run(&open()?, &global, screen, command).await,
         Command::Context(command) => contexts::run(&Home::of_process()?, &global, screen, command),
     }
 }

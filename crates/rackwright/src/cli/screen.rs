@@ -140,6 +140,11 @@ impl Screen {
         self.can_ask
     }
 
+    /// Whether nobody reads stdout any more, as when `head` has had enough.
+    pub fn reader_has_gone(&self) -> bool {
+        self.out.closed
+    }
+
     /// Whether a progress bar can be drawn over itself on stderr.
     pub fn can_redraw(&self) -> bool {
         self.can_redraw

@@ -76,7 +76,7 @@ impl Session {
         })
     }
 
-    async fn subscription(&self) -> Result<String, Trouble> {
+    pub async fn subscription(&self) -> Result<String, Trouble> {
         if let Some(subscription) = &self.subscription {
             return Ok(subscription.clone());
         }

@@ -21,6 +21,10 @@ impl Clock {
         Clock { now: now.parse().unwrap() }
     }
 
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
     /// `14:02:10Z`, with its date if that is not today's; a dash if there is none.
     pub fn time(&self, value: &Value, pointer: &str) -> String {
         let Some(text) = field(value, pointer) else { return "-".to_owned() };

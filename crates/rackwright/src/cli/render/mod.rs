@@ -1,5 +1,6 @@
 //! From the API's JSON to what a person reads. Pure: values in, lines out; nothing here asks or writes.
 
+mod activity;
 mod clock;
 mod clusters;
 mod faults;
@@ -13,6 +14,7 @@ mod role;
 mod status;
 mod waits;
 
+pub use activity::{activity_line, activity_sheet, activity_table};
 pub use clock::Clock;
 pub use clusters::{cluster_sheet, cluster_table};
 pub use faults::{fault_kind_table, fault_table};
