@@ -40,12 +40,12 @@ Environment:
 ///
 /// Data goes to stdout, talk and progress to stderr. Without a terminal nothing is asked and nothing is coloured.
 #[derive(Debug, Parser)]
-#[command(name = "rackwright", version, after_help = AFTER_HELP, arg_required_else_help = true, max_term_width = 120)]
+#[command(name = "rackwright", version, after_help = AFTER_HELP, max_term_width = 120)]
 pub struct Cli {
     #[command(flatten)]
     pub global: GlobalArgs,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// Options that every command understands.
@@ -112,6 +112,13 @@ pub enum Command {
     /// The activity log: what was asked, decided, refused and done, and by whom.
     #[command(subcommand, name = "activity-log")]
     ActivityLog(ActivityCommand),
+    /// The script that lets a shell complete our commands with the tab key. Changes nothing.
+    ///
+    /// Example: rackwright completions bash > ~/.local/share/bash-completion/completions/rackwright
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
     /// Contexts: which server commands talk to.
     #[command(subcommand)]
     Context(ContextCommand),

@@ -12,7 +12,7 @@ fn parse(line: &str) -> Result<Cli, clap::Error> {
 
 fn name(line: &str) -> String {
     match parse(line).unwrap().command {
-        Command::Bmm(BmmCommand::Show { name }) => name.get().to_owned(),
+        Some(Command::Bmm(BmmCommand::Show { name })) => name.get().to_owned(),
         other => panic!("{other:?}"),
     }
 }
@@ -65,7 +65,7 @@ fn the_help_teaches_commands_and_exit_codes() {
     expect![[r#"
         A control plane for bare-metal sites
 
-        Usage: rackwright [OPTIONS] <COMMAND>
+        Usage: rackwright [OPTIONS] [COMMAND]
 
         Commands:
           up            Start the control plane and a simulated site, and make them the current context
@@ -77,6 +77,7 @@ fn the_help_teaches_commands_and_exit_codes() {
           rack          Racks
           operation     Operations: what is being done, what was done, and stopping it
           activity-log  The activity log: what was asked, decided, refused and done, and by whom
+          completions   The script that lets a shell complete our commands with the tab key. Changes nothing
           context       Contexts: which server commands talk to
           help          Print this message or the help of the given subcommand(s)
 

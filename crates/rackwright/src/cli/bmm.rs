@@ -9,6 +9,7 @@ use super::render::{Clock, machine_sheet, machine_table};
 use super::screen::{Screen, Sheet, Tone};
 use super::session::{Kind, Session};
 use super::trouble::Trouble;
+use super::update::{self, UpdateArgs};
 
 #[derive(Debug, Subcommand)]
 pub enum BmmCommand {
@@ -105,6 +106,12 @@ pub enum BmmCommand {
     ///
     /// Example: rackwright bmm unmanage rack1compute01 --reason 'replacing a fan'
     Unmanage(ManagementArgs),
+    /// Change the tags or the details that are written on a machine. Not disruptive.
+    ///
+    /// Nothing is sent to the machine itself. What is not named stays as it is.
+    ///
+    /// Example: rackwright bmm update rack1compute01 --tags owner=core-team asset=4711
+    Update(UpdateArgs),
     /// Let a machine be managed again. Not disruptive.
     ///
     /// Example: rackwright bmm manage rack1compute01 --reason 'fan replaced'
@@ -142,6 +149,7 @@ pub async fn run(session: &Session, screen: &mut Screen, command: BmmCommand) ->
         BmmCommand::Restart { name, outage, follow } => restart(name.get(), outage).run(session, screen, follow).await,
         BmmCommand::Cordon { name, evacuate, follow } => cordon(name.get(), evacuate).run(session, screen, follow).await,
         BmmCommand::Uncordon { name, follow } => harmless(name.get(), "uncordon").run(session, screen, follow).await,
+        BmmCommand::Update(args) => update::run(session, screen, &args).await,
         BmmCommand::Unmanage(args) => {
             let said = format!("`{}` is unmanaged: it is observed, but nothing is sent to it", args.name.get());
             set_management(session, screen, "unmanage", &args, &said).await

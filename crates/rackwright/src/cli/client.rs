@@ -171,7 +171,7 @@ impl Client {
     }
 
     /// The server as people type it.
-    fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         self.server.as_str().trim_end_matches('/')
     }
 
@@ -230,8 +230,18 @@ fn caller() -> HeaderValue {
 
 #[cfg(unix)]
 fn unnamed_caller() -> HeaderValue {
-    let text = format!("uid {}", rustix::process::getuid().as_raw());
-    HeaderValue::from_str(&text).expect("a number is plain ASCII")
+    let uid = rustix::process::getuid().as_raw();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let text = login_name(&users, uid).map_or_else(|| format!("uid {uid}"), str::to_owned);
+    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
+}
+
+/// The name of a user in a file of users: its first field, where the third is the number.
+#[cfg(unix)]
+fn login_name(users: &str, uid: u32) -> Option<&str> {
+    let entries = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let mut names = entries.filter(|fields| fields.get(2).and_then(|number| number.parse().ok()) == Some(uid)).map(|fields| fields[0]);
+    names.find(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic()))
 }
 
 #[cfg(not(unix))]
@@ -248,6 +258,12 @@ mod tests {
         let client = Client::new("localhost:7101/site/").unwrap();
         let url = client.url(&Target::arm(["subscriptions", "s 1"]).with("$top", "5"));
         assert_eq!(url.as_str(), "http://localhost:7101/site/subscriptions/s%201?api-version=2026-07-01&%24top=5");
+    }
+
+    #[test]
+    fn somebody_without_a_name_is_looked_up_by_number() {
+        let users = "root:x:0:0::/root:/bin/sh\n# a comment\nal ice:x:7:7\nalice:x:7:7:Alice\n";
+        assert_eq!((login_name(users, 0), login_name(users, 7), login_name(users, 8)), (Some("root"), Some("alice"), None));
     }
 
     #[test]

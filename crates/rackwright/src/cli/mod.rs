@@ -11,6 +11,7 @@ pub mod args;
 mod args_tests;
 mod bmm;
 mod client;
+mod completions;
 pub mod context;
 mod contexts;
 mod did_you_mean;
@@ -22,12 +23,15 @@ pub mod output;
 mod progress;
 pub mod render;
 mod resources;
+mod retype;
 pub mod screen;
 mod session;
 #[cfg(test)]
 mod session_tests;
 pub mod simulator;
 pub mod trouble;
+mod update;
+mod welcome;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -40,6 +44,7 @@ use args::{Cli, Command, GlobalArgs, SimCommand};
 use client::Target;
 use context::Home;
 use render::{Clock, status_sheet, status_table};
+use retype::Retyped;
 use screen::Screen;
 use session::Session;
 use trouble::Trouble;
@@ -59,7 +64,11 @@ pub async fn run() -> ExitCode {
 
 async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
     let Cli { global, command } = cli;
+    screen.retype(Retyped::of(&global));
+    // A wrong query is said before anything is done.
+    global.showing()?;
     let open = || Session::open(&global, &Home::of_process()?);
+    let Some(command) = command else { return welcome::run(&Home::of_process()?, &global, screen).await };
     match command {
         Command::Up(args) => serving(crate::up::run(args)).await,
         Command::Serve(args) if args.check => crate::check::run(&args.configs, &global.showing()?, screen).await,
@@ -72,6 +81,7 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::Rack(command) => resources::run_rack(&open()?, screen, command).await,
         Command::Operation(command) => operation::run(&open()?, screen, command).await,
         Command::ActivityLog(command) => activity::run(&open()?, &global, screen, command).await,
+        Command::Completions { shell } => completions::run(screen, shell),
         Command::Context(command) => contexts::run(&Home::of_process()?, &global, screen, command),
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use super::retype::Retyped;
 use super::trouble::Trouble;
 
 /// How a piece of text stands out. Nothing is said by colour alone.
@@ -111,6 +112,7 @@ pub struct Screen {
     err: Output,
     can_ask: bool,
     can_redraw: bool,
+    retyped: Retyped,
 }
 
 impl std::fmt::Debug for Screen {
@@ -125,14 +127,14 @@ impl Screen {
         let err = Output::of_process(Box::new(io::stderr()), io::stderr().is_terminal());
         let can_ask = io::stdin().is_terminal() && err.is_terminal;
         let can_redraw = err.is_terminal && !is_dumb_terminal();
-        Screen { out, err, can_ask, can_redraw }
+        Screen { out, err, can_ask, can_redraw, retyped: Retyped::default() }
     }
 
     /// A screen without a terminal, whose outputs are looked at afterwards.
     #[cfg(test)]
     pub fn captured(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Screen {
         let plain = |sink| Output { sink, is_terminal: false, colour: false, closed: false };
-        Screen { out: plain(out), err: plain(err), can_ask: false, can_redraw: false }
+        Screen { out: plain(out), err: plain(err), can_ask: false, can_redraw: false, retyped: Retyped::default() }
     }
 
     /// Whether a person sits in front of it who can be asked.
@@ -170,8 +172,14 @@ impl Screen {
         let _ = self.err.write(&format!("{text}\n"));
     }
 
+    /// From now on the commands in hints repeat these options.
+    pub fn retype(&mut self, retyped: Retyped) {
+        self.retyped = retyped;
+    }
+
     pub fn hint(&mut self, hint: &str) {
         let label = self.err.paint(Tone::Notice, "hint:");
+        let hint = self.retyped.within(hint);
         self.say(&format!("{label} {hint}"));
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use reqwest::header::HeaderValue;
 use serde_json::Value;
 
 use super::answer::{field, field_or_dash, items, segment_after};
@@ -122,6 +123,15 @@ impl Session {
             target = target.with(name, value);
         }
         match self.client.post(&target, body).await {
+            Err(trouble) if trouble.exit == Exit::NotFound => Err(self.explain_missing(Kind::Machine, name, trouble).await),
+            answer => answer,
+        }
+    }
+
+    /// Changes what is written on a machine.
+    pub async fn update(&self, name: &str, body: &Value, if_match: Option<&HeaderValue>) -> Result<Value, Trouble> {
+        let (subscription, group) = self.locate(Kind::Machine, name).await?;
+        match self.client.patch(&place(&subscription, Some(&group), Kind::Machine, &[name]), body, if_match).await {
             Err(trouble) if trouble.exit == Exit::NotFound => Err(self.explain_missing(Kind::Machine, name, trouble).await),
             answer => answer,
         }

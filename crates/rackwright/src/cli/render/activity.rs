@@ -155,7 +155,8 @@ mod tests {
             rule         kcp-one-at-a-time
             because      `rack1control01` is being restarted since 14:02:10 (operation 8f3c1a2b)
             remedy       wait with `rackwright operation wait 8f3c1a2b`
-        "#]].assert_eq(&activity_sheet(&fixtures::refused_restart(), Clock::at(fixtures::NOW)).plain());
+        "#]]
+        .assert_eq(&activity_sheet(&fixtures::refused_restart(), Clock::at(fixtures::NOW)).plain());
     }
 
     #[test]

@@ -27,4 +27,4 @@ pub use racks::{rack_sheet, rack_table};
 pub use status::{status_sheet, status_table};
 
 #[cfg(test)]
-mod fixtures;
+pub mod fixtures;
