@@ -9,6 +9,7 @@ use super::fault::FaultArgs;
 use super::operation::OperationCommand;
 use super::output::{Output, Showing};
 use super::resources::{ClusterCommand, RackCommand};
+use super::top::TopArgs;
 use super::trouble::Trouble;
 use crate::serve::ServeArgs;
 use crate::sim_serve::SimServeArgs;
@@ -97,6 +98,13 @@ pub enum Command {
     /// Shows each cluster with its control plane, its machines, its running operations, and everything that is being
     /// waited for: since when, what ends it, and whether it is late.
     Status,
+    /// A live view of racks, machines, operations and waits. Changes nothing.
+    ///
+    /// Tab and the arrows scroll, `?` explains the marks, `q` quits. A server that goes away is waited for. Without a
+    /// terminal one picture is printed.
+    ///
+    /// Example: rackwright top
+    Top(TopArgs),
     /// Bare-metal machines: look at them, and act on them.
     #[command(subcommand, visible_alias = "baremetalmachine")]
     Bmm(BmmCommand),

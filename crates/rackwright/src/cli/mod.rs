@@ -29,6 +29,7 @@ mod session;
 #[cfg(test)]
 mod session_tests;
 pub mod simulator;
+mod top;
 pub mod trouble;
 mod update;
 mod welcome;
@@ -37,10 +38,9 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use serde_json::Value;
 use tracing_subscriber::EnvFilter;
 
-use args::{Cli, Command, GlobalArgs, SimCommand};
+use args::{Cli, Command, SimCommand};
 use client::Target;
 use context::Home;
 use render::{Clock, status_sheet, status_table};
@@ -75,7 +75,8 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::Serve(args) => serving(crate::serve::run(args)).await,
         Command::Sim(SimCommand::Serve(args)) => serving(crate::sim_serve::run(args)).await,
         Command::Sim(SimCommand::Fault(args)) => fault::run(&Home::of_process()?, &global, screen, args).await,
-        Command::Status => status(&open()?, &global, screen).await,
+        Command::Status => status(&open()?, screen).await,
+        Command::Top(args) => top::run(&open()?, screen, args).await,
         Command::Bmm(command) => bmm::run(&open()?, screen, command).await,
         Command::Cluster(command) => resources::run_cluster(&open()?, screen, command).await,
         Command::Rack(command) => resources::run_rack(&open()?, screen, command).await,
@@ -94,10 +95,8 @@ async fn serving(server: impl Future<Output = Result<(), Trouble>>) -> Result<()
 }
 
 /// The whole site, or the clusters of the resource group that was asked for.
-async fn status(session: &Session, global: &GlobalArgs, screen: &mut Screen) -> Result<(), Trouble> {
+async fn status(session: &Session, screen: &mut Screen) -> Result<(), Trouble> {
     let mut status = session.client.get(&Target::own(["status"])).await?;
-    if let (Some(group), Some(clusters)) = (&global.resource_group, status.get_mut("clusters").and_then(Value::as_array_mut)) {
-        clusters.retain(|cluster| cluster["resourceGroup"].as_str().is_some_and(|own| own.eq_ignore_ascii_case(group)));
-    }
+    session.keep_own_clusters(&mut status);
     session.showing.one(screen, &status, || status_sheet(&status, Clock::of_process()), || status_table(&status))
 }

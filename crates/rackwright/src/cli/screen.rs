@@ -142,6 +142,15 @@ impl Screen {
         self.can_ask
     }
 
+    /// Whether stdout is a terminal that can be drawn on, with somebody at its keys.
+    pub fn can_draw(&self) -> bool {
+        self.out.is_terminal && io::stdin().is_terminal() && !is_dumb_terminal()
+    }
+
+    pub fn has_colour(&self) -> bool {
+        self.out.colour
+    }
+
     /// Whether nobody reads stdout any more, as when `head` has had enough.
     pub fn reader_has_gone(&self) -> bool {
         self.out.closed

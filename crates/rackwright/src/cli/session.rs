@@ -51,6 +51,8 @@ impl Kind {
 pub struct Session {
     pub client: Client,
     pub showing: Showing,
+    /// The resource group that was typed for this command.
+    typed_group: Option<String>,
     /// As named or remembered; else the server's only one.
     subscription: Option<String>,
     group: Option<String>,
@@ -73,8 +75,16 @@ impl Session {
             client: Client::new(&server)?,
             showing: global.showing()?,
             subscription: global.subscription.clone().or(subscription),
+            typed_group: global.resource_group.clone(),
             group: global.resource_group.clone().or(group),
         })
+    }
+
+    /// Of the whole status, the clusters of the resource group that was typed.
+    pub fn keep_own_clusters(&self, status: &mut Value) {
+        if let (Some(group), Some(clusters)) = (&self.typed_group, status.get_mut("clusters").and_then(Value::as_array_mut)) {
+            clusters.retain(|cluster| cluster["resourceGroup"].as_str().is_some_and(|own| own.eq_ignore_ascii_case(group)));
+        }
     }
 
     pub async fn subscription(&self) -> Result<String, Trouble> {

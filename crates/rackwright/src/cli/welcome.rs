@@ -100,7 +100,8 @@ mod tests {
               rackwright top       all of it, live
 
             `rackwright --help` names every command.
-        "#]].assert_eq(&page(Ok(("http://127.0.0.1:7225", &fixtures::busy_status()))).plain());
+        "#]]
+        .assert_eq(&page(Ok(("http://127.0.0.1:7225", &fixtures::busy_status()))).plain());
     }
 
     #[test]
@@ -116,6 +117,7 @@ mod tests {
               rackwright context list         the servers that this computer knows
 
             `rackwright --help` names every command.
-        "#]].assert_eq(&page(Err("nothing answers at http://127.0.0.1:7225")).plain());
+        "#]]
+        .assert_eq(&page(Err("nothing answers at http://127.0.0.1:7225")).plain());
     }
 }

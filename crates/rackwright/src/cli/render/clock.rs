@@ -46,7 +46,7 @@ impl Clock {
 }
 
 /// The two largest units. A server whose clock is ahead of ours makes nothing negative.
-fn span(from: Timestamp, to: Timestamp) -> String {
+pub fn span(from: Timestamp, to: Timestamp) -> String {
     let millis = (to.as_millisecond() - from.as_millisecond()).max(0);
     let seconds = millis / 1_000;
     match (seconds / 86_400, seconds / 3_600, seconds / 60, seconds) {
