@@ -15,13 +15,15 @@ use crate::serve::ServeArgs;
 use crate::sim_serve::SimServeArgs;
 use crate::up::UpArgs;
 
-const AFTER_HELP: &str = "\
+pub const AFTER_HELP: &str = "\
 Examples:
   rackwright up                                 start everything, with a simulated site
   rackwright status                             what runs and what waits, and why
   rackwright bmm list                           every machine
   rackwright bmm restart rack1compute01         restart one and follow it to the end
   rackwright operation list                     what is running now
+  rackwright activity-log list --follow         who asked for what, and what came of it, as it happens
+  rackwright top                                all of it, live
 
 Exit codes:
   0    done
@@ -35,7 +37,8 @@ Exit codes:
 
 Environment:
   RACKWRIGHT_HOME  where contexts are kept, instead of the configuration directory
-  NO_COLOR         if set, nothing is coloured";
+  NO_COLOR         if set, nothing is coloured
+  CLICOLOR_FORCE   if set and not 0, colours without a terminal too";
 
 /// A control plane for bare-metal sites.
 ///
@@ -88,15 +91,20 @@ pub enum Command {
     Up(UpArgs),
     /// Start the control plane for the sites that files describe.
     ///
+    /// From then on it looks at their machines, and acts on them when somebody asks. With `--check` it only looks, says
+    /// what is not as described, and ends.
+    ///
     /// Example: rackwright serve --config site.toml
     Serve(ServeArgs),
-    /// The simulated site.
+    /// The simulated site: run it alone, and break things in it.
     #[command(subcommand)]
     Sim(SimCommand),
     /// What runs, what waits, and what ends each wait.
     ///
     /// Shows each cluster with its control plane, its machines, its running operations, and everything that is being
-    /// waited for: since when, what ends it, and whether it is late.
+    /// waited for: since when, what ends it, and whether it is late. Changes nothing.
+    ///
+    /// Example: rackwright status
     Status,
     /// A live view of racks, machines, operations and waits. Changes nothing.
     ///
@@ -108,10 +116,10 @@ pub enum Command {
     /// Bare-metal machines: look at them, and act on them.
     #[command(subcommand, visible_alias = "baremetalmachine")]
     Bmm(BmmCommand),
-    /// Clusters.
+    /// Clusters: the sites that are kept.
     #[command(subcommand)]
     Cluster(ClusterCommand),
-    /// Racks.
+    /// Racks: where the machines of a site stand.
     #[command(subcommand)]
     Rack(RackCommand),
     /// Operations: what is being done, what was done, and stopping it.
@@ -135,6 +143,10 @@ pub enum Command {
 #[derive(Debug, Subcommand)]
 pub enum SimCommand {
     /// Run the simulated site as a process of its own, and write the site files for `rackwright serve`.
+    ///
+    /// It runs until Ctrl-C; starting it again continues. No real machine is touched.
+    ///
+    /// Example: rackwright sim serve --racks 2 --speed 60
     Serve(SimServeArgs),
     /// Faults: break things in the simulated site, and mend them.
     Fault(FaultArgs),

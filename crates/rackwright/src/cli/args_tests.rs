@@ -70,11 +70,12 @@ fn the_help_teaches_commands_and_exit_codes() {
         Commands:
           up            Start the control plane and a simulated site, and make them the current context
           serve         Start the control plane for the sites that files describe
-          sim           The simulated site
+          sim           The simulated site: run it alone, and break things in it
           status        What runs, what waits, and what ends each wait
+          top           A live view of racks, machines, operations and waits. Changes nothing
           bmm           Bare-metal machines: look at them, and act on them [alias: baremetalmachine]
-          cluster       Clusters
-          rack          Racks
+          cluster       Clusters: the sites that are kept
+          rack          Racks: where the machines of a site stand
           operation     Operations: what is being done, what was done, and stopping it
           activity-log  The activity log: what was asked, decided, refused and done, and by whom
           completions   The script that lets a shell complete our commands with the tab key. Changes nothing
@@ -101,6 +102,9 @@ fn the_help_teaches_commands_and_exit_codes() {
           rackwright bmm list                           every machine
           rackwright bmm restart rack1compute01         restart one and follow it to the end
           rackwright operation list                     what is running now
+          rackwright activity-log list --follow         who asked for what, and what came of it, as it
+          happens
+          rackwright top                                all of it, live
 
         Exit codes:
           0    done
@@ -115,6 +119,7 @@ fn the_help_teaches_commands_and_exit_codes() {
         Environment:
           RACKWRIGHT_HOME  where contexts are kept, instead of the configuration directory
           NO_COLOR         if set, nothing is coloured
+          CLICOLOR_FORCE   if set and not 0, colours without a terminal too
     "#]]
     .assert_eq(&help);
 }
@@ -184,4 +189,62 @@ fn an_action_says_whether_it_disrupts_and_shows_an_example() {
                   The context to use, instead of the current one
     "#]]
     .assert_eq(&without_trailing_blanks(&restart.clone().term_width(100).render_long_help().to_string()));
+}
+
+/// Every command that can be carried out, with the words that lead to it.
+fn leaves(command: &clap::Command, path: &[&str], found: &mut Vec<(String, clap::Command)>) {
+    for child in command.get_subcommands().filter(|child| child.get_name() != "help") {
+        let path = [path, &[child.get_name()]].concat();
+        if child.has_subcommands() {
+            leaves(child, &path, found);
+        } else {
+            found.push((path.join(" "), child.clone()));
+        }
+    }
+}
+
+/// The words of an example as a shell would split them: quotes hold together, a redirection is the shell's own.
+fn words(example: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for c in example.split(" > ").next().unwrap().chars() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, ' ') => words.push(String::new()),
+            (_, c) => words.last_mut().unwrap().push(c),
+        }
+    }
+    words
+}
+
+#[test]
+fn every_command_teaches_with_an_example_that_works() {
+    let mut root = Cli::command();
+    root.build();
+    let mut found = Vec::new();
+    leaves(&root, &["rackwright"], &mut found);
+    assert!(found.len() > 30, "{}", found.len());
+    for (path, command) in found {
+        let about = command.get_long_about().map(ToString::to_string).unwrap_or_default();
+        let examples: Vec<&str> = about.lines().filter_map(|line| line.strip_prefix("Example: ")).collect();
+        assert!(!examples.is_empty(), "`{path}` has no example");
+        for example in examples {
+            assert!(example.starts_with(&path), "`{path}`: {example}");
+            assert!(Cli::try_parse_from(words(example)).is_ok(), "`{path}`: {example}");
+        }
+        for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+            assert!(argument.get_help().is_some(), "`{path}` does not explain {}", argument.get_id());
+        }
+    }
+}
+
+#[test]
+fn a_mistyped_command_is_understood() {
+    let said = |line: &str| parse(line).unwrap_err().to_string();
+    assert!(said("rackwright bmm restrat m1").contains("'restart'"));
+    assert!(said("rackwright stauts").contains("'status'"));
+    assert!(said("rackwright bmm list -o jsn").contains("'json'"));
+    assert!(said("rackwright completions bsh").contains("'bash'"));
+    assert!(said("rackwright bmm list --qurey x").contains("'--query'"));
 }

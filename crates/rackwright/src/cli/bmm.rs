@@ -14,8 +14,14 @@ use super::update::{self, UpdateArgs};
 #[derive(Debug, Subcommand)]
 pub enum BmmCommand {
     /// Every machine: rack, role, power, readiness, cordon, and what is being done to it.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright bmm list --query "[?properties.powerState=='Off'].name" -o tsv
     List,
     /// One machine: what it is, who holds it, and what it waits for.
+    ///
+    /// Changes nothing.
     ///
     /// Example: rackwright bmm show rack1compute01
     Show {
@@ -113,6 +119,8 @@ pub enum BmmCommand {
     /// Example: rackwright bmm update rack1compute01 --tags owner=core-team asset=4711
     Update(UpdateArgs),
     /// Let a machine be managed again. Not disruptive.
+    ///
+    /// Ends what `unmanage` began. Nothing is switched by it.
     ///
     /// Example: rackwright bmm manage rack1compute01 --reason 'fan replaced'
     Manage(ManagementArgs),

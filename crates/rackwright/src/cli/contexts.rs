@@ -13,13 +13,26 @@ use super::trouble::Trouble;
 #[derive(Debug, Subcommand)]
 pub enum ContextCommand {
     /// Every context; a star marks the current one.
+    ///
+    /// No server is asked.
+    ///
+    /// Example: rackwright context list
     List,
     /// The context that commands use now.
+    ///
+    /// No server is asked.
+    ///
+    /// Example: rackwright context show
     Show,
     /// Use this context from now on.
     ///
+    /// It is remembered on this computer; no server is asked.
+    ///
     /// Example: rackwright context use lab
-    Use { name: String },
+    Use {
+        /// Its name.
+        name: String,
+    },
 }
 
 pub fn run(home: &Home, global: &GlobalArgs, screen: &mut Screen, command: ContextCommand) -> Result<(), Trouble> {

@@ -34,6 +34,10 @@ pub struct FaultArgs {
 #[derive(Debug, Subcommand)]
 enum FaultCommand {
     /// What is broken now and what is planned.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright sim fault list --kinds
     List {
         /// What can be broken, and what each fault does.
         #[arg(long)]
@@ -64,7 +68,12 @@ enum FaultCommand {
     /// Play a file of faults: lines such as `after 5m bmc-unreachable rack1compute01 for 10m`.
     ///
     /// The lines count from now, in the site's own time. A line that cannot be understood is named, and nothing is done.
-    Script { file: PathBuf },
+    ///
+    /// Example: rackwright sim fault script night.txt
+    Script {
+        /// The file.
+        file: PathBuf,
+    },
 }
 
 #[derive(Args, Debug)]

@@ -21,6 +21,8 @@ mod operation;
 mod outcome;
 pub mod output;
 mod progress;
+#[cfg(test)]
+mod reference;
 pub mod render;
 mod resources;
 mod retype;

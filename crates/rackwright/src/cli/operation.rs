@@ -16,6 +16,10 @@ use super::trouble::{Exit, Trouble};
 #[derive(Debug, Subcommand)]
 pub enum OperationCommand {
     /// Running operations, the latest first.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright operation list --all
     List {
         /// Ended ones too.
         #[arg(long)]
@@ -23,11 +27,13 @@ pub enum OperationCommand {
     },
     /// One operation: its steps, what it waits for, its journal, what it left behind.
     ///
+    /// Changes nothing.
+    ///
     /// Example: rackwright operation show 8f3c1a2b
     Show(IdArgs),
     /// Follow an operation to its end.
     ///
-    /// Exits 0 if it succeeded, 1 if it failed, 6 if it was cancelled.
+    /// Changes nothing; Ctrl-C leaves the operation running. Exits 0 if it succeeded, 1 if it failed, 6 if it was cancelled.
     ///
     /// Example: rackwright operation wait 8f3c1a2b
     Wait(IdArgs),

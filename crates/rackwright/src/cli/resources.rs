@@ -14,8 +14,16 @@ use super::trouble::Trouble;
 #[derive(Debug, Subcommand)]
 pub enum ClusterCommand {
     /// Every cluster, with its status and size.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright cluster list
     List,
     /// One cluster: its version, its connection, its racks.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright cluster show site1
     Show {
         #[command(flatten)]
         name: NameArgs,
@@ -25,8 +33,16 @@ pub enum ClusterCommand {
 #[derive(Debug, Subcommand)]
 pub enum RackCommand {
     /// Every rack.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright rack list
     List,
     /// One rack: where it stands and what it is.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright rack show rack1
     Show {
         #[command(flatten)]
         name: NameArgs,

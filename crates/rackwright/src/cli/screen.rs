@@ -77,7 +77,9 @@ struct Output {
 
 impl Output {
     fn of_process(sink: Box<dyn Write + Send>, is_terminal: bool) -> Output {
-        let colour = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb_terminal();
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let (refused, forced) = (set("NO_COLOR").is_some(), set("CLICOLOR_FORCE").is_some_and(|value| value != "0"));
+        let colour = !refused && (forced || (is_terminal && !is_dumb_terminal()));
         Output { sink, is_terminal, colour, closed: false }
     }
 
