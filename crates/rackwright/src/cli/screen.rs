@@ -77,9 +77,7 @@ struct Output {
 
 impl Output {
     fn of_process(sink: Box<dyn Write + Send>, is_terminal: bool) -> Output {
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let (refused, forced) = (set("NO_COLOR").is_some(), set("CLICOLOR_FORCE").is_some_and(|value| value != "0"));
-        let colour = !refused && (forced || (is_terminal && !is_dumb_terminal()));
+        let colour = wants_colour(is_terminal, |name| std::env::var(name).ok());
         Output { sink, is_terminal, colour, closed: false }
     }
 
@@ -103,6 +101,13 @@ impl Output {
         let style = tone.style();
         format!("{style}{text}{style:#}")
     }
+}
+
+/// `NO_COLOR` is heard first, then `CLICOLOR_FORCE`; else colours are for terminals that can show them.
+fn wants_colour(is_terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name| variable(name).filter(|value| !value.is_empty());
+    let forced = set("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    set("NO_COLOR").is_none() && (forced || (is_terminal && set("TERM").is_none_or(|term| term != "dumb")))
 }
 
 fn is_dumb_terminal() -> bool {
@@ -269,6 +274,19 @@ pub mod tests {
         assert_eq!(gone.data("b"), Ok(()));
         let mut full = Screen::captured(Box::new(Failing(io::ErrorKind::StorageFull)), Box::new(io::sink()));
         assert!(full.data("a").is_err());
+    }
+
+    #[test]
+    fn colours_are_for_terminals_unless_somebody_says_otherwise() {
+        let wants = |is_terminal, set: &[(&str, &str)]| {
+            wants_colour(is_terminal, |name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        };
+        assert!(wants(true, &[("TERM", "xterm")]) && wants(true, &[]));
+        assert!(!wants(false, &[("TERM", "xterm")]), "a pipe");
+        assert!(!wants(true, &[("TERM", "dumb")]));
+        assert!(!wants(true, &[("NO_COLOR", "1")]) && wants(true, &[("NO_COLOR", "")]));
+        assert!(wants(false, &[("CLICOLOR_FORCE", "1")]) && !wants(false, &[("CLICOLOR_FORCE", "0")]));
+        assert!(!wants(true, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! `rackwright activity-log …`: what was asked, decided, refused and done, by whom, and what came of it.
 
 mod cursor;
+#[cfg(test)]
+mod tests;
 mod window;
 
 use std::time::Duration;
