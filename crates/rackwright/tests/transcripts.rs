@@ -141,16 +141,14 @@ impl Telling {
 
     fn word(&mut self, word: &str) -> String {
         let bare = |c: char| !(c.is_ascii_alphanumeric() || c == '-');
-        for part in word.split(bare).filter(|part| is_id(part)) {
-            let short = &part[..8];
-            if !self.ids.iter().any(|known| known == short) {
-                self.ids.push(short.to_owned());
-            }
-            let number = self.ids.iter().position(|known| known == short).expect("it was met") + 1;
-            let rest = if part.len() > 8 { "-0000-4000-8000-000000000000" } else { "" };
-            return self.word(&word.replacen(part, &format!("OPERATN{number}{rest}"), 1));
+        let Some(part) = word.split(bare).find(|part| is_id(part)) else { return without_port(&without_clock(word)) };
+        let short = &part[..8];
+        if !self.ids.iter().any(|known| known == short) {
+            self.ids.push(short.to_owned());
         }
-        without_port(&without_clock(word))
+        let number = self.ids.iter().position(|known| known == short).expect("it was met") + 1;
+        let rest = if part.len() > 8 { "-0000-4000-8000-000000000000" } else { "" };
+        self.word(&word.replacen(part, &format!("OPERATN{number}{rest}"), 1))
     }
 }
 

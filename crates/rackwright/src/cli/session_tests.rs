@@ -60,7 +60,7 @@ impl Rote {
         requests.iter().map(|request| request.split_whitespace().nth(1).unwrap().to_owned()).collect()
     }
 
-    fn header(&self, n: usize, name: &str) -> String {
+    pub fn header(&self, n: usize, name: &str) -> String {
         let requests = self.requests.lock().unwrap();
         let line = requests[n].lines().find(|line| line.to_ascii_lowercase().starts_with(name)).unwrap();
         line.split_once(": ").unwrap().1.to_owned()

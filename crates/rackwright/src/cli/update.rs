@@ -91,6 +91,8 @@ pub async fn run(session: &Session, screen: &mut Screen, args: &UpdateArgs) -> R
 mod tests {
     use super::super::args::{Cli, Command};
     use super::super::bmm::BmmCommand;
+    use super::super::screen::tests::captured;
+    use super::super::session_tests::{Reply, Rote};
     use super::*;
     use clap::Parser;
 
@@ -123,6 +125,20 @@ mod tests {
         assert!(parse(&["--if-match", "3"]).is_err());
         assert!(parse(&["--tags", "=b"]).is_err());
         assert_eq!(parse(&["--tags", "a=1", "a=2"]).unwrap().body().unwrap_err().exit, Exit::Usage);
+    }
+
+    #[tokio::test]
+    async fn a_machine_that_has_changed_meanwhile_is_left_alone_and_its_etag_told_where() {
+        let stale = json!({ "error": { "code": "PreconditionFailed", "message": "`m1` has changed: its etag is \"4\"" } });
+        let rote = Rote::with(vec![Reply::Json(412, stale), Reply::Json(200, json!({ "name": "m1" }))], Some("g1")).await;
+        let (mut screen, out, _) = captured();
+        let args = parse(&["--tags", "a=b", "--if-match", "3"]).unwrap();
+        let trouble = run(&rote.session, &mut screen, &args).await.unwrap_err();
+        assert_eq!((trouble.exit, out.text().as_str()), (Exit::Refused, ""));
+        assert_eq!(trouble.hint.as_deref(), Some("`rackwright bmm show m1 --query etag` tells its etag now"));
+        assert_eq!(rote.header(0, "if-match"), "\"3\"");
+        run(&rote.session, &mut screen, &parse(&["--tags", "a=b"]).unwrap()).await.unwrap();
+        assert!(out.text().contains("\"m1\""));
     }
 
     #[test]

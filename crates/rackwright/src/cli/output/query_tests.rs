@@ -186,7 +186,7 @@ fn expressions() -> impl Strategy<Value = String> {
             pair.clone().prop_map(|(x, y)| format!("[{x}, {y}]")),
             pair.clone().prop_map(|(x, y)| format!("{{a: {x}, b: {y}}}")),
             inner.clone().prop_map(|x| format!("{x} | [*].a")),
-            (functions.clone(), inner.clone()).prop_map(|(function, x)| format!("{function}({x})")),
+            (functions.clone(), inner).prop_map(|(function, x)| format!("{function}({x})")),
             (functions.clone(), pair.clone()).prop_map(|(function, (x, y))| format!("{function}({x}, {y})")),
             (by.clone(), pair.clone()).prop_map(|(function, (x, y))| format!("{function}({x}, &{y})")),
             pair.prop_map(|(x, y)| format!("map(&{x}, {y})")),

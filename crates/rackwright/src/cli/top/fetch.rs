@@ -33,7 +33,7 @@ impl<'a> Fetcher<'a> {
 
     pub async fn fetch(&mut self) -> Result<Site, Trouble> {
         let began = Instant::now();
-        if self.polls % RACKS_EVERY == 0 || self.racks.is_empty() {
+        if self.polls.is_multiple_of(RACKS_EVERY) || self.racks.is_empty() {
             self.racks = self.session.list(Kind::Rack).await?;
         }
         let mut status = self.session.client.get(&Target::own(["status"])).await?;

@@ -99,7 +99,7 @@ fn panels(pen: &mut Pen, known: &Known, site: &Site, view: &mut View) {
     racks(pen, site, view, racks_rows);
     operations(pen, &site.operations, view, operations_rows);
     waits(pen, site, known.now, view, waits_rows);
-    pen.to_last_line();
+    pen.skip_to_last_line();
     pen.both_ends(
         QUIET,
         "+ ready ! not - off ? unseen s spare c cordoned * busy L late",

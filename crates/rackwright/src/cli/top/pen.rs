@@ -27,7 +27,7 @@ impl Pen {
         usize::from(self.buffer.area.height.saturating_sub(self.row))
     }
 
-    pub fn to_last_line(&mut self) {
+    pub fn skip_to_last_line(&mut self) {
         self.row = self.buffer.area.height.saturating_sub(1);
     }
 
