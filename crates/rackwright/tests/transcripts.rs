@@ -21,7 +21,7 @@ impl Up {
         assert!(lines.any(|line| line.starts_with("Ctrl-C stops it")), "`{line}` ended early");
         // Whatever is said later must find a reader.
         std::thread::spawn(move || lines.for_each(drop));
-        until_looked_at(home);
+        until_settled(home);
         up
     }
 }
@@ -33,12 +33,18 @@ impl Drop for Up {
     }
 }
 
-/// A site that has just started is still being looked at, machine after machine.
-fn until_looked_at(home: &Path) {
+/// Questions whose answer is 0 once a site that has just started is known: each machine was seen, and none is waited for.
+const UNSETTLED: [&str; 2] = [
+    "bmm list -o tsv --query \"length([?!properties.powerState])\"",
+    "status -o tsv --query \"length(clusters[?sum([machines.ready, machines.spare]) != machines.total || waitCount > `0` \
+     || machines.notLookedAt > `0` || connection != 'Connected'])\"",
+];
+
+fn until_settled(home: &Path) {
     let give_up_at = Instant::now() + Duration::from_secs(60);
-    let unseen = "bmm list --query \"length([?!properties.powerState])\" -o tsv";
-    while command(home).args(words(unseen)).output().expect("the binary starts").stdout != b"0\n" {
-        assert!(Instant::now() < give_up_at, "not every machine was looked at");
+    let is_settled = |line: &&str| command(home).args(words(line)).output().expect("the binary starts").stdout == b"0\n";
+    while !UNSETTLED.iter().all(is_settled) {
+        assert!(Instant::now() < give_up_at, "the site did not settle");
     }
 }
 

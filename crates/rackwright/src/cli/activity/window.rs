@@ -98,9 +98,10 @@ impl Window {
 
 impl fmt::Display for Window {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "from {} ", written(self.start))?;
+        let seconds = |instant: Timestamp| instant.strftime("%Y-%m-%dT%H:%M:%SZ");
+        write!(f, "from {} ", seconds(self.start))?;
         match self.end {
-            Some(end) => write!(f, "to {}", written(end)),
+            Some(end) => write!(f, "to {}", seconds(end)),
             None => f.write_str("until now"),
         }
     }

@@ -8,7 +8,7 @@ use crate::cli::answer::{field, field_or_dash, items, name_in_id};
 use crate::cli::screen::{Sheet, Tone};
 
 /// Width of a line's columns in a stream, whose later lines are not known yet. Longer texts move the rest aside.
-const WIDTHS: [usize; 5] = [10, 22, 28, 16, 10];
+const WIDTHS: [usize; 5] = [9, 17, 24, 14, 10];
 
 pub fn activity_table(entries: &[Value], clock: Clock) -> Table {
     let mut table = Table::new(&["TIME", "STATUS", "OPERATION", "RESOURCE", "BY", "ID", "WHAT"]);
@@ -67,11 +67,12 @@ fn status(entry: &Value) -> String {
     }
 }
 
-/// `bareMetalMachines/restart`: without what is the same everywhere.
+/// `restart` of a machine, `racks/write` of others: without what is the same nearly everywhere.
 fn operation(entry: &Value) -> String {
     let name = field_or_dash(entry, "/operationName/value");
     let short = name.strip_suffix("/action").unwrap_or(&name);
-    short.split_once('/').filter(|(provider, _)| provider.contains('.')).map_or(short, |(_, rest)| rest).to_owned()
+    let short = short.split_once('/').filter(|(provider, _)| provider.contains('.')).map_or(short, |(_, rest)| rest);
+    short.strip_prefix("bareMetalMachines/").unwrap_or(short).to_owned()
 }
 
 /// The error's own words if there is one, else what the entry says of itself.
@@ -91,10 +92,12 @@ fn nested(entry: &Value) -> Option<Value> {
 fn error(entry: &Value) -> Vec<Fact<'static>> {
     let Some(error) = nested(entry) else { return Vec::new() };
     let mut lines = vec![(Tone::Alarm, "error", field_or_dash(&error, "/error/code"))];
-    for detail in items(&error, "/error/details") {
+    let refusals: Vec<&Value> = items(&error, "/error/additionalInfo").iter().filter_map(|info| info.get("info")).collect();
+    // The details say of a refusal what its own fields say better.
+    let details = if refusals.is_empty() { items(&error, "/error/details") } else { &[] };
+    for detail in details {
         lines.push((Tone::Plain, "", format!("{}: {}", field_or_dash(detail, "/code"), field_or_dash(detail, "/message"))));
     }
-    let refusals = items(&error, "/error/additionalInfo").iter().filter_map(|info| info.get("info"));
     for refusal in refusals {
         lines.extend(field(refusal, "/rule").map(|rule| (Tone::Plain, "rule", rule)));
         lines.extend(items(refusal, "/evidence").iter().filter_map(|fact| Some((Tone::Plain, "because", field(fact, "")?))));
@@ -121,9 +124,9 @@ mod tests {
     fn the_log_shows_what_came_of_each_request() {
         let entries = [fixtures::refused_restart(), fixtures::accepted_restart()];
         expect![[r#"
-            TIME       STATUS             OPERATION                  RESOURCE        BY     ID                                    WHAT
-            14:02:40Z  Failed (Conflict)  bareMetalMachines/restart  rack2control01  alice  1c1f8a52-6f3c-4a43-9c0e-2f2f4b8d9f11  `rack2control01` cannot be restarted: `rack1control01` is being restarted
-            14:02:10Z  Accepted           bareMetalMachines/restart  rack1control01  alice  0b0f8a52-6f3c-4a43-9c0e-2f2f4b8d9f10  restart of `rack1control01` accepted
+            TIME       STATUS             OPERATION  RESOURCE        BY     ID                                    WHAT
+            14:02:40Z  Failed (Conflict)  restart    rack2control01  alice  1c1f8a52-6f3c-4a43-9c0e-2f2f4b8d9f11  `rack2control01` cannot be restarted: `rack1control01` is being restarted
+            14:02:10Z  Accepted           restart    rack1control01  alice  0b0f8a52-6f3c-4a43-9c0e-2f2f4b8d9f10  restart of `rack1control01` accepted
         "#]].assert_eq(&activity_table(&entries, Clock::at(fixtures::NOW)).plain());
     }
 
@@ -134,8 +137,8 @@ mod tests {
             .map(|entry| activity_line(entry, Clock::at(fixtures::NOW)).plain())
             .collect();
         expect![[r#"
-            14:02:40Z   Failed (Conflict)       bareMetalMachines/restart     rack2control01    alice       `rack2control01` cannot be restarted: `rack1control01` is being restarted
-            14:02:10Z   Accepted                bareMetalMachines/restart     rack1control01    alice       restart of `rack1control01` accepted
+            14:02:40Z  Failed (Conflict)  restart                   rack2control01  alice       `rack2control01` cannot be restarted: `rack1control01` is being restarted
+            14:02:10Z  Accepted           restart                   rack1control01  alice       restart of `rack1control01` accepted
         "#]].assert_eq(&lines);
     }
 
