@@ -15,6 +15,11 @@ use crate::cli::render::span;
 const WIDTH_MIN: u16 = 40;
 const HEIGHT_MIN: u16 = 10;
 
+/// A picture that is printed has at least this width, and at most that width and height: a rack more would not be read.
+const WIDTH_USUAL: usize = 100;
+const WIDTH_MAX: u16 = 2_000;
+const HEIGHT_MAX: u16 = 5_000;
+
 /// Clusters that have a line at the top; of more there is a count.
 const CLUSTERS_SHOWN: usize = 3;
 
@@ -60,11 +65,13 @@ pub fn frame(known: &Known, view: &View, area: Rect) -> Frame {
 }
 
 /// As many rows and columns as it takes to show everything.
-pub fn natural_size(site: &Site) -> (u16, u16) {
-    let (clusters, wants) = (site.clusters.len().min(CLUSTERS_SHOWN + 1), wants(site));
-    let height = 2 + clusters + wants.iter().sum::<usize>();
-    let width = (column_width(site) * site.racks.len()).max(100);
-    (u16::try_from(width).unwrap_or(u16::MAX).min(1_000), u16::try_from(height).unwrap_or(u16::MAX).min(10_000))
+pub fn natural_size(site: &Site, now: Timestamp) -> (u16, u16) {
+    let height = 2 + site.clusters.len().min(CLUSTERS_SHOWN + 1) + wants(site).iter().sum::<usize>();
+    let lines = site.clusters.iter().map(|cluster| cluster.line.clone());
+    let lines = lines.chain(site.operations.iter().map(operation_line)).chain(site.waits.iter().map(|wait| wait_line(wait, now)));
+    let longest = lines.map(|line| line.chars().count()).max().unwrap_or_default();
+    let width = longest.max(column_width(site) * site.racks.len()).max(WIDTH_USUAL);
+    (u16::try_from(width).unwrap_or(u16::MAX).min(WIDTH_MAX), u16::try_from(height).unwrap_or(u16::MAX).min(HEIGHT_MAX))
 }
 
 fn title(pen: &mut Pen, known: &Known) {
@@ -190,11 +197,13 @@ fn operations(pen: &mut Pen, operations: &[Operation], view: &mut View, rows: us
         pen.line(QUIET, "  nothing runs");
     }
     for operation in operations.iter().skip(view.operation_row).take(shown) {
-        let late = if operation.late { "LATE " } else { "" };
-        let Operation { id, machine, action, percent, step, .. } = operation;
-        let line = format!("  {id}  {machine}  {action}  {} {percent:>3}%  {late}{step}", bar(*percent));
-        pen.line(if operation.late { ALARM } else { NOTICE }, &line);
+        pen.line(if operation.late { ALARM } else { NOTICE }, &operation_line(operation));
     }
+}
+
+fn operation_line(Operation { id, machine, action, percent, step, late }: &Operation) -> String {
+    let late = if *late { "LATE " } else { "" };
+    format!("  {id}  {machine}  {action}  {} {percent:>3}%  {late}{step}", bar(*percent))
 }
 
 /// Ten letters, one for each tenth.
@@ -211,9 +220,12 @@ fn waits(pen: &mut Pen, site: &Site, now: Timestamp, view: &mut View, rows: usiz
     if site.waits.is_empty() && shown > 0 {
         pen.line(QUIET, "  nothing waits");
     }
-    for Wait { machine, what, since, late } in site.waits.iter().skip(view.wait_row).take(shown) {
-        let age = since.map_or_else(|| "-".to_owned(), |since| span(since, now));
-        let (style, mark) = if *late { (ALARM, "LATE ") } else { (Style::new(), "") };
-        pen.line(style, &format!("  {age:>8}  {machine}  {mark}{what}"));
+    for wait in site.waits.iter().skip(view.wait_row).take(shown) {
+        pen.line(if wait.late { ALARM } else { Style::new() }, &wait_line(wait, now));
     }
+}
+
+fn wait_line(Wait { machine, what, since, late }: &Wait, now: Timestamp) -> String {
+    let age = since.map_or_else(|| "-".to_owned(), |since| span(since, now));
+    format!("  {age:>8}  {machine}  {}{what}", if *late { "LATE " } else { "" })
 }

@@ -40,9 +40,9 @@ pub async fn run(session: &Session, screen: &mut Screen, args: TopArgs) -> Resul
 
 async fn once(session: &Session, screen: &mut Screen) -> Result<(), Trouble> {
     let site = Fetcher::new(session).fetch().await?;
-    let (width, height) = natural_size(&site);
-    let known =
-        Known { server: session.client.name().to_owned(), now: Timestamp::now(), silent_since: None, site: Some(site), has_keys: false };
+    let now = Timestamp::now();
+    let (width, height) = natural_size(&site, now);
+    let known = Known { server: session.client.name().to_owned(), now, silent_since: None, site: Some(site), has_keys: false };
     screen.lines(&as_text(&frame(&known, &View::default(), Rect::new(0, 0, width, height)).buffer))
 }
 

@@ -322,6 +322,17 @@ fn help_explains_keys_and_marks() {
 }
 
 #[test]
+fn a_printed_picture_leaves_nothing_out() {
+    let known = known(Some(busy(12, 30)));
+    let (width, height) = natural_size(known.site.as_ref().unwrap(), known.now);
+    let text = drawn(&known, &View::default(), width, height);
+    for whole in ["rack12", "30 +... compute29", "waiting for the effect of the graceful shutdown", "(whole site)"] {
+        assert!(text.contains(whole), "{whole}: {text}");
+    }
+    assert!(!text.contains("-30 of 30"), "no panel is scrolled: {text}");
+}
+
+#[test]
 fn no_size_is_too_small_or_too_odd() {
     let view = View { rack_row: 7, rack_column: 3, operation_row: 9, wait_row: 9, ..View::default() };
     for site in [Some(busy(4, 10)), Some(busy(12, 50)), Some(quiet()), None] {
