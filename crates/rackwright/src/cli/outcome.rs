@@ -19,7 +19,9 @@ pub enum Wanted {
 /// Shows the end on stdout; an end that was not wanted is trouble.
 pub fn conclude(session: &Session, screen: &mut Screen, ended: &Value, wanted: Wanted) -> Result<(), Trouble> {
     if !session.showing.is_for_people() {
-        session.showing.list(screen, ended, || operation_table(std::slice::from_ref(ended), Clock::of_process()))?;
+        let shown = session.showing.list(screen, ended, || operation_table(std::slice::from_ref(ended), Clock::of_process()));
+        // A query that does not fit must not hide what was done.
+        shown.map_err(|trouble| trouble.detail(format!("the operation itself ended as {}", field_or_dash(ended, "/status"))))?;
     }
     judge(ended, wanted)?;
     if session.showing.is_for_people() {

@@ -7,13 +7,16 @@ use serde_json::Value;
 use super::site::Site;
 use crate::cli::client::Target;
 use crate::cli::session::{Kind, Session};
-use crate::cli::trouble::Trouble;
+use crate::cli::trouble::{Exit, Trouble};
 
 /// How often the server is asked, if it answers quickly.
 const POLL_EVERY: Duration = Duration::from_secs(1);
 
 /// A server that is slow is left in peace for this many times as long as it took.
 const REST_FACTOR: u32 = 4;
+
+/// A server that takes longer for one picture is called silent: what is on the screen is old by then.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Racks hardly ever change; they are listed at every so many polls.
 const RACKS_EVERY: u32 = 30;
@@ -47,6 +50,9 @@ impl<'a> Fetcher<'a> {
     /// Rests, then asks.
     pub async fn next(&mut self) -> Result<Site, Trouble> {
         tokio::time::sleep(POLL_EVERY.max(self.took * REST_FACTOR)).await;
-        self.fetch().await
+        match tokio::time::timeout(ANSWER_TIMEOUT, self.fetch()).await {
+            Ok(fetched) => fetched,
+            Err(_) => Err(Trouble::new(Exit::Unreachable, format!("{} does not answer", self.session.client.name()))),
+        }
     }
 }

@@ -36,7 +36,7 @@ const QUIET: Style = Style::new().add_modifier(Modifier::DIM);
 pub struct Known {
     pub server: String,
     pub now: Timestamp,
-    /// Since when nobody answers; what is shown is older than that.
+    /// When the last answer came, if there should have been another since; what is shown is as old.
     pub silent_since: Option<Timestamp>,
     /// `None` until the first answer.
     pub site: Option<Site>,

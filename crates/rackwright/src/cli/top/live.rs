@@ -110,6 +110,7 @@ pub async fn run(session: &Session, colour: bool) -> Result<(), Trouble> {
         Known { server: session.client.name().to_owned(), now: Timestamp::now(), silent_since: None, site: Some(first), has_keys: true };
     let mut terminate = signal(SignalKind::terminate()).map_err(|problem| cannot_draw(&problem))?;
     let mut hang_up = signal(SignalKind::hangup()).map_err(|problem| cannot_draw(&problem))?;
+    let mut answered_at = known.now;
     let mut view = View::default();
     let mut canvas = Canvas::open(colour)?;
     let mut keys = Keys::listen();
@@ -136,11 +137,12 @@ pub async fn run(session: &Session, colour: bool) -> Result<(), Trouble> {
         };
         match fetched {
             Ok(site) => {
+                answered_at = Timestamp::now();
                 known.site = Some(site);
                 known.silent_since = None;
             }
             Err(trouble) if matches!(trouble.exit, Exit::Unreachable | Exit::Failed) => {
-                known.silent_since.get_or_insert_with(Timestamp::now);
+                known.silent_since = Some(answered_at);
             }
             Err(trouble) => return Err(trouble),
         }
