@@ -3,18 +3,25 @@
 //! A request that changes something is written to the store and waits there for its keeper's verdict; nothing here
 //! calls a keeper, and nothing here decides. Reads come from a cache that follows the store.
 
+mod activity;
 mod cache;
 mod call;
 mod codes;
 mod cross_origin;
+mod fields;
 #[cfg(test)]
 mod fixtures;
 mod links;
+mod openapi;
 mod operations;
 mod paging;
+mod precondition;
 mod reply;
 mod resources;
 mod route;
+#[cfg(test)]
+mod route_properties;
+mod schema;
 mod site_status;
 mod submit;
 
@@ -30,12 +37,14 @@ use serde_json::json;
 use store::SharedStore;
 use tokio::sync::watch;
 
+pub use activity::rejections::{MAX_REJECTIONS_UNDER_WAY, Rejections};
 pub use cache::Cache;
 pub use call::{BODY_MAX, CALLER_HEADER};
 pub use codes::error_codes;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use submit::MAX_PENDING;
 
+use activity::rejections::Concern;
 use call::Call;
 use reply::{Refused, json_response};
 use route::{Kind, Route};
@@ -46,6 +55,7 @@ pub struct Api {
     pub clock: Arc<dyn Clock>,
     pub cache: Arc<Cache>,
     pub keepers: Keepers,
+    pub rejections: Arc<Rejections>,
 }
 
 /// How the keepers of this process are doing; those of other processes are not known.
@@ -64,12 +74,17 @@ pub fn router(api: Api) -> Router {
 
 async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
     let (call, body) = Call::begin(request);
-    let route = call.check_sender().and_then(|()| Route::find(&call.method, &call.path));
+    let found = Route::find(&call.method, &call.path);
+    let concern = found.as_ref().ok().and_then(Concern::of);
+    let route = call.check_sender().and(found);
     let result = match route {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
         Ok(route) => dispatch(&api, &call, route, body).await,
         Err(refused) => Err(refused),
     };
+    if let (Some(concern), Err(refused)) = (&concern, &result) {
+        api.rejections.note(&api, &call, concern, refused);
+    }
     call.finish(result.unwrap_or_else(Refused::into_response))
 }
 
@@ -79,11 +94,26 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::Health => Ok(json_response(StatusCode::OK, &json!({ "status": "ok" }))),
         Route::Subscriptions => Ok(resources::subscriptions::list(&view)),
         Route::Subscription { subscription } => resources::subscriptions::show(&view, &subscription),
+        Route::Tenants => Ok(resources::subscriptions::tenants()),
+        Route::ResourceGroups { subscription } => resources::groups::list(&view, call, &subscription),
+        Route::ResourceGroup { subscription, group } => resources::groups::show(&view, &subscription, &group),
+        Route::ResourceGroupExists { subscription, group } => resources::groups::exists(&view, &subscription, &group),
+        Route::Resources { subscription, group } => resources::generic::list(&view, call, &subscription, group.as_deref()),
+        Route::Providers { subscription } => resources::providers::list(&view, &subscription),
+        Route::Provider { subscription, namespace } => resources::providers::show(&view, &subscription, &namespace),
+        Route::ProviderOperations => Ok(resources::providers::operations()),
         Route::List { kind, subscription, group } => resources::list(&view, call, kind, &subscription, group.as_deref()),
         Route::Show { kind: Kind::Clusters, subscription, group, name } => resources::clusters::show(&view, &subscription, &group, &name),
         Route::Show { kind: Kind::Racks, subscription, group, name } => resources::racks::show(&view, &subscription, &group, &name),
         Route::Show { kind: Kind::Machines, subscription, group, name } => {
             resources::machines::show(&view, &subscription, &group, &name, api.clock.now())
+        }
+        Route::Update { how, subscription, group, name } => {
+            let body = call.read_body(body).await?;
+            resources::machine_update::update(api, call, how, &resources::Place { subscription, group, name }, &body).await
+        }
+        Route::Delete { subscription, group, name } => {
+            resources::machine_update::delete(&view, &resources::Place { subscription, group, name })
         }
         Route::Act { subscription, group, machine, verb } => {
             let body = call.read_body(body).await?;
@@ -91,6 +121,9 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         }
         Route::OperationStatus { id } => operations::status(&view, call, &id),
         Route::OperationResult { id } => operations::result(&view, call, &id),
+        Route::ActivityLog { subscription } => activity::list(api, call, &subscription).await,
+        Route::ActivityEntry { id } => activity::show(api, &id).await,
+        Route::OpenApi => Ok(json_response(StatusCode::OK, &openapi::document())),
         Route::SiteStatus => Ok(site_status::show(&view, &api.keepers, api.clock.now())),
         Route::Operations => operations::list(&view, call, api.clock.now()),
         Route::Operation { id } => operations::show(&view, &id, api.clock.now()),

@@ -126,7 +126,8 @@ impl ControlPlane {
         }
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
         plane.faces.spawn(cache.clone().follow(store.clone(), shutdown.clone()));
-        let router = api::router(api::Api { store, clock, cache, keepers: Arc::new(std::mem::take(&mut plane.keeper_states)) });
+        let keepers = Arc::new(std::mem::take(&mut plane.keeper_states));
+        let router = api::router(api::Api { store, clock, cache, keepers, rejections: Arc::default() });
         let stop = shutdown.clone();
         plane.faces.spawn(async move {
             let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;

@@ -51,7 +51,7 @@ impl Loop {
             self.books.settle(plan, &[], None);
             return Ok(true);
         }
-        let commit = self.books.commit_of(plan, self.tenure.fence());
+        let commit = self.books.commit_of(plan, self.now(), self.tenure.fence());
         let keys: Vec<String> = commit.writes.keys().cloned().collect();
         match self.keeper.store.commit(commit).await {
             Ok(revision) => {
