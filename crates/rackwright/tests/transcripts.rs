@@ -157,6 +157,11 @@ fn formats_and_queries() {
 }
 
 #[test]
+fn the_activity_log_and_what_people_write_on_a_machine() {
+    check("activity-log");
+}
+
+#[test]
 fn nobody_is_there() {
     check("nobody");
 }

@@ -37,9 +37,12 @@ shown in any of the four: in a table an object has a column for each name, in th
 has `Column1`, `Column2` and so on, and anything else `Result`. In a line of `tsv` null is `None`, a list is the number of its
 items, an object is empty, and a tab or a line break within a value becomes a blank. A query is at most 2000 bytes long.
 
-    rackwright bmm list --query \"[?properties.powerState=='Off'].name\" -o tsv
-    rackwright bmm list --query \"[].{name: name, rack: properties.rackId, slot: properties.rackSlot}\"
-    rackwright operation list --all --query \"length([?status=='Failed'])\"
+<!-- setting: up --racks 1 --machines-per-rack 4 -->
+```sh
+rackwright bmm list --query \"[?properties.powerState=='Off'].name\" -o tsv
+rackwright bmm list --query \"[].{name: name, rack: properties.rackId, slot: properties.rackSlot}\"
+rackwright operation list --all --query \"length([?status=='Failed'])\"
+```
 ";
 
 fn contents(page: &mut String, command: &Command, path: &str) {
@@ -76,9 +79,8 @@ fn one(page: &mut String, command: &Command, path: &str) {
     write!(page, "\n## {path}\n\n{}\n\n", words.join("\n").trim_end()).unwrap();
     write!(page, "```text\n{}\n```\n\n", usage.trim_start_matches("Usage: ")).unwrap();
     arguments(page, command.get_arguments().filter(|argument| !argument.is_global_set()));
-    for example in examples {
-        write!(page, "\n    {}\n", example.trim_start_matches("Example: ")).unwrap();
-    }
+    let examples: Vec<&str> = examples.iter().map(|example| example.trim_start_matches("Example: ")).collect();
+    write!(page, "\nFor example:\n\n```text\n{}\n```\n", examples.join("\n")).unwrap();
 }
 
 fn arguments<'a>(page: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
