@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::Stream;
 use model::Span;
+use tokio::time::Instant;
 
 use super::Filter;
 use super::feed::{Event, Next, Position, Seat};
@@ -25,6 +26,8 @@ pub(super) struct Listener {
     seat: Seat,
     /// Events of a commit were sent, but not yet its id: the client would ask for them again.
     owes_id: bool,
+    /// When a sign of life is due, if nothing is sent before.
+    heartbeat_at: Instant,
     ended: bool,
 }
 
@@ -35,12 +38,13 @@ pub(super) fn stream(cache: Arc<Cache>, filter: Filter, seat: Seat) -> impl Stre
     if seat.came_late {
         greeting.push_str(&lost("late", begin));
     }
-    let listener = Listener { cache, filter, seat, owes_id: false, ended: false };
+    let listener = Listener { cache, filter, seat, owes_id: false, heartbeat_at: Instant::now(), ended: false };
     futures::stream::unfold((Some(greeting), listener), |(greeting, mut listener)| async move {
         let text = match greeting {
             Some(greeting) => greeting,
             None => listener.next().await?,
         };
+        listener.heartbeat_at = Instant::now() + HEARTBEAT_EVERY.to_std();
         Some((Ok(Bytes::from(text)), (None, listener)))
     })
 }
@@ -62,7 +66,8 @@ impl Listener {
                 }
                 Next::CaughtUp(head) => {
                     self.seat.position = self.seat.position.max(Position::after(head));
-                    if tokio::time::timeout(HEARTBEAT_EVERY.to_std(), changed).await.is_err() {
+                    // News that were not chosen do not put it off: the client hears nothing of them.
+                    if tokio::time::timeout_at(self.heartbeat_at, changed).await.is_err() || Instant::now() >= self.heartbeat_at {
                         return Some(self.heartbeat());
                     }
                 }

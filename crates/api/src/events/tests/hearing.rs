@@ -165,6 +165,23 @@ async fn without_news_there_is_a_sign_of_life_that_tells_how_far_everything_is_t
     assert_eq!(ear.block().await, Some(format!(": still here\nid: {later}")), "what was not chosen counts as told");
 }
 
+#[tokio::test(start_paused = true)]
+async fn news_that_were_not_chosen_do_not_put_off_the_sign_of_life() {
+    let (api, _stop, _follower) = site().await;
+    let mut ear = Ear::open(&api, &format!("{EVENTS}?types=racks"), None).await;
+    ear.block().await;
+    let begin = tokio::time::Instant::now();
+    let busy = tokio::spawn(async move {
+        for _ in 0..100 {
+            tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+            put_machine(&api, "m1").await;
+        }
+    });
+    assert!(ear.block().await.unwrap().starts_with(": still here\nid: "));
+    assert!(begin.elapsed() < crate::HEARTBEAT_EVERY.to_std() + std::time::Duration::from_secs(3), "{:?}", begin.elapsed());
+    busy.abort();
+}
+
 #[tokio::test]
 async fn the_streams_end_when_the_cache_stops_however_it_does() {
     for orderly in [true, false] {
