@@ -12,8 +12,8 @@ pub struct Retyped {
 /// Commands that ask no server.
 const WITHOUT_SERVER: [&str; 6] = ["up", "serve", "sim", "context", "completions", "--help"];
 
-/// Commands that look in a resource group.
-const WITH_GROUP: [&str; 4] = ["bmm", "rack", "cluster", "status"];
+/// Commands that look for a name in a resource group. Whoever names a wrong group is sent to all clusters.
+const WITH_GROUP: [&str; 2] = ["bmm", "rack"];
 
 impl Retyped {
     pub fn of(global: &GlobalArgs) -> Retyped {
@@ -50,6 +50,7 @@ mod tests {
             ("did you mean `rack1compute01`?", "did you mean `rack1compute01`?"),
             ("next: `rackwright bmm show m1`", "next: `rackwright bmm show m1 -g site2 --server http://127.0.0.1:1`"),
             ("with `rackwright operation wait 8f` or not", "with `rackwright operation wait 8f --server http://127.0.0.1:1` or not"),
+            ("`rackwright cluster list` names them", "`rackwright cluster list --server http://127.0.0.1:1` names them"),
             ("start it with `rackwright up`", "start it with `rackwright up`"),
             ("a ` alone", "a ` alone"),
         ] {
