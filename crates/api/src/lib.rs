@@ -9,9 +9,12 @@ mod codes;
 mod cross_origin;
 #[cfg(test)]
 mod fixtures;
+mod health;
 mod links;
+mod meters;
 mod operations;
 mod paging;
+mod process;
 mod reply;
 mod resources;
 mod route;
@@ -25,15 +28,19 @@ use axum::Router;
 use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response;
 use http::StatusCode;
-use model::{Clock, ClusterName, KeeperState};
+use model::{Clock, ClusterName, Footing, KeeperState};
 use serde_json::json;
 use store::SharedStore;
 use tokio::sync::watch;
+use tokio::time::Instant;
+use tracing::{Instrument, debug, field, info_span};
 
 pub use cache::Cache;
 pub use call::{BODY_MAX, CALLER_HEADER};
 pub use codes::error_codes;
+pub use meters::METERS;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
+pub use process::{Exposition, Process};
 pub use submit::MAX_PENDING;
 
 use call::Call;
@@ -46,10 +53,18 @@ pub struct Api {
     pub clock: Arc<dyn Clock>,
     pub cache: Arc<Cache>,
     pub keepers: Keepers,
+    pub process: Process,
 }
 
 /// How the keepers of this process are doing; those of other processes are not known.
-pub type Keepers = Arc<BTreeMap<ClusterName, watch::Receiver<KeeperState>>>;
+pub type Keepers = Arc<BTreeMap<ClusterName, KeeperWatch>>;
+
+/// Where a keeper says how it is doing.
+#[derive(Clone, Debug)]
+pub struct KeeperWatch {
+    pub state: watch::Receiver<KeeperState>,
+    pub footing: watch::Receiver<Footing>,
+}
 
 impl std::fmt::Debug for Api {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -63,11 +78,31 @@ pub fn router(api: Api) -> Router {
 }
 
 async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
+    // A stop waits for the answers that are under way.
+    let _answering = api.process.answering.token();
+    let began = Instant::now();
     let (call, body) = Call::begin(request);
     let route = call.check_sender().and_then(|()| Route::find(&call.method, &call.path));
+    let kind = route.as_ref().map_or_else(|_| "none".to_owned(), Route::kind_name);
+    let span = info_span!(
+        parent: None,
+        "request",
+        method = %call.method,
+        route = kind,
+        correlation_id = %call.correlation_id,
+        status = field::Empty,
+    );
+    let response = answer_route(&api, &call, route, body).instrument(span.clone()).await;
+    span.record("status", response.status().as_u16());
+    span.in_scope(|| debug!(status = response.status().as_u16(), took_ms = began.elapsed().as_millis(), "answered"));
+    meters::count_request(&call.method, kind, response.status(), began);
+    response
+}
+
+async fn answer_route(api: &Api, call: &Call, route: Result<Route, Refused>, body: axum::body::Body) -> Response {
     let result = match route {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
-        Ok(route) => dispatch(&api, &call, route, body).await,
+        Ok(route) => dispatch(api, call, route, body).await,
         Err(refused) => Err(refused),
     };
     call.finish(result.unwrap_or_else(Refused::into_response))
@@ -77,6 +112,8 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
     let view = api.cache.view();
     match route {
         Route::Health => Ok(json_response(StatusCode::OK, &json!({ "status": "ok" }))),
+        Route::Ready => Ok(health::ready(api).await),
+        Route::Metrics => Ok(meters::show(api).await),
         Route::Subscriptions => Ok(resources::subscriptions::list(&view)),
         Route::Subscription { subscription } => resources::subscriptions::show(&view, &subscription),
         Route::List { kind, subscription, group } => resources::list(&view, call, kind, &subscription, group.as_deref()),

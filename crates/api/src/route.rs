@@ -8,6 +8,8 @@ use crate::reply::Refused;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     Health,
+    Ready,
+    Metrics,
     Subscriptions,
     Subscription { subscription: String },
     List { kind: Kind, subscription: String, group: Option<String> },
@@ -52,6 +54,10 @@ fn owned(text: &str) -> String {
 /// Every path there is.
 const TABLE: &[Row] = &[
     (Method::GET, "healthz", |_| Some(Route::Health)),
+    (Method::HEAD, "healthz", |_| Some(Route::Health)),
+    (Method::GET, "readyz", |_| Some(Route::Ready)),
+    (Method::HEAD, "readyz", |_| Some(Route::Ready)),
+    (Method::GET, "metrics", |_| Some(Route::Metrics)),
     (Method::GET, "subscriptions", |_| Some(Route::Subscriptions)),
     (Method::GET, "subscriptions/{}", |v| Some(Route::Subscription { subscription: owned(v[0]) })),
     (Method::GET, "subscriptions/{}/providers/microsoft.networkcloud/{}", |v| {
@@ -81,7 +87,22 @@ const TABLE: &[Row] = &[
 impl Route {
     /// ARM paths must name an `api-version`; ours carry their version in the path.
     pub fn needs_api_version(&self) -> bool {
-        !matches!(self, Route::Health | Route::SiteStatus | Route::Operations | Route::Operation { .. } | Route::CancelOperation { .. })
+        !matches!(
+            self,
+            Route::Health
+                | Route::Ready
+                | Route::Metrics
+                | Route::SiteStatus
+                | Route::Operations
+                | Route::Operation { .. }
+                | Route::CancelOperation { .. }
+        )
+    }
+
+    /// The kind of route without its values, for counting: `Show`.
+    pub fn kind_name(&self) -> String {
+        let shown = format!("{self:?}");
+        shown.chars().take_while(|c| c.is_alphanumeric()).collect()
     }
 
     pub fn find(method: &Method, path: &str) -> Result<Route, Refused> {
@@ -121,6 +142,12 @@ mod tests {
         let path = "/SUBSCRIPTIONS/s1/resourcegroups//RG1/providers/microsoft.networkCloud/BareMetalMachines/rack1compute01";
         let expected = Route::Show { kind: Kind::Machines, subscription: "s1".into(), group: "RG1".into(), name: "rack1compute01".into() };
         assert_eq!(Route::find(&Method::GET, path).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_name_of_a_kind_carries_no_value() {
+        let route = Route::Operation { id: "8f3c".into() };
+        assert_eq!((route.kind_name().as_str(), Route::Health.kind_name().as_str()), ("Operation", "Health"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use keeper::{Equipment, Keeper, LEASE_TTL, Offer, VaultCredentials, Verdict, enroll_site};
 use kubernetes::Undercloud;
 use model::{
-    Clock, ClusterName, Hardware, Home, KeeperState, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing,
+    Clock, ClusterName, Footing, Hardware, Home, KeeperState, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing,
     Timestamp, keys,
 };
 use redfish::{Bmc, Transport};
@@ -40,6 +40,7 @@ pub struct House {
     plane: JoinSet<()>,
     stop_world: CancellationToken,
     keeper_state: watch::Sender<KeeperState>,
+    keeper_footing: watch::Sender<Footing>,
     offers: watch::Sender<Option<Arc<Offer>>>,
     taken_over: watch::Sender<Option<Arc<Equipment>>>,
 }
@@ -86,6 +87,7 @@ impl House {
             plane,
             stop_world,
             keeper_state,
+            keeper_footing: watch::Sender::default(),
             offers: watch::Sender::new(None),
             taken_over: watch::Sender::new(None),
         }
@@ -132,7 +134,7 @@ impl House {
     async fn start_api_on(&mut self, store: SharedStore) {
         let cache = api::Cache::load(&store).await.expect("the store is readable");
         self.plane.spawn(cache.clone().follow(store.clone(), CancellationToken::new()));
-        self.api = api::router(api::Api { store, clock: self.clock.clone(), cache, keepers: Arc::new(self.keepers()) });
+        self.api = api::router(api::Api { store, clock: self.clock.clone(), cache, keepers: Arc::new(self.keepers()), process: api::Process::default() });
     }
 
     async fn keeper(&self, store: SharedStore) -> Keeper {
@@ -147,6 +149,7 @@ impl House {
             offers: self.offers.subscribe(),
             taken_over: self.taken_over.clone(),
             state: self.keeper_state.clone(),
+            footing: self.keeper_footing.clone(),
         }
     }
 
@@ -204,8 +207,9 @@ impl House {
         })
     }
 
-    fn keepers(&self) -> BTreeMap<ClusterName, watch::Receiver<KeeperState>> {
-        BTreeMap::from([(self.definition.cluster.clone(), self.keeper_state())])
+    fn keepers(&self) -> BTreeMap<ClusterName, api::KeeperWatch> {
+        let watch = api::KeeperWatch { state: self.keeper_state(), footing: self.keeper_footing.subscribe() };
+        BTreeMap::from([(self.definition.cluster.clone(), watch)])
     }
 
     pub fn keeper_state(&self) -> watch::Receiver<KeeperState> {

@@ -9,17 +9,18 @@ mod refitting;
 
 use std::sync::Arc;
 
-use model::{KeeperState, Span, Timestamp, keys};
+use model::{KeeperState, Looks, Span, Timestamp, keys};
 use store::Watch;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, info};
+use tracing::{Instrument, error, info, info_span};
 
 use crate::books::Books;
 use crate::eyes::{Event, NodeNames};
 use crate::lease::Tenure;
+use crate::meters;
 use crate::polls::Polls;
 use crate::{Keeper, KeeperError, Offer, PLAN_EVERY, STOP_TIMEOUT};
 use calls::Calls;
@@ -51,6 +52,8 @@ struct Loop {
     contact_due: Timestamp,
     /// The node watch is broken: an answer to something else does not make what it told fresh again.
     watch_lost: bool,
+    /// When it was last told how fresh what is known is.
+    glanced_at: Option<Instant>,
     /// Wall and monotonic time of the last round; when they part, the clock was set or the machine slept.
     rounded_at: (Timestamp, Instant),
 }
@@ -60,6 +63,9 @@ pub const MAX_NODE_ASKS: usize = 32;
 
 /// How far wall time may run off from monotonic time between two rounds. What was seen before is then of unknown age.
 const CLOCK_STEP: Span = Span::seconds(5);
+
+/// How often it is told how fresh what is known is: often enough for whoever asks by hand or every few seconds.
+const GLANCE_EVERY: Span = Span::seconds(1);
 
 /// How long ending the sessions with the BMCs may take. One that stays open runs out by itself.
 const CLOSE_TIMEOUT: Span = Span::seconds(2);
@@ -73,6 +79,7 @@ impl Keeper {
             if let Err(error) = self.clone().run(shutdown.clone()).await {
                 let error = chain(&error);
                 error!(cluster = %self.cluster, %error, "keeping stopped; it begins again shortly");
+                meters::count_failure(&self.cluster);
                 self.report_failure(error);
                 tokio::select! {
                     () = shutdown.cancelled() => {}
@@ -107,7 +114,7 @@ impl Keeper {
         let tenure = tokio::select! {
             biased;
             () = shutdown.cancelled() => return Ok(()),
-            tenure = Tenure::begin(&self.store, &self.cluster, &self.holder) => tenure.map_err(failed)?,
+            tenure = Tenure::begin(&self.store, &self.cluster, &self.holder, &self.footing) => tenure.map_err(failed)?,
         };
         let started_at = self.clock.now();
         let (books, revision) = Books::open(&self, tenure.fence()).await?;
@@ -130,6 +137,7 @@ impl Keeper {
             node_asks: Arc::new(Semaphore::new(MAX_NODE_ASKS)),
             planned_at: None,
             watch_lost: false,
+            glanced_at: None,
             rounded_at: (started_at, Instant::now()),
         };
         the_loop.note_undescribed();
@@ -154,7 +162,9 @@ impl Loop {
     ) -> Result<(), KeeperError> {
         let failed = |cluster: &model::ClusterName, source| KeeperError::Store { cluster: cluster.clone(), source };
         loop {
+            meters::count_wakeup(&self.keeper.cluster);
             self.start_due_looks();
+            self.tell_freshness();
             let sleep = tokio::time::sleep_until(self.next_wake());
             let renew = tokio::time::sleep_until(self.tenure.renew_at());
             tokio::select! {
@@ -163,7 +173,7 @@ impl Loop {
                     self.drain(inbox).await;
                     return Ok(());
                 }
-                () = renew => self.tenure.renew(&self.keeper.store).await.map_err(|source| failed(&self.keeper.cluster, source))?,
+                () = renew => self.tenure.renew(&self.keeper.store, &self.keeper.footing).await.map_err(|source| failed(&self.keeper.cluster, source))?,
                 changes = watch.next() => {
                     self.take_requests(changes.map_err(|source| failed(&self.keeper.cluster, source))?);
                 }
@@ -178,7 +188,8 @@ impl Loop {
             }
             self.check_clock()?;
             if self.is_plan_due() {
-                self.plan_and_act().await?;
+                let round = info_span!(parent: None, "round", cluster = %self.keeper.cluster);
+                self.plan_and_act().instrument(round).await?;
             }
             self.reap()?;
         }
@@ -204,6 +215,27 @@ impl Loop {
             }
         }
         Ok(())
+    }
+
+    /// Tells how old what is known is, but not at every turn: it asks every machine.
+    fn tell_freshness(&mut self) {
+        if self.glanced_at.is_some_and(|at| at.elapsed() < GLANCE_EVERY.to_std()) {
+            return;
+        }
+        self.glanced_at = Some(Instant::now());
+        let snapshot = &self.books.snapshot;
+        let described = snapshot.machines.keys().filter(|name| !snapshot.undescribed.contains(*name));
+        let mut looks = Looks::default();
+        for name in described {
+            match snapshot.observations.get(name).and_then(|observation| observation.bmc.answered_at) {
+                Some(at) => {
+                    looks.oldest_at = Some(looks.oldest_at.map_or(at, |oldest| oldest.min(at)));
+                    looks.newest_at = Some(looks.newest_at.map_or(at, |newest| newest.max(at)));
+                }
+                None => looks.unseen += 1,
+            }
+        }
+        self.keeper.footing.send_modify(|footing| footing.looks = looks);
     }
 
     /// When the loop must run although nothing has happened.
@@ -240,7 +272,7 @@ impl Loop {
         // BMCs have few places for sessions; those that do not answer now free ours when it runs out.
         let sessions = futures::future::join_all(self.keeper.bmcs.values().map(redfish::Bmc::close));
         let _ = tokio::time::timeout(CLOSE_TIMEOUT.to_std(), sessions).await;
-        self.tenure.end(&self.keeper.store).await;
+        self.tenure.end(&self.keeper.store, &self.keeper.footing).await;
     }
 }
 
