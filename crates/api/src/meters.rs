@@ -23,26 +23,36 @@ const REQUEST_DURATION: Meter = Meter::histogram(
 const READY: Meter = Meter::gauge("rackwright_ready", &[], "1 if `/readyz` answers 200, else 0.");
 const STORE_REVISION: Meter = Meter::gauge("rackwright_store_revision", &[], "The number of the store's newest commit.");
 const CACHE_REVISION: Meter = Meter::gauge("rackwright_cache_revision", &[], "The newest commit that reads are served from.");
-const KEEPER_STATE: Meter = Meter::gauge("rackwright_keeper_state", &["cluster", "state"], "1 for the state that the cluster's keeper is in, else 0.");
-const LEASE_REMAINING: Meter =
-    Meter::gauge("rackwright_keeper_lease_remaining_seconds", &["cluster"], "How long the lease lasts that the cluster is kept under; 0 without one.");
+const KEEPER_STATE: Meter =
+    Meter::gauge("rackwright_keeper_state", &["cluster", "state"], "1 for the state that the cluster's keeper is in, else 0.");
+const LEASE_REMAINING: Meter = Meter::gauge(
+    "rackwright_keeper_lease_remaining_seconds",
+    &["cluster"],
+    "How long the lease lasts that the cluster is kept under; 0 without one.",
+);
 const LAST_KNOWN_AGE: Meter = Meter::gauge(
     "rackwright_last_known_age_seconds",
     &["cluster", "which"],
     "How long ago the machine that was silent longest (`oldest`), or the one that was heard last (`newest`), answered through its BMC.",
 );
 const UNSEEN: Meter = Meter::gauge("rackwright_machines_unseen", &["cluster"], "Machines that have not answered since their keeper began.");
-const CONNECTED: Meter = Meter::gauge("rackwright_cluster_connected", &["cluster"], "1 if the cluster's undercloud has been heard from lately, else 0.");
+const CONNECTED: Meter =
+    Meter::gauge("rackwright_cluster_connected", &["cluster"], "1 if the cluster's undercloud has been heard from lately, else 0.");
 const MACHINES: Meter = Meter::gauge("rackwright_machines", &["cluster"], "Machines of the cluster.");
-const BY_POWER: Meter = Meter::gauge("rackwright_machines_by_power", &["cluster", "power"], "Machines by the power state that was seen last.");
+const BY_POWER: Meter =
+    Meter::gauge("rackwright_machines_by_power", &["cluster", "power"], "Machines by the power state that was seen last.");
 const BY_PROVISIONING: Meter =
     Meter::gauge("rackwright_machines_by_provisioning", &["cluster", "state"], "Machines by their provisioning state.");
-const MACHINES_READY: Meter = Meter::gauge("rackwright_machines_ready", &["cluster"], "Machines that are on, provisioned, and whose node is ready.");
+const MACHINES_READY: Meter =
+    Meter::gauge("rackwright_machines_ready", &["cluster"], "Machines that are on, provisioned, and whose node is ready.");
 const CORDONED: Meter = Meter::gauge("rackwright_machines_cordoned", &["cluster"], "Machines that are kept free of new workloads.");
 const UNMANAGED: Meter = Meter::gauge("rackwright_machines_unmanaged", &["cluster"], "Machines that nothing is sent to.");
 const DEGRADED: Meter = Meter::gauge("rackwright_machines_degraded", &["cluster"], "Machines whose node tells of a problem.");
-const BLIND: Meter =
-    Meter::gauge("rackwright_machines_blind", &["cluster", "fault"], "Machines that cannot be seen through their BMC, by the fault that it answers with.");
+const BLIND: Meter = Meter::gauge(
+    "rackwright_machines_blind",
+    &["cluster", "fault"],
+    "Machines that cannot be seen through their BMC, by the fault that it answers with.",
+);
 const LATE: Meter = Meter::gauge("rackwright_waits_late", &["cluster"], "Waits that have lasted longer than is usual.");
 const RUNNING: Meter = Meter::gauge("rackwright_operations_running", &["cluster", "action"], "Operations under way.");
 const PENDING: Meter = Meter::gauge("rackwright_requests_pending", &["cluster"], "Requests that wait for their verdict.");

@@ -1,7 +1,7 @@
 //! What a keeper tells of its work: one line of the log for each thing that people would ask about, a span for each call
 //! to a device, and the counts of both.
 
-use model::{CorrelationId, Fault, MachineName, Operation, OperationResult, Request, Verdict};
+use model::{Ask, CorrelationId, Fault, MachineName, Operation, OperationResult, Request, Verdict};
 use plan::{Plan, Snapshot};
 use tokio::time::Instant;
 use tracing::{Instrument, field, info, info_span, warn};
@@ -46,7 +46,7 @@ fn note_end(operation: &Operation) {
     let Some(ended) = &operation.ended else { return };
     let took = ended.at.since(operation.accepted_at);
     meters::count_ended(operation.action, ended.result, took);
-    let message = if ended.result == OperationResult::Failed { ended.message.as_str() } else { "" };
+    let reason = (ended.result != OperationResult::Succeeded).then_some(ended.message.as_str());
     info!(
         cluster = %operation.cluster,
         machine = %operation.machine,
@@ -55,7 +55,7 @@ fn note_end(operation: &Operation) {
         action = operation.action.command(),
         result = %ended.result,
         took_ms = took.as_millis(),
-        reason = message,
+        reason,
         "an operation has ended"
     );
 }
@@ -63,8 +63,13 @@ fn note_end(operation: &Operation) {
 fn note_refusal(request: &Request) {
     let Some(Verdict::Refused { refusal }) = &request.verdict else { return };
     meters::count_refused(refusal.rule);
+    let machine = match &request.ask {
+        Ask::Act { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } => Some(field::display(machine)),
+        _ => None,
+    };
     info!(
         cluster = %request.cluster,
+        machine,
         correlation_id = %request.correlation_id,
         caller = request.caller,
         rule = refusal.rule.name(),

@@ -28,8 +28,12 @@ pub enum Life {
 pub enum StoreSight {
     Current,
     /// The store has commits that the cache has not taken in, though it had time to.
-    Behind { by: u64 },
-    Unreadable { error: String },
+    Behind {
+        by: u64,
+    },
+    Unreadable {
+        error: String,
+    },
 }
 
 /// One thing without which the process is not ready.
@@ -111,9 +115,8 @@ mod tests {
 
     fn lacks(life: Life, store: StoreSight, keepers: &[(KeeperState, Footing)]) -> Vec<String> {
         let named = keepers.iter().enumerate();
-        let keepers = named.map(|(n, (state, footing))| {
-            (ClusterName::new(format!("site{}", n + 1)).unwrap(), state.clone(), footing.clone())
-        });
+        let keepers =
+            named.map(|(n, (state, footing))| (ClusterName::new(format!("site{}", n + 1)).unwrap(), state.clone(), footing.clone()));
         let vitals = Vitals { life, store, keepers: keepers.collect() };
         readiness(&vitals, NOW).iter().map(ToString::to_string).collect()
     }

@@ -4,6 +4,9 @@ mod check;
 mod cli;
 mod descriptors;
 mod equip;
+mod logging;
+mod measuring;
+mod notify;
 mod places;
 mod private_file;
 mod reload;
@@ -12,6 +15,8 @@ mod serve;
 mod sim_serve;
 mod simulation;
 mod site_file;
+mod stopping;
+mod traces;
 mod up;
 
 #[tokio::main]

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::screen::Screen;
 use crate::cli::trouble::Trouble;
 use crate::equip::{self, Before};
+use crate::notify::{self, Word};
 use crate::site_file::{Described, Loaded, Place, neighbours};
 use crate::{places, safekeeping};
 
@@ -278,11 +279,17 @@ pub async fn watch_files(mut sites: Vec<KeptSite>, vault: Arc<Vault>, mut hangup
             Some(()) = hangup.recv() => Patience::None,
             () = tokio::time::sleep(LOOK_EVERY) => Patience::Settled,
         };
+        if patience == Patience::None {
+            notify::tell(Word::Reloading);
+        }
         for place in 0..sites.len() {
             let (before, rest) = sites.split_at_mut(place);
             let Some((site, after)) = rest.split_first_mut() else { continue };
             let others: Vec<&Loaded> = before.iter().chain(after.iter()).flat_map(KeptSite::descriptions).collect();
             site.look(patience, &others, &vault, &mut screen).await;
+        }
+        if patience == Patience::None {
+            notify::tell(Word::Ready);
         }
     }
 }

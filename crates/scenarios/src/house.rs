@@ -10,8 +10,8 @@ use http_body_util::BodyExt;
 use keeper::{Equipment, Keeper, LEASE_TTL, Offer, VaultCredentials, Verdict, enroll_site};
 use kubernetes::Undercloud;
 use model::{
-    Clock, ClusterName, Footing, Hardware, Home, KeeperState, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing,
-    Timestamp, keys,
+    Clock, ClusterName, Footing, Hardware, Home, KeeperState, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack,
+    Standing, Timestamp, keys,
 };
 use redfish::{Bmc, Transport};
 use serde_json::Value;
@@ -134,7 +134,13 @@ impl House {
     async fn start_api_on(&mut self, store: SharedStore) {
         let cache = api::Cache::load(&store).await.expect("the store is readable");
         self.plane.spawn(cache.clone().follow(store.clone(), CancellationToken::new()));
-        self.api = api::router(api::Api { store, clock: self.clock.clone(), cache, keepers: Arc::new(self.keepers()), process: api::Process::default() });
+        self.api = api::router(api::Api {
+            store,
+            clock: self.clock.clone(),
+            cache,
+            keepers: Arc::new(self.keepers()),
+            process: api::Process::default(),
+        });
     }
 
     async fn keeper(&self, store: SharedStore) -> Keeper {

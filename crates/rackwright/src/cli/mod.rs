@@ -25,12 +25,10 @@ mod session_tests;
 pub mod simulator;
 pub mod trouble;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
 use serde_json::Value;
-use tracing_subscriber::EnvFilter;
 
 use args::{Cli, Command, GlobalArgs, SimCommand};
 use client::Target;
@@ -39,6 +37,8 @@ use render::{Clock, status_sheet};
 use screen::Screen;
 use session::Session;
 use trouble::Trouble;
+
+use crate::logging::{Usual, serving};
 
 /// Runs the command that was typed. Wrong usage ends the process in here, as clap does it.
 pub async fn run() -> ExitCode {
@@ -57,10 +57,10 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
     let Cli { global, command } = cli;
     let open = || Session::open(&global, &Home::of_process()?);
     match command {
-        Command::Up(args) => serving(crate::up::run(args)).await,
+        Command::Up(args) => serving(&args.log.clone(), Usual::Warn, crate::up::run(args)).await,
         Command::Serve(args) if args.check => crate::check::run(&args.configs, global.output, screen).await,
-        Command::Serve(args) => serving(crate::serve::run(args)).await,
-        Command::Sim(SimCommand::Serve(args)) => serving(crate::sim_serve::run(args)).await,
+        Command::Serve(args) => serving(&args.log.clone(), Usual::Info, crate::serve::run(args)).await,
+        Command::Sim(SimCommand::Serve(args)) => serving(&args.log.clone(), Usual::Warn, crate::sim_serve::run(args)).await,
         Command::Sim(SimCommand::Fault(args)) => fault::run(&Home::of_process()?, &global, screen, args).await,
         Command::Status => status(&open()?, &global, screen).await,
         Command::Bmm(command) => bmm::run(&open()?, screen, command).await,
@@ -69,13 +69,6 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::Operation(command) => operation::run(&open()?, screen, command).await,
         Command::Context(command) => contexts::run(&Home::of_process()?, &global, screen, command),
     }
-}
-
-/// Servers keep a log on stderr; the client has nothing to log. `RUST_LOG` says how much.
-async fn serving(server: impl Future<Output = Result<(), Trouble>>) -> Result<(), Trouble> {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,kube_client=off"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal()).init();
-    server.await
 }
 
 /// The whole site, or the clusters of the resource group that was asked for.
