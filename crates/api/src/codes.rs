@@ -32,6 +32,8 @@ macro_rules! codes {
 
 codes! {
     AmbiguousOperationId CONFLICT,
+    BackupRunning CONFLICT,
+    BackupUnavailable NOT_IMPLEMENTED,
     CrossOriginRefused FORBIDDEN,
     InvalidAction NOT_FOUND,
     InvalidRequestContent BAD_REQUEST,

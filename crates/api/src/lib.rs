@@ -3,6 +3,7 @@
 //! A request that changes something is written to the store and waits there for its keeper's verdict; nothing here
 //! calls a keeper, and nothing here decides. Reads come from a cache that follows the store.
 
+mod backup;
 mod cache;
 mod call;
 mod codes;
@@ -132,5 +133,6 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::Operations => operations::list(&view, call, api.clock.now()),
         Route::Operation { id } => operations::show(&view, &id, api.clock.now()),
         Route::CancelOperation { id } => operations::cancel(api, call, &id).await,
+        Route::Backup => backup::send(api).await,
     }
 }

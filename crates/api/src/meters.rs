@@ -20,6 +20,8 @@ const REQUEST_DURATION: Meter = Meter::histogram(
     &[0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0],
     "How long requests took to be answered, the wait for a verdict included.",
 );
+const IN_FLIGHT: Meter =
+    Meter::gauge("rackwright_http_requests_in_flight", &[], "Requests that are being answered, the one that asks included.");
 const READY: Meter = Meter::gauge("rackwright_ready", &[], "1 if `/readyz` answers 200, else 0.");
 const STORE_REVISION: Meter = Meter::gauge("rackwright_store_revision", &[], "The number of the store's newest commit.");
 const CACHE_REVISION: Meter = Meter::gauge("rackwright_cache_revision", &[], "The newest commit that reads are served from.");
@@ -61,6 +63,7 @@ const PENDING: Meter = Meter::gauge("rackwright_requests_pending", &["cluster"],
 pub const METERS: &[Meter] = &[
     REQUESTS,
     REQUEST_DURATION,
+    IN_FLIGHT,
     READY,
     STORE_REVISION,
     CACHE_REVISION,
@@ -99,6 +102,7 @@ pub(crate) async fn show(api: &Api) -> Response {
     let now = api.clock.now();
     let view = api.cache.view();
     set(READY, &[], f64::from(u8::from(plan::readiness(&vitals, now).is_empty())));
+    set_count(IN_FLIGHT, &[], api.process.answering.len());
     set_revision(STORE_REVISION, revision.map_or(0, |revision| revision.0));
     set_revision(CACHE_REVISION, view.revision.0);
     for (cluster, keeper) in api.keepers.iter() {

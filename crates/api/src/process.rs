@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use plan::Life;
+use store::SqliteStore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -16,6 +17,8 @@ pub struct Process {
     /// The requests that are being answered.
     pub answering: TaskTracker,
     pub exposition: Exposition,
+    /// The store, if it is one that can be copied.
+    pub copies: Option<Arc<SqliteStore>>,
 }
 
 impl Process {
@@ -27,7 +30,7 @@ impl Process {
 /// A process that measures nothing.
 impl Default for Process {
     fn default() -> Self {
-        Process { stopping: CancellationToken::new(), answering: TaskTracker::new(), exposition: Arc::new(String::new) }
+        Process { stopping: CancellationToken::new(), answering: TaskTracker::new(), exposition: Arc::new(String::new), copies: None }
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) enum Route {
     Operations,
     Operation { id: String },
     CancelOperation { id: String },
+    Backup,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +83,7 @@ const TABLE: &[Row] = &[
     (Method::GET, "rackwright/v1/operations", |_| Some(Route::Operations)),
     (Method::GET, "rackwright/v1/operations/{}", |v| Some(Route::Operation { id: owned(v[0]) })),
     (Method::POST, "rackwright/v1/operations/{}/cancel", |v| Some(Route::CancelOperation { id: owned(v[0]) })),
+    (Method::POST, "rackwright/v1/backup", |_| Some(Route::Backup)),
 ];
 
 impl Route {
@@ -96,6 +98,7 @@ impl Route {
                 | Route::Operations
                 | Route::Operation { .. }
                 | Route::CancelOperation { .. }
+                | Route::Backup
         )
     }
 

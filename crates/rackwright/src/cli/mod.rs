@@ -6,6 +6,7 @@
 mod act;
 mod answer;
 pub mod args;
+mod backup;
 mod bmm;
 mod client;
 pub mod context;
@@ -67,6 +68,8 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::Cluster(command) => resources::run_cluster(&open()?, screen, command).await,
         Command::Rack(command) => resources::run_rack(&open()?, screen, command).await,
         Command::Operation(command) => operation::run(&open()?, screen, command).await,
+        Command::Backup { file } => backup::run(&open()?, screen, &file).await,
+        Command::Restore(args) => crate::restore::run(&args, global.output, screen),
         Command::Context(command) => contexts::run(&Home::of_process()?, &global, screen, command),
     }
 }
