@@ -128,7 +128,8 @@ pub enum Command {
     /// Put a backup into a data directory, before a server is started on it.
     ///
     /// The backup is checked first, and a wrong one changes nothing. Operations that were under way when it was made go on when
-    /// the server starts: it looks at each device before it asks anything of it, so what has happened since is seen.
+    /// the server starts, which looks at each device before it asks anything of it; `operation cancel` stops one that is not
+    /// wanted any more.
     ///
     /// Example: rackwright restore /backup/rackwright-monday.db --data-dir /var/lib/rackwright
     Restore(RestoreArgs),

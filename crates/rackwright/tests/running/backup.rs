@@ -14,7 +14,7 @@ fn path(path: &Path) -> &str {
 /// A backup that was taken while a restart was under way, and that restart's id.
 fn backed_up_in_flight(home: &Path, backup: &Path) -> String {
     // Slow enough that the restart is still under way when the backup is made.
-    let server = Server::up(home, &["--speed", "60"]);
+    let server = Server::up_at(home, "60", &[]);
     server.until_ready();
     let accepted = run(home, &["bmm", "restart", "rack1compute01", "--no-wait", "-o", "json"]);
     assert!(accepted.status.success(), "{accepted:?}");
@@ -29,11 +29,11 @@ fn backed_up_in_flight(home: &Path, backup: &Path) -> String {
     // What happens after the backup is unknown to it.
     until("the restart to end", || server.json("/rackwright/v1/operations")["value"][0]["endedAt"].is_string().then_some(()));
     assert_eq!(server.stop(), Some(0));
-    serde_json::from_slice::<Value>(&accepted.stdout).expect("JSON")["name"].as_str().expect("an id").to_owned()
+    serde_json::from_slice::<Value>(&accepted.stdout).expect("JSON")["id"].as_str().expect("an id").to_owned()
 }
 
 #[test]
-fn a_restored_server_goes_on_with_what_was_in_flight_and_doubles_nothing() {
+fn a_restored_server_goes_on_with_what_was_in_flight() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let home = directory.path();
     let backup = home.join("monday.db");
@@ -49,7 +49,7 @@ fn a_restored_server_goes_on_with_what_was_in_flight_and_doubles_nothing() {
     assert!(said.contains(&format!("  operations  in flight: restart of rack1compute01 ({})\n", &id[..8])), "{said}");
     assert!(said.contains("  key         fits: BMC logins can be opened\n"), "{said}");
 
-    let server = Server::up(home, &["--speed", "60"]);
+    let server = Server::up_at(home, "60", &[]);
     server.until_ready();
     until("the restored restart to end", || {
         (server.json(&format!("/rackwright/v1/operations/{id}"))["status"] == "Succeeded").then_some(())

@@ -58,8 +58,13 @@ pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
 impl Server {
     /// A small simulated site and its control plane.
     pub fn up(home: &Path, arguments: &[&str]) -> Server {
+        Server::up_at(home, "600", arguments)
+    }
+
+    /// The same at another speed.
+    pub fn up_at(home: &Path, speed: &str, arguments: &[&str]) -> Server {
         let mut command = command(home);
-        command.args(["up", "--listen", "127.0.0.1:0", "--speed", "600", "--racks", "4", "--machines-per-rack", "3"]).args(arguments);
+        command.args(["up", "--listen", "127.0.0.1:0", "--speed", speed, "--racks", "4", "--machines-per-rack", "3"]).args(arguments);
         Server::start(command)
     }
 

@@ -83,7 +83,7 @@ fn the_service_manager_is_told_of_start_reload_life_and_stop() {
     let home = directory.path();
     let mut sim = command(home);
     let sim_dir = home.join("sim");
-    sim.args(["sim", "serve", "--racks", "1", "--machines-per-rack", "3", "--speed", "600", "--data-dir"]).arg(&sim_dir);
+    sim.args(["sim", "serve", "--racks", "1", "--machines-per-rack", "4", "--speed", "600", "--data-dir"]).arg(&sim_dir);
     let _world = Server::start(sim);
     let path = home.join("notify");
     let manager = UnixDatagram::bind(&path).expect("a socket can be made");
