@@ -2,6 +2,9 @@
 //!
 //! What the file is, is the store's matter. The vault's key is never part of it, so whoever has a backup has no secret.
 
+use std::io::{self, Read};
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
@@ -9,8 +12,8 @@ use futures::stream::try_unfold;
 use http::{HeaderMap, HeaderValue, header};
 use model::Span;
 use store::{StoreCopy, StoreError};
-use tokio::io::AsyncReadExt;
-use tokio::time::{Instant, timeout_at};
+use tokio::sync::Mutex;
+use tokio_util::task::AbortOnDropHandle;
 use tracing::info;
 
 use crate::Api;
@@ -57,23 +60,38 @@ fn describe(copy: &StoreCopy, headers: &mut HeaderMap) {
 
 /// The copy's bytes. A stop of the process waits for them as for any answer.
 fn stream(api: &Api, copy: StoreCopy) -> Body {
-    let end = Instant::now() + BACKUP_TIMEOUT.to_std();
     let answering = api.process.answering.token();
-    let StoreCopy { file, .. } = &copy;
-    let file = file.try_clone().map(tokio::fs::File::from_std);
-    Body::from_stream(try_unfold((file, copy, answering), move |(file, copy, answering)| async move {
-        let mut file = file?;
-        let mut chunk = vec![0; CHUNK];
-        let read = timeout_at(end, file.read(&mut chunk)).await.map_err(std::io::Error::other)??;
-        chunk.truncate(read);
-        Ok::<_, std::io::Error>((read > 0).then(|| (Bytes::from(chunk), (Ok(file), copy, answering))))
+    let held = Arc::new(Mutex::new(Some(copy)));
+    // Nobody asks for the next bytes on behalf of a client that has stalled, so its time is watched from outside.
+    let late = Arc::downgrade(&held);
+    let watch = AbortOnDropHandle::new(tokio::spawn(async move {
+        tokio::time::sleep(BACKUP_TIMEOUT.to_std()).await;
+        if let Some(held) = late.upgrade() {
+            held.lock().await.take();
+        }
+    }));
+    Body::from_stream(try_unfold((held, watch, answering), |(held, watch, answering)| async move {
+        let chunk = read_chunk(&held).await?;
+        Ok::<_, io::Error>((!chunk.is_empty()).then_some((chunk, (held, watch, answering))))
     }))
+}
+
+async fn read_chunk(held: &Mutex<Option<StoreCopy>>) -> io::Result<Bytes> {
+    let mut held = held.lock().await;
+    let copy = held.take().ok_or_else(|| io::Error::new(io::ErrorKind::TimedOut, "the client was too slow for its backup"))?;
+    let read = tokio::task::spawn_blocking(move || {
+        let mut chunk = vec![0; CHUNK];
+        let read = (&copy.file).read(&mut chunk)?;
+        chunk.truncate(read);
+        Ok::<_, io::Error>((copy, Bytes::from(chunk)))
+    });
+    let (copy, chunk) = read.await.map_err(io::Error::other)??;
+    *held = Some(copy);
+    Ok(chunk)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use http::{Method, Request, StatusCode};
     use http_body_util::BodyExt;
     use store::{Commit, SqliteStore, Store, SystemClock};
@@ -90,13 +108,29 @@ mod tests {
         (response.status(), response.headers()["x-ms-error-code"].to_str().unwrap())
     }
 
-    #[tokio::test]
-    async fn a_store_is_sent_whole_and_to_one_client_at_a_time() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Arc::new(SqliteStore::open(directory.path(), Arc::new(SystemClock)).unwrap());
+    async fn stored(directory: &std::path::Path) -> Api {
+        let store = Arc::new(SqliteStore::open(directory, Arc::new(SystemClock)).unwrap());
         store.commit(Commit::default().put("clusters/a", vec![7; 200_000])).await.unwrap();
         let mut api = Documents::default().serve().await;
         api.process.copies = Some(store);
+        api
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_stalls_does_not_keep_others_from_their_backup() {
+        let directory = tempfile::tempdir().unwrap();
+        let api = stored(directory.path()).await;
+        let stalled = take(&api).await;
+        assert_eq!(code(&take(&api).await), (StatusCode::CONFLICT, "BackupRunning"));
+        tokio::time::sleep((BACKUP_TIMEOUT + Span::seconds(1)).to_std()).await;
+        assert_eq!(take(&api).await.status(), StatusCode::OK);
+        stalled.into_body().collect().await.unwrap_err();
+    }
+
+    #[tokio::test]
+    async fn a_store_is_sent_whole_and_to_one_client_at_a_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let api = stored(directory.path()).await;
         let first = take(&api).await;
         assert_eq!((first.status(), &first.headers()[REVISION_HEADER]), (StatusCode::OK, &HeaderValue::from(1)));
         assert_eq!(code(&take(&api).await), (StatusCode::CONFLICT, "BackupRunning"));

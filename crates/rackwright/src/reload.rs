@@ -189,6 +189,7 @@ impl KeptSite {
     fn fail(&mut self, trouble: Trouble, patience: Patience, screen: &mut Screen) {
         let trouble = trouble.hint(format!("`{}` is kept as it was described before", self.loaded.site().cluster));
         if self.failing.as_ref() != Some(&trouble) || patience == Patience::None {
+            tracing::warn!(cluster = %self.loaded.site().cluster, file = %self.path(), why = %trouble, "a change of the site file was not taken over");
             screen.trouble(&trouble);
         }
         self.failing = Some(trouble);
@@ -197,7 +198,7 @@ impl KeptSite {
     fn announce(&self, differences: &[String]) {
         let path = self.path();
         for difference in differences {
-            tracing::info!(file = %path, %difference, "the site was described anew");
+            tracing::info!(cluster = %self.loaded.site().cluster, file = %path, %difference, "the site was described anew");
         }
         let heading = match differences.len() {
             0 => format!("{path} was written anew and says the same"),

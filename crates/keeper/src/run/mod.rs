@@ -273,6 +273,7 @@ impl Loop {
         let sessions = futures::future::join_all(self.keeper.bmcs.values().map(redfish::Bmc::close));
         let _ = tokio::time::timeout(CLOSE_TIMEOUT.to_std(), sessions).await;
         self.tenure.end(&self.keeper.store, &self.keeper.footing).await;
+        info!(cluster = %self.keeper.cluster, "no longer keeping; the lease is given back");
     }
 }
 

@@ -107,3 +107,19 @@ fn the_container_runs_as_nobody_special_and_asks_itself_how_it_is() {
     let asked = Command::new(env!("CARGO_BIN_EXE_rackwright")).args(&words[1..]).args(["--output", "json"]).output().expect("it starts");
     assert_ne!(asked.status.code(), Some(2), "the command is one that there is: {asked:?}");
 }
+
+#[test]
+fn every_command_of_the_manual_is_one_that_there_is() {
+    let manual = read("docs/operating.md");
+    let commands: Vec<&str> = manual.lines().filter_map(|line| line.strip_prefix("    rackwright ")).collect();
+    assert!(commands.len() >= 6, "{commands:?}");
+    for command in commands {
+        // Asked for help, it checks the words before it and does nothing.
+        let words = command.split_whitespace().chain(["--help"]);
+        let understood = Command::new(env!("CARGO_BIN_EXE_rackwright")).args(words).output().expect("the binary starts");
+        assert!(understood.status.success(), "rackwright {command}: {}", text(&understood.stderr));
+    }
+    for file in manual.split_whitespace().filter(|word| word.starts_with("deploy/")) {
+        assert!(repository(file.trim_end_matches(['.', ',', ')'])).exists(), "{file}");
+    }
+}

@@ -36,7 +36,7 @@ fn a_request_that_is_under_way_is_judged_and_answered_before_the_keeper_goes() {
     assert_eq!(status, 202, "{body}");
     let operation: Value = serde_json::from_str(&body).expect("the answer is JSON");
     assert_eq!(server.ended(), Some(0));
-    is_lease_free(home);
+    assert_put_away(home);
 
     let server = Server::up(home, &[]);
     server.until_ready();
@@ -44,8 +44,10 @@ fn a_request_that_is_under_way_is_judged_and_answered_before_the_keeper_goes() {
     until("the operation to end", || (server.json(&path)["status"] == "Succeeded").then_some(()));
 }
 
-/// Whether anybody could keep the cluster at once.
-fn is_lease_free(home: &Path) {
+/// Shows that the store was put away, and that anybody could keep the cluster at once.
+fn assert_put_away(home: &Path) {
+    let log = home.join("data/up/control/rackwright.db-wal");
+    assert!(!log.exists(), "the store was closed, so its log was folded into the file");
     let store = SqliteStore::open(&home.join("data/up/control"), Arc::new(SystemClock)).expect("the directory is free");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let lease = runtime.block_on(store.acquire_lease("keeper/site1", "somebody else", Span::seconds(1)));
