@@ -36,7 +36,7 @@ const CALL_DURATION: Meter = Meter::histogram(
     "rackwright_device_call_seconds",
     &["device", "call"],
     &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0],
-    "How long calls to devices took, sessions and retries of the line included.",
+    "How long calls to devices took, logging in included.",
 );
 
 /// Every metric of this crate.

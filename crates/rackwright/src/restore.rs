@@ -43,9 +43,12 @@ pub fn run(args: &RestoreArgs, output: Output, screen: &mut Screen) -> Result<()
         restoration.discard_secrets().map_err(failed)?;
     }
     let told = Told::of(&restoration, args)?;
-    let key = settle_key(&restoration, args)?;
+    let key = judge_key(&restoration, args)?;
     let aside = format!("before-{}", SystemClock.now().as_millis());
     let kept = restoration.finish(Some(aside.as_str()).filter(|_| args.replace)).map_err(failed)?;
+    if let (KeyFit::Fits, Some(given)) = (key, &args.key) {
+        copy_key(given, &key_place(args))?;
+    }
     show(&told, key, kept.as_deref(), args, output, screen)
 }
 
@@ -81,9 +84,13 @@ impl Told {
     }
 }
 
-/// Makes sure that a key that is there fits, and puts the given one there.
-fn settle_key(restoration: &Restoration, args: &RestoreArgs) -> Result<KeyFit, Trouble> {
-    let place = args.data_dir.join("vault.key");
+fn key_place(args: &RestoreArgs) -> PathBuf {
+    args.data_dir.join("vault.key")
+}
+
+/// Whether the key that is given, or the one that is there, opens what is restored.
+fn judge_key(restoration: &Restoration, args: &RestoreArgs) -> Result<KeyFit, Trouble> {
+    let place = key_place(args);
     let given = args.key.as_deref().unwrap_or(&place);
     let fit = Vault::fit(&restoration.secrets(), given).map_err(|error| Trouble::caused("the key cannot be used", &error))?;
     match fit {
@@ -91,7 +98,10 @@ fn settle_key(restoration: &Restoration, args: &RestoreArgs) -> Result<KeyFit, T
             .detail("the BMC logins in the backup cannot be opened with it; nothing was restored")
             .hint("give the right one with `--key`, or leave the logins out with `--without-secrets`")),
         KeyFit::NoKeyFile if args.key.is_some() => Err(Trouble::failed(format!("there is no key file {}", given.display()))),
-        KeyFit::Fits if given != place => copy_key(given, &place).map(|()| KeyFit::Fits),
+        KeyFit::Fits if given != place && place.exists() => {
+            Err(Trouble::failed(format!("{} is there already; nothing was restored", place.display()))
+                .hint("leave `--key` out if it is the right one, or move it away"))
+        }
         fit => Ok(fit),
     }
 }

@@ -86,6 +86,9 @@ fn the_key_decides_what_can_be_restored() {
     assert!(text(&with.stdout).contains("key         fits"), "{with:?}");
     assert_eq!(fs::read(home.join("with/vault.key")).expect("the key is there"), secret);
 
+    let twice = restore("with", &["--replace", "--key", path(&key)]);
+    assert!(text(&twice.stderr).contains("vault.key is there already; nothing was restored"), "{twice:?}");
+
     let other = home.join("other.key");
     fs::copy(&key, &other).expect("a key can be copied");
     fs::write(&other, vec![7; secret.len()]).expect("a key can be written");
