@@ -6,7 +6,7 @@ use model::{MachineName, Request};
 use store::Change;
 use tracing::error;
 
-use super::Loop;
+use super::{GLANCE_EVERY, Loop};
 use crate::chronicle::{self, Behalf, Called};
 use crate::devices;
 use crate::eyes::{self, Event, Line};
@@ -69,6 +69,7 @@ impl Loop {
 
     pub(super) fn take_event(&mut self, event: Event) {
         let now = self.now();
+        self.glance_at.get_or_insert(self.glanced_at + GLANCE_EVERY.to_std());
         match event {
             Event::Power { machine, bmc, looked_at, result } => {
                 let soon = self.polls.answered(&machine);

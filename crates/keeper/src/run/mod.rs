@@ -52,8 +52,9 @@ struct Loop {
     contact_due: Timestamp,
     /// The node watch is broken: an answer to something else does not make what it told fresh again.
     watch_lost: bool,
-    /// When it was last told how fresh what is known is.
-    glanced_at: Option<Instant>,
+    /// When it is to be told next how fresh what is known is; `None` while nothing was seen since it was told.
+    glance_at: Option<Instant>,
+    glanced_at: Instant,
     /// Wall and monotonic time of the last round; when they part, the clock was set or the machine slept.
     rounded_at: (Timestamp, Instant),
 }
@@ -137,7 +138,8 @@ impl Keeper {
             node_asks: Arc::new(Semaphore::new(MAX_NODE_ASKS)),
             planned_at: None,
             watch_lost: false,
-            glanced_at: None,
+            glance_at: Some(Instant::now()),
+            glanced_at: Instant::now(),
             rounded_at: (started_at, Instant::now()),
         };
         the_loop.note_undescribed();
@@ -219,10 +221,10 @@ impl Loop {
 
     /// Tells how old what is known is, but not at every turn: it asks every machine.
     fn tell_freshness(&mut self) {
-        if self.glanced_at.is_some_and(|at| at.elapsed() < GLANCE_EVERY.to_std()) {
+        if self.glance_at.is_none_or(|at| at > Instant::now()) {
             return;
         }
-        self.glanced_at = Some(Instant::now());
+        (self.glance_at, self.glanced_at) = (None, Instant::now());
         let snapshot = &self.books.snapshot;
         let described = snapshot.machines.keys().filter(|name| !snapshot.undescribed.contains(*name));
         let mut looks = Looks::default();
@@ -247,7 +249,7 @@ impl Loop {
         let plan = plan.map(|at| if self.tenure.may_ask() { at } else { at.max(self.tenure.ask_again_at()) });
         let poll = self.polls.next_at().map(instant_of);
         let contact = instant_of(self.contact_due);
-        [plan, poll, Some(contact)].into_iter().flatten().min().unwrap_or(contact)
+        [plan, poll, self.glance_at, Some(contact)].into_iter().flatten().min().unwrap_or(contact)
     }
 
     fn is_plan_due(&self) -> bool {
