@@ -81,6 +81,11 @@ impl Call {
         format!("http://{host}")
     }
 
+    /// The lines of a header, in the order they came. One that is not text cannot be one of ours.
+    pub fn header_lines(&self, name: &str) -> impl Iterator<Item = Option<&str>> {
+        self.headers.get_all(name).iter().map(|line| line.to_str().ok())
+    }
+
     pub async fn read_body(&self, body: Body) -> Result<Bytes, Refused> {
         let limited = Limited::new(body, BODY_MAX).collect();
         match tokio::time::timeout(BODY_TIMEOUT.to_std(), limited).await {

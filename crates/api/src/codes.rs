@@ -15,6 +15,11 @@ macro_rules! codes {
         impl Code {
             const ALL: &[Code] = &[$(Code::$code),*];
 
+            /// The code of that name, as the activity log keeps it.
+            pub fn named(name: &str) -> Option<Code> {
+                Code::ALL.iter().copied().find(|code| code.name() == name)
+            }
+
             pub fn name(self) -> &'static str {
                 match self {
                     $(Code::$code => stringify!($code),)*
@@ -37,10 +42,13 @@ codes! {
     CrossOriginRefused FORBIDDEN,
     InvalidAction NOT_FOUND,
     InvalidRequestContent BAD_REQUEST,
+    InvalidResourceNamespace NOT_FOUND,
     InvalidResourceType NOT_FOUND,
     KeeperUnavailable SERVICE_UNAVAILABLE,
     MethodNotAllowed METHOD_NOT_ALLOWED,
     MissingApiVersionParameter BAD_REQUEST,
+    OperationNotAllowed CONFLICT,
+    PropertyChangeNotAllowed BAD_REQUEST,
     RequestBodyTooLarge PAYLOAD_TOO_LARGE,
     RequestTimeout REQUEST_TIMEOUT,
     ResourceGroupNotFound NOT_FOUND,
@@ -54,6 +62,9 @@ codes! {
     DeviceMissing CONFLICT,
     DeviceUnsupported CONFLICT,
     OperationCanceled CONFLICT,
+
+    // What a device answered, in the activity log only: the operation goes on, and nobody waits for this answer.
+    DeviceFault BAD_GATEWAY,
 }
 
 pub(crate) fn status_of(rule: Rule) -> StatusCode {
@@ -61,6 +72,7 @@ pub(crate) fn status_of(rule: Rule) -> StatusCode {
         Rule::RequestExpired => StatusCode::SERVICE_UNAVAILABLE,
         Rule::MachineExists | Rule::OperationExists => StatusCode::NOT_FOUND,
         Rule::EvacuateUnavailable => StatusCode::BAD_REQUEST,
+        Rule::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         Rule::QueueFull => StatusCode::TOO_MANY_REQUESTS,
         Rule::ClusterRunning
         | Rule::ClusterConnected

@@ -72,14 +72,14 @@ fn render_keeper(name: &str, keeper: &KeeperWatch, now: Timestamp) -> Value {
 
 /// How old what is known of a cluster's machines is.
 pub(crate) fn render_looks(looks: &Looks, now: Timestamp) -> Value {
-    let age = |at: Option<Timestamp>| at.map(|at| now.since(at).as_millis() / 1_000);
-    json!({
-        "oldestAt": looks.oldest_at,
-        "oldestAgeSeconds": age(looks.oldest_at),
-        "newestAt": looks.newest_at,
-        "newestAgeSeconds": age(looks.newest_at),
-        "unseen": looks.unseen,
-    })
+    let mut rendered = json!({ "unseen": looks.unseen });
+    for (which, at) in [("oldest", looks.oldest_at), ("newest", looks.newest_at)] {
+        if let Some(at) = at {
+            rendered[format!("{which}At")] = json!(at);
+            rendered[format!("{which}AgeSeconds")] = json!(now.since(at).as_millis() / 1_000);
+        }
+    }
+    rendered
 }
 
 #[cfg(test)]

@@ -3,22 +3,29 @@
 //! A request that changes something is written to the store and waits there for its keeper's verdict; nothing here
 //! calls a keeper, and nothing here decides. Reads come from a cache that follows the store.
 
+mod activity;
 mod backup;
 mod cache;
 mod call;
 mod codes;
 mod cross_origin;
+mod fields;
 #[cfg(test)]
 mod fixtures;
 mod health;
 mod links;
 mod meters;
+mod openapi;
 mod operations;
 mod paging;
+mod precondition;
 mod process;
 mod reply;
 mod resources;
 mod route;
+#[cfg(test)]
+mod route_properties;
+mod schema;
 mod site_status;
 mod submit;
 
@@ -36,6 +43,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{Instrument, debug, field, info_span};
 
+pub use activity::rejections::{MAX_REJECTIONS_UNDER_WAY, Rejections};
 pub use cache::Cache;
 pub use call::{BODY_MAX, CALLER_HEADER};
 pub use codes::error_codes;
@@ -44,6 +52,7 @@ pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use process::{Exposition, Process};
 pub use submit::MAX_PENDING;
 
+use activity::rejections::Concern;
 use call::Call;
 use reply::{Refused, json_response};
 use route::{Kind, Route};
@@ -54,6 +63,7 @@ pub struct Api {
     pub clock: Arc<dyn Clock>,
     pub cache: Arc<Cache>,
     pub keepers: Keepers,
+    pub rejections: Arc<Rejections>,
     pub process: Process,
 }
 
@@ -83,7 +93,9 @@ async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
     let _answering = api.process.answering.token();
     let began = Instant::now();
     let (call, body) = Call::begin(request);
-    let route = call.check_sender().and_then(|()| Route::find(&call.method, &call.path));
+    let found = Route::find(&call.method, &call.path);
+    let concern = found.as_ref().ok().and_then(Concern::of);
+    let route = call.check_sender().and(found);
     let kind = route.as_ref().map_or_else(|_| "none".to_owned(), Route::kind_name);
     let span = info_span!(
         parent: None,
@@ -93,19 +105,28 @@ async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
         correlation_id = %call.correlation_id,
         status = field::Empty,
     );
-    let response = answer_route(&api, &call, route, body).instrument(span.clone()).await;
+    let response = answer_route(&api, &call, route, concern.as_ref(), body).instrument(span.clone()).await;
     span.record("status", response.status().as_u16());
     span.in_scope(|| debug!(status = response.status().as_u16(), took_ms = began.elapsed().as_millis(), "answered"));
     meters::count_request(&call.method, kind, response.status(), began);
     response
 }
 
-async fn answer_route(api: &Api, call: &Call, route: Result<Route, Refused>, body: axum::body::Body) -> Response {
+async fn answer_route(
+    api: &Api,
+    call: &Call,
+    route: Result<Route, Refused>,
+    concern: Option<&Concern>,
+    body: axum::body::Body,
+) -> Response {
     let result = match route {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
         Ok(route) => dispatch(api, call, route, body).await,
         Err(refused) => Err(refused),
     };
+    if let (Some(concern), Err(refused)) = (concern, &result) {
+        api.rejections.note(api, call, concern, refused);
+    }
     call.finish(result.unwrap_or_else(Refused::into_response))
 }
 
@@ -117,11 +138,26 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::Metrics => Ok(meters::show(api).await),
         Route::Subscriptions => Ok(resources::subscriptions::list(&view)),
         Route::Subscription { subscription } => resources::subscriptions::show(&view, &subscription),
+        Route::Tenants => Ok(resources::subscriptions::tenants()),
+        Route::ResourceGroups { subscription } => resources::groups::list(&view, call, &subscription),
+        Route::ResourceGroup { subscription, group } => resources::groups::show(&view, &subscription, &group),
+        Route::ResourceGroupExists { subscription, group } => resources::groups::exists(&view, &subscription, &group),
+        Route::Resources { subscription, group } => resources::generic::list(&view, call, &subscription, group.as_deref()),
+        Route::Providers { subscription } => resources::providers::list(&view, &subscription),
+        Route::Provider { subscription, namespace } => resources::providers::show(&view, &subscription, &namespace),
+        Route::ProviderOperations => Ok(resources::providers::operations()),
         Route::List { kind, subscription, group } => resources::list(&view, call, kind, &subscription, group.as_deref()),
         Route::Show { kind: Kind::Clusters, subscription, group, name } => resources::clusters::show(&view, &subscription, &group, &name),
         Route::Show { kind: Kind::Racks, subscription, group, name } => resources::racks::show(&view, &subscription, &group, &name),
         Route::Show { kind: Kind::Machines, subscription, group, name } => {
             resources::machines::show(&view, &subscription, &group, &name, api.clock.now())
+        }
+        Route::Update { how, subscription, group, name } => {
+            let body = call.read_body(body).await?;
+            resources::machine_update::update(api, call, how, &resources::Place { subscription, group, name }, &body).await
+        }
+        Route::Delete { subscription, group, name } => {
+            resources::machine_update::delete(&view, &resources::Place { subscription, group, name })
         }
         Route::Act { subscription, group, machine, verb } => {
             let body = call.read_body(body).await?;
@@ -129,6 +165,9 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         }
         Route::OperationStatus { id } => operations::status(&view, call, &id),
         Route::OperationResult { id } => operations::result(&view, call, &id),
+        Route::ActivityLog { subscription } => activity::list(api, call, &subscription).await,
+        Route::ActivityEntry { id } => activity::show(api, &id).await,
+        Route::OpenApi => Ok(json_response(StatusCode::OK, &openapi::document())),
         Route::SiteStatus => Ok(site_status::show(&view, &api.keepers, api.clock.now())),
         Route::Operations => operations::list(&view, call, api.clock.now()),
         Route::Operation { id } => operations::show(&view, &id, api.clock.now()),

@@ -9,9 +9,12 @@ pub(crate) const PROVIDER: &str = "Microsoft.NetworkCloud";
 /// The version that links carry. Clients send any; the newest they know is this.
 const LINK_API_VERSION: &str = "2026-07-01";
 
-fn id_of(cluster: &Cluster, kind: &str, name: &str) -> String {
-    let home = &cluster.home;
-    format!("/subscriptions/{}/resourceGroups/{}/providers/{PROVIDER}/{kind}/{name}", home.subscription, home.resource_group)
+pub(crate) fn resource_id(subscription: &str, group: &str, kind: &str, name: &str) -> String {
+    format!("/subscriptions/{subscription}/resourceGroups/{group}/providers/{PROVIDER}/{kind}/{name}")
+}
+
+pub(crate) fn id_of(cluster: &Cluster, kind: &str, name: &str) -> String {
+    resource_id(&cluster.home.subscription, &cluster.home.resource_group, kind, name)
 }
 
 pub(crate) fn cluster_id(cluster: &Cluster) -> String {

@@ -19,7 +19,7 @@ use crate::resources::machines::render_wait;
 use crate::submit::submit;
 
 /// An operation by its id, or by a beginning of it that fits no other.
-fn find(view: &View, id: &str) -> Result<(Arc<Operation>, Arc<Cluster>), Refused> {
+pub(crate) fn find(view: &View, id: &str) -> Result<(Arc<Operation>, Arc<Cluster>), Refused> {
     let id = id.to_ascii_lowercase();
     let exact = view.operations.get(&OperationId::new(id.as_str()));
     let mut matching = view
@@ -77,19 +77,18 @@ pub(crate) fn render_status(cluster: &Cluster, operation: &Operation) -> Value {
     if let Some(ended) = &operation.ended {
         body["endTime"] = json!(ended.at);
         if ended.result != OperationResult::Succeeded {
-            body["error"] = render_error(operation);
+            body["error"] = render_error(operation.machine.as_str(), ended);
         }
     }
     body
 }
 
-fn render_error(operation: &Operation) -> Value {
-    let Some(ended) = &operation.ended else { return Value::Null };
+pub(crate) fn render_error(machine: &str, ended: &Ended) -> Value {
     let details: Vec<Value> = ended.next.iter().map(|next| json!({ "code": "Next", "message": next })).collect();
-    json!({ "code": code_of(ended).name(), "message": ended.message, "target": operation.machine, "details": details })
+    json!({ "code": code_of(ended).name(), "message": ended.message, "target": machine, "details": details })
 }
 
-fn code_of(ended: &Ended) -> Code {
+pub(crate) fn code_of(ended: &Ended) -> Code {
     match ended.failure {
         Some(Failure::DeadlineExceeded) => Code::DeadlineExceeded,
         Some(Failure::DeviceUnsupported) => Code::DeviceUnsupported,

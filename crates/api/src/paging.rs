@@ -16,7 +16,7 @@ pub const PAGE_DEFAULT: usize = 100;
 pub const PAGE_MAX: usize = 1_000;
 
 /// Query parameters that say which list it is, and so go along to its next page.
-const CARRIED: [&str; 2] = ["api-version", "running"];
+const CARRIED: [&str; 3] = ["api-version", "running", "$filter"];
 
 /// What the client asked for.
 #[derive(Debug)]
@@ -39,6 +39,10 @@ impl Paging {
             },
         };
         Ok(Paging { top, token: call.query("$skipToken").map(str::to_owned) })
+    }
+
+    pub fn top(&self) -> usize {
+        self.top
     }
 
     /// The place after which the page begins, if it is not the first.
@@ -70,7 +74,7 @@ impl Paging {
         body
     }
 
-    fn next_link(&self, call: &Call, token: &str) -> String {
+    pub fn next_link(&self, call: &Call, token: &str) -> String {
         let carried = CARRIED.iter().filter_map(|name| Some(format!("{name}={}&", encode(call.query(name)?))));
         let carried: String = carried.collect();
         format!("{}{}?{carried}$top={}&$skipToken={}", call.origin(), call.path, self.top, encode(token))

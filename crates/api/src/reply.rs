@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use model::{Refusal, Rule, Span};
+use model::{ActivityError, Refusal, Rule, Span};
 use serde_json::{Value, json};
 
 use crate::codes::{Code, status_of};
@@ -19,6 +19,8 @@ pub(crate) struct Refused {
     refusal: Option<Box<Refusal>>,
     retry_after: Option<Span>,
     allow: Option<String>,
+    /// Whether the activity log tells of it: a keeper's refusal is there before it is answered.
+    is_logged: bool,
 }
 
 impl Refused {
@@ -28,12 +30,34 @@ impl Refused {
 
     /// Private, so that every code is either in the table of codes or a rule's.
     fn with(status: StatusCode, code: &'static str, message: String) -> Self {
-        Refused { status, code, message, target: None, refusal: None, retry_after: None, allow: None }
+        Refused { status, code, message, target: None, refusal: None, retry_after: None, allow: None, is_logged: false }
     }
 
     pub fn target(mut self, target: impl Into<String>) -> Self {
         self.target = Some(target.into());
         self
+    }
+
+    pub fn with_target(self, target: Option<String>) -> Self {
+        Refused { target, ..self }
+    }
+
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// This is, or comes with, an entry of the activity log.
+    pub fn in_log(self) -> Self {
+        Refused { is_logged: true, ..self }
+    }
+
+    pub fn is_logged(&self) -> bool {
+        self.is_logged
+    }
+
+    /// The same as the activity log keeps it.
+    pub fn logged(&self) -> ActivityError {
+        ActivityError::rejected(self.code, &self.message, self.target.as_deref())
     }
 
     pub fn retry_after(mut self, span: Span) -> Self {
@@ -52,7 +76,7 @@ impl Refused {
 
     pub fn method_not_allowed(method: &Method, allowed: &[&Method]) -> Self {
         let allow = allowed.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(", ");
-        let message = format!("{method} is not possible here; {allow} is");
+        let message = format!("{method} is not possible here; {allow} {}", if allowed.len() == 1 { "is" } else { "are" });
         Refused { allow: Some(allow), ..Refused::new(Code::MethodNotAllowed, message) }
     }
 
@@ -75,6 +99,7 @@ impl Refused {
         let rule = refusal.rule;
         Refused {
             refusal: Some(Box::new(refusal)),
+            is_logged: true,
             retry_after: matches!(rule, Rule::RequestExpired | Rule::QueueFull).then_some(RETRY_AFTER),
             ..Refused::with(status_of(rule), rule.code(), message).target(rule.name())
         }
@@ -129,6 +154,15 @@ pub(crate) fn json_response(status: StatusCode, body: &Value) -> Response {
     let mut response = Response::new(Body::from(body.to_string()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
+    response
+}
+
+/// A resource, with its `etag` as the header too.
+pub(crate) fn resource_response(status: StatusCode, resource: &Value) -> Response {
+    let mut response = json_response(status, resource);
+    if let Some(etag) = resource["etag"].as_str().and_then(|etag| HeaderValue::from_str(etag).ok()) {
+        response.headers_mut().insert(header::ETAG, etag);
+    }
     response
 }
 

@@ -3,6 +3,7 @@
 use http::Method;
 
 use crate::reply::Refused;
+use crate::resources::providers;
 
 /// What a request is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,16 +13,38 @@ pub(crate) enum Route {
     Metrics,
     Subscriptions,
     Subscription { subscription: String },
+    Tenants,
+    ResourceGroups { subscription: String },
+    ResourceGroup { subscription: String, group: String },
+    ResourceGroupExists { subscription: String, group: String },
+    Resources { subscription: String, group: Option<String> },
+    Providers { subscription: String },
+    Provider { subscription: String, namespace: String },
+    ProviderOperations,
     List { kind: Kind, subscription: String, group: Option<String> },
     Show { kind: Kind, subscription: String, group: String, name: String },
+    Update { how: Write, subscription: String, group: String, name: String },
+    Delete { subscription: String, group: String, name: String },
     Act { subscription: String, group: String, machine: String, verb: String },
     OperationStatus { id: String },
     OperationResult { id: String },
+    ActivityLog { subscription: String },
+    ActivityEntry { id: String },
+    OpenApi,
     SiteStatus,
     Operations,
     Operation { id: String },
     CancelOperation { id: String },
     Backup,
+}
+
+/// The two ways to write to a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Write {
+    /// PATCH: what is not named stays.
+    Part,
+    /// PUT: what is sent is all there is.
+    Whole,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +63,16 @@ impl Kind {
         }
     }
 
-    fn parse(text: &str) -> Option<Kind> {
+    /// The type as a resource names it.
+    pub fn full_type(self) -> &'static str {
+        match self {
+            Kind::Clusters => "Microsoft.NetworkCloud/clusters",
+            Kind::Racks => "Microsoft.NetworkCloud/racks",
+            Kind::Machines => "Microsoft.NetworkCloud/bareMetalMachines",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Kind> {
         [Kind::Clusters, Kind::Racks, Kind::Machines].into_iter().find(|kind| kind.arm_type().eq_ignore_ascii_case(text))
     }
 }
@@ -61,6 +93,19 @@ const TABLE: &[Row] = &[
     (Method::GET, "metrics", |_| Some(Route::Metrics)),
     (Method::GET, "subscriptions", |_| Some(Route::Subscriptions)),
     (Method::GET, "subscriptions/{}", |v| Some(Route::Subscription { subscription: owned(v[0]) })),
+    (Method::GET, "tenants", |_| Some(Route::Tenants)),
+    (Method::GET, "subscriptions/{}/resourcegroups", |v| Some(Route::ResourceGroups { subscription: owned(v[0]) })),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}", |v| Some(Route::ResourceGroup { subscription: owned(v[0]), group: owned(v[1]) })),
+    (Method::HEAD, "subscriptions/{}/resourcegroups/{}", |v| {
+        Some(Route::ResourceGroupExists { subscription: owned(v[0]), group: owned(v[1]) })
+    }),
+    (Method::GET, "subscriptions/{}/resources", |v| Some(Route::Resources { subscription: owned(v[0]), group: None })),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}/resources", |v| {
+        Some(Route::Resources { subscription: owned(v[0]), group: Some(owned(v[1])) })
+    }),
+    (Method::GET, "subscriptions/{}/providers", |v| Some(Route::Providers { subscription: owned(v[0]) })),
+    (Method::GET, "subscriptions/{}/providers/{}", |v| Some(Route::Provider { subscription: owned(v[0]), namespace: owned(v[1]) })),
+    (Method::GET, "providers/microsoft.networkcloud/operations", |_| Some(Route::ProviderOperations)),
     (Method::GET, "subscriptions/{}/providers/microsoft.networkcloud/{}", |v| {
         Some(Route::List { kind: Kind::parse(v[1])?, subscription: owned(v[0]), group: None })
     }),
@@ -69,6 +114,15 @@ const TABLE: &[Row] = &[
     }),
     (Method::GET, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/{}/{}", |v| {
         Some(Route::Show { kind: Kind::parse(v[2])?, subscription: owned(v[0]), group: owned(v[1]), name: owned(v[3]) })
+    }),
+    (Method::PATCH, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}", |v| {
+        Some(Route::Update { how: Write::Part, subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]) })
+    }),
+    (Method::PUT, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}", |v| {
+        Some(Route::Update { how: Write::Whole, subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]) })
+    }),
+    (Method::DELETE, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}", |v| {
+        Some(Route::Delete { subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]) })
     }),
     (Method::POST, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}/{}", |v| {
         Some(Route::Act { subscription: owned(v[0]), group: owned(v[1]), machine: owned(v[2]), verb: owned(v[3]) })
@@ -79,6 +133,11 @@ const TABLE: &[Row] = &[
     (Method::GET, "subscriptions/{}/providers/microsoft.networkcloud/locations/{}/operationresults/{}", |v| {
         Some(Route::OperationResult { id: owned(v[2]) })
     }),
+    (Method::GET, "subscriptions/{}/providers/microsoft.insights/eventtypes/management/values", |v| {
+        Some(Route::ActivityLog { subscription: owned(v[0]) })
+    }),
+    (Method::GET, "rackwright/v1/activity/{}", |v| Some(Route::ActivityEntry { id: owned(v[0]) })),
+    (Method::GET, "rackwright/v1/openapi.json", |_| Some(Route::OpenApi)),
     (Method::GET, "rackwright/v1/status", |_| Some(Route::SiteStatus)),
     (Method::GET, "rackwright/v1/operations", |_| Some(Route::Operations)),
     (Method::GET, "rackwright/v1/operations/{}", |v| Some(Route::Operation { id: owned(v[0]) })),
@@ -94,10 +153,12 @@ impl Route {
             Route::Health
                 | Route::Ready
                 | Route::Metrics
+                | Route::OpenApi
                 | Route::SiteStatus
                 | Route::Operations
                 | Route::Operation { .. }
                 | Route::CancelOperation { .. }
+                | Route::ActivityEntry { .. }
                 | Route::Backup
         )
     }
@@ -119,7 +180,16 @@ impl Route {
             }
             allowed.push(row_method);
         }
-        if allowed.is_empty() { Err(Refused::no_such_path(path)) } else { Err(Refused::method_not_allowed(method, &allowed)) }
+        if allowed.is_empty() { Err(nothing_at(path, &segments)) } else { Err(Refused::method_not_allowed(method, &allowed)) }
+    }
+}
+
+/// A path that leads nowhere, with what is wrong about its provider if it names one.
+fn nothing_at(path: &str, segments: &[&str]) -> Refused {
+    let named = segments.iter().rposition(|segment| segment.eq_ignore_ascii_case("providers")).and_then(|at| segments.get(at + 1));
+    match named {
+        Some(namespace) if providers::find(namespace).is_none() => providers::unknown(namespace),
+        _ => Refused::no_such_path(path),
     }
 }
 
@@ -134,6 +204,18 @@ fn matched<'a>(pattern: &str, segments: &[&'a str]) -> Option<Vec<&'a str>> {
         }
     }
     parts.next().is_none().then_some(values)
+}
+
+/// The rows, for tests that hold something against all of them.
+#[cfg(test)]
+pub(crate) fn rows() -> impl Iterator<Item = (&'static Method, &'static str)> {
+    TABLE.iter().map(|(method, pattern, _)| (method, *pattern))
+}
+
+#[cfg(test)]
+pub(crate) fn fits(pattern: &str, path: &str) -> bool {
+    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    matched(pattern, &segments).is_some()
 }
 
 #[cfg(test)]

@@ -23,7 +23,9 @@ pub(crate) fn show(view: &View, keepers: &Keepers, now: Timestamp) -> Response {
             let keeper = keepers.get(&cluster.document.name);
             rendered["keeper"] = render_keeper(keeper);
             // How old what is shown may be.
-            rendered["lastKnown"] = keeper.map_or(Value::Null, |keeper| health::render_looks(&keeper.footing.borrow().looks, now));
+            if let Some(keeper) = keeper {
+                rendered["lastKnown"] = health::render_looks(&keeper.footing.borrow().looks, now);
+            }
             rendered
         })
         .collect();

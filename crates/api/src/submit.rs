@@ -7,6 +7,7 @@ use tracing::{Instrument, error, info_span};
 use uuid::Uuid;
 
 use crate::Api;
+use crate::activity::rejections;
 use crate::call::Call;
 use crate::codes::Code;
 use crate::reply::{RETRY_AFTER, Refused};
@@ -74,12 +75,12 @@ async fn wait_for_verdict(api: &Api, id: &RequestId) -> Option<Verdict> {
 
 /// Takes a request back that nobody has judged in time, so that nobody ever does. A verdict that came first counts.
 async fn withdraw(api: &Api, request: &Request, key: &str, revision: Revision) -> Result<Verdict, Refused> {
-    let withdrawal = Commit::default().expect(key, Expected::At(revision)).delete(key);
+    let message = format!("no keeper of cluster `{}` answered in time; the request was not carried out", request.cluster);
+    let unavailable = Refused::new(Code::KeeperUnavailable, message).retry_after(RETRY_AFTER);
+    let mut withdrawal = Commit::default().expect(key, Expected::At(revision)).delete(key);
+    withdrawal.records.extend(rejections::withdrawn(&api.cache.view(), request, &unavailable));
     match api.store.commit(withdrawal).await {
-        Ok(_) => {
-            let message = format!("no keeper of cluster `{}` answered in time; the request was not carried out", request.cluster);
-            Err(Refused::new(Code::KeeperUnavailable, message).retry_after(RETRY_AFTER))
-        }
+        Ok(_) => Err(unavailable.in_log()),
         Err(StoreError::Conflict { .. }) => load_verdict(api, key).await,
         Err(problem) => {
             error!(error = %problem, "a request that nobody judged could not be taken back");
@@ -110,15 +111,22 @@ fn outcome_unknown(what: &str) -> Refused {
     Refused::new(Code::StoreUnavailable, message).retry_after(RETRY_AFTER)
 }
 
-/// Equal for the same caller, client request id, path, acceptance of an outage, and body: what decides what is done.
-///
-/// Only POST gets here, and `api-version` is never compared, so that neither is part of it.
+/// Equal for the same caller, client request id, method, path, acceptance of an outage, preconditions, and body: what
+/// decides what is done. `api-version` is never compared, and so it is no part of it.
 fn request_key(call: &Call, body: &[u8]) -> Option<RequestKey> {
     let client_request_id = call.client_request_id()?;
     let mut hash = Sha256::new();
     let path = call.path.to_ascii_lowercase();
     let outage = call.query("acceptControlPlaneOutage").unwrap_or_default();
-    for part in [call.caller().as_bytes(), client_request_id.as_bytes(), path.as_bytes(), outage.as_bytes(), body] {
+    let conditions: Vec<&str> = ["if-match", "if-none-match"]
+        .into_iter()
+        .flat_map(|name| call.header_lines(name).chain([None]))
+        .map(Option::unwrap_or_default)
+        .collect();
+    let conditions = conditions.join("\n");
+    let caller = call.caller();
+    let parts = [&caller, &client_request_id, call.method.as_str(), &path, outage, &conditions];
+    for part in parts.into_iter().map(str::as_bytes).chain([body]) {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     }

@@ -7,7 +7,7 @@ use plan::{Enrolment, Plan, Snapshot, Stored, Visit, invariants};
 use serde::Serialize;
 use store::{Commit, Expected, Fence, Revision, SharedStore};
 
-use crate::enroll::{decode, encode};
+use crate::enroll::{decode, encode, record_of};
 use crate::{Keeper, KeeperError};
 
 #[derive(Debug)]
@@ -183,11 +183,13 @@ impl Books {
         self.mark_all();
     }
 
-    /// The commit of a plan's changes: fenced, and with the revisions we believe in.
-    pub fn commit_of(&self, plan: &Plan, fence: Fence) -> Commit {
+    /// The commit of a plan's changes and of what the activity log says of them: fenced, and with the revisions we
+    /// believe in.
+    pub fn commit_of(&self, plan: &Plan, now: Timestamp, fence: Fence) -> Commit {
         let cluster = &self.snapshot.cluster.name;
         let changes = &plan.changes;
         let mut commit = Commit::default().fenced(fence);
+        commit.records = plan::chronicle(&self.snapshot, plan, now).iter().map(record_of).collect();
         if let Some(document) = &changes.cluster {
             commit = self.put(commit, keys::cluster(cluster), document);
         }

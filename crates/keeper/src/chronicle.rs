@@ -64,8 +64,10 @@ fn note_refusal(request: &Request) {
     let Some(Verdict::Refused { refusal }) = &request.verdict else { return };
     meters::count_refused(refusal.rule);
     let machine = match &request.ask {
-        Ask::Act { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } => Some(field::display(machine)),
-        _ => None,
+        Ask::Act { machine, .. } | Ask::Update { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } => {
+            Some(field::display(machine))
+        }
+        Ask::Cancel { .. } => None,
     };
     info!(
         cluster = %request.cluster,

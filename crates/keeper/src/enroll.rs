@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::{Clock, ClusterName, Operation, Site, keys};
+use model::{Activity, Clock, ClusterName, Operation, Site, Timestamp, keys};
 use plan::{Enrolment, Stored};
 use serde::de::DeserializeOwned;
-use store::{Commit, Document, Expected, Revision, SharedStore};
+use store::{Commit, Document, Expected, NewRecord, Revision, SharedStore};
 
 use crate::KeeperError;
 
@@ -30,9 +30,10 @@ pub async fn enroll_site(store: &SharedStore, clock: &dyn Clock, site: &Site) ->
             stored.running.insert(operation.machine, operation.id);
         }
     }
-    let judged = plan::enroll(&stored, site, clock.now());
+    let now = clock.now();
+    let judged = plan::enroll(&stored, site, now);
     let enrolment = judged.map_err(|objections| KeeperError::Objections { cluster: site.cluster.clone(), objections })?;
-    let commit = commit_of(&enrolment, site, &revisions);
+    let commit = commit_of(&stored, site, &enrolment, &revisions, now);
     if !commit.writes.is_empty() {
         store.commit(commit).await.map_err(failed)?;
     }
@@ -55,7 +56,13 @@ pub(crate) async fn load_racks(
 }
 
 /// A keeper may be at work on these documents: what was written since we read them is not overwritten.
-pub(crate) fn commit_of(enrolment: &Enrolment, site: &Site, revisions: &BTreeMap<String, Revision>) -> Commit {
+pub(crate) fn commit_of(
+    stored: &Stored,
+    site: &Site,
+    enrolment: &Enrolment,
+    revisions: &BTreeMap<String, Revision>,
+    now: Timestamp,
+) -> Commit {
     let cluster = &site.cluster;
     let mut writes: Vec<(String, Option<Vec<u8>>)> = Vec::new();
     writes.extend(enrolment.cluster.iter().map(|document| (keys::cluster(cluster), Some(encode(document)))));
@@ -63,7 +70,8 @@ pub(crate) fn commit_of(enrolment: &Enrolment, site: &Site, revisions: &BTreeMap
     writes.extend(enrolment.machines.iter().map(|(name, machine)| (keys::machine(cluster, name), Some(encode(machine)))));
     writes.extend(enrolment.forgotten_racks.iter().map(|name| (keys::rack(cluster, name), None)));
     writes.extend(enrolment.forgotten_machines.iter().map(|name| (keys::machine(cluster, name), None)));
-    let mut commit = Commit::default();
+    let records = plan::chronicle_enrolment(stored, site, enrolment, now).iter().map(record_of).collect();
+    let mut commit = Commit { records, ..Commit::default() };
     for (key, value) in writes {
         let expected = revisions.get(&key).map_or(Expected::Absent, |revision| Expected::At(*revision));
         commit = commit.expect(key.clone(), expected);
@@ -77,6 +85,11 @@ pub(crate) fn commit_of(enrolment: &Enrolment, site: &Site, revisions: &BTreeMap
 
 pub(crate) fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, KeeperError> {
     serde_json::from_slice(&document.value).map_err(|source| KeeperError::Unreadable { key: document.key.clone(), source })
+}
+
+/// An entry of the activity log as the store keeps it.
+pub(crate) fn record_of(activity: &Activity) -> NewRecord {
+    NewRecord { labels: activity.labels(), value: encode(activity).into() }
 }
 
 pub(crate) fn encode(document: &impl serde::Serialize) -> Vec<u8> {

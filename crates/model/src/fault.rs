@@ -81,7 +81,7 @@ pub fn shortened(words: &str) -> String {
 }
 
 /// One line without control characters, which could colour a terminal or forge a line of a log, and not too long.
-fn cleaned(words: &str, limit: usize) -> String {
+pub(crate) fn cleaned(words: &str, limit: usize) -> String {
     let one_line = words.split_whitespace().collect::<Vec<_>>().join(" ");
     let one_line: String = one_line.chars().filter(|c| !c.is_control()).collect();
     if one_line.chars().count() <= limit {

@@ -1,5 +1,6 @@
 //! The nouns of Rackwright. Pure: no I/O, no clock, no randomness.
 
+mod activity;
 mod cluster;
 mod endpoint;
 mod fault;
@@ -20,13 +21,20 @@ mod site;
 mod time;
 mod wait;
 
+pub use activity::{
+    ACTIVITY_FORMAT, ACTIVITY_TEXT_MAX, ACTIVITY_VERB_MAX, Activity, ActivityError, ActivityKind, ActivityStatus, DescriptionChange,
+    HoldChange, OURSELVES, Part, PartKind, Subject, labels,
+};
 pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
 pub use endpoint::Endpoint;
 pub use fault::{DETAIL_LIMIT, Delivery, Fault, FaultClass, MESSAGE_LIMIT, shortened};
 pub use hold::{Hold, HoldOwner};
 pub use keeper_state::{Footing, HeldLease, KeeperState, Looks};
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
-pub use machine::{Answer, DesiredPower, Hardware, LastSeen, Machine, ManagedAgain, Management, NodeAsk, Observation, Provisioning, Role};
+pub use machine::{
+    Answer, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, ManagedAgain, Management, Modified, NodeAsk, Observation,
+    Provisioning, Role,
+};
 pub use meter::{Meter, MeterKind};
 pub use name::{ClusterName, CorrelationId, InvalidName, MachineName, NAME_MAX, OperationId, RackName, RequestId, RequestKey, natural_cmp};
 pub use observation::{Contact, NodeProblem, NodeSeen, Power, PowerRequest, ProblemKind, Readiness, Seen};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::hold::Hold;
-use crate::name::{ClusterName, MachineName, OperationId, RackName};
+use crate::name::{ClusterName, MachineName, OperationId, RackName, RequestKey};
 use crate::observation::{Contact, NodeSeen, Power, Readiness, Seen};
 use crate::operation::DeviceAsk;
 use crate::secret::SecretRef;
@@ -24,6 +24,13 @@ pub struct Machine {
     /// `machineDetails`: free text of the site's people.
     #[serde(default)]
     pub details: String,
+    /// Counts the changes of what clients can write, tags and details; it is their ETag. What is observed or decided
+    /// about the machine does not count, so that it is no conflict for whoever writes.
+    #[serde(default = "first_edition")]
+    pub edition: u64,
+    /// The latest write of a client, whether or not it changed anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Modified>,
     pub role: Role,
     pub provisioning: Provisioning,
     /// Whether the machine should be powered; a person's power-off is the only thing that says otherwise.
@@ -41,6 +48,23 @@ pub struct Machine {
     /// What is being waited for, so that "why is nothing happening?" always has an answer.
     #[serde(default)]
     pub waits: Vec<Wait>,
+}
+
+/// The edition of a machine that no client has written to.
+pub const FIRST_EDITION: u64 = 1;
+
+fn first_edition() -> u64 {
+    FIRST_EDITION
+}
+
+/// Who wrote, when, and by which request: the same request sent again changes nothing more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Modified {
+    pub by: String,
+    pub at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_key: Option<RequestKey>,
 }
 
 /// What stands in the rack.

@@ -39,6 +39,8 @@ pub enum Rule {
     OperationExists,
     /// The operation has already ended.
     OperationRunning,
+    /// The machine is no longer the edition that the request is meant for.
+    PreconditionFailed,
     /// Too many operations are running in this cluster.
     QueueFull,
 }
@@ -62,6 +64,7 @@ impl Rule {
             Rule::HeldByOperation => "held-by-operation",
             Rule::OperationExists => "operation-exists",
             Rule::OperationRunning => "operation-running",
+            Rule::PreconditionFailed => "precondition-failed",
             Rule::QueueFull => "queue-full",
         }
     }
@@ -84,11 +87,12 @@ impl Rule {
             Rule::HeldByOperation => "HeldByOperation",
             Rule::OperationExists => "OperationExists",
             Rule::OperationRunning => "OperationRunning",
+            Rule::PreconditionFailed => "PreconditionFailed",
             Rule::QueueFull => "QueueFull",
         }
     }
 
-    pub const ALL: [Rule; 16] = [
+    pub const ALL: [Rule; 17] = [
         Rule::RequestExpired,
         Rule::ClusterRunning,
         Rule::ClusterConnected,
@@ -104,6 +108,7 @@ impl Rule {
         Rule::HeldByOperation,
         Rule::OperationExists,
         Rule::OperationRunning,
+        Rule::PreconditionFailed,
         Rule::QueueFull,
     ];
 }

@@ -1,5 +1,7 @@
 //! A request as it lies in the store between the API that took it and the keeper that judges it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RequestId, RequestKey};
@@ -34,10 +36,43 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Ask {
-    Act { machine: MachineName, action: Action, outage: Outage },
-    Cancel { operation: OperationId },
-    Unmanage { machine: MachineName, reason: String },
-    Manage { machine: MachineName, reason: String },
+    Act {
+        machine: MachineName,
+        action: Action,
+        outage: Outage,
+    },
+    Cancel {
+        operation: OperationId,
+    },
+    Unmanage {
+        machine: MachineName,
+        reason: String,
+    },
+    Manage {
+        machine: MachineName,
+        reason: String,
+    },
+    /// Writes what clients can write of a machine. What is `None` stays as it is; an edition that is given must be the
+    /// machine's own at that moment.
+    Update {
+        machine: MachineName,
+        tags: Option<BTreeMap<String, String>>,
+        details: Option<String>,
+        edition: Option<u64>,
+    },
+}
+
+impl Ask {
+    /// The last word of what it is called in the activity log: that of the ARM action.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Ask::Act { action, .. } => action.verb(),
+            Ask::Cancel { .. } => "cancel",
+            Ask::Unmanage { .. } => "unmanage",
+            Ask::Manage { .. } => "manage",
+            Ask::Update { .. } => "write",
+        }
+    }
 }
 
 /// Whether the caller accepts that the control plane goes away: the one exception to the quorum rules.

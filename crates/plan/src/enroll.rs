@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Cluster, ClusterStatus, Connection, DesiredPower, LastSeen, Machine, MachineName, Management, OperationId, Provisioning, Rack,
-    RackName, Site, SiteMachine, Standing, Timestamp,
+    Cluster, ClusterStatus, Connection, DesiredPower, FIRST_EDITION, LastSeen, Machine, MachineName, Management, OperationId, Provisioning,
+    Rack, RackName, Site, SiteMachine, Standing, Timestamp,
 };
 
 use crate::objection::{self, Busy, Objection};
@@ -125,6 +125,8 @@ fn describe_machine(before: Option<&Machine>, described: &SiteMachine, site: &Si
         tags: BTreeMap::new(),
         created_at: now,
         details: String::new(),
+        edition: FIRST_EDITION,
+        modified: None,
         role: described.role,
         provisioning,
         desired_power,

@@ -5,6 +5,7 @@
 
 mod asking;
 mod cadence;
+mod chronicle;
 mod contact;
 mod control_plane;
 mod converge;
@@ -26,6 +27,7 @@ mod requests;
 mod sight;
 mod snapshot;
 mod sweep;
+mod update;
 mod words;
 
 use std::collections::BTreeSet;
@@ -33,6 +35,7 @@ use std::collections::BTreeSet;
 use model::{MachineName, Timestamp};
 
 pub use cadence::{Ear, backoff, bmc_pause, may_be_hastened, next_poll, poll_after_event, retry_at, should_listen};
+pub use chronicle::{chronicle, chronicle_enrolment};
 pub use draft::{Changes, Plan, Step};
 pub use enroll::{Enrolment, Stored, enroll};
 pub use fault::{Reaction, react, speaks_of_the_line};
@@ -44,6 +47,7 @@ pub use progress::{Progress, StepProgress, StepStatus, progress_of};
 pub use readiness::{Lack, Life, StoreSight, Vitals, readiness};
 pub use redescribe::{Difference, redescribe};
 pub use snapshot::Snapshot;
+pub use update::{DETAILS_MAX, Flaw, TAG_NAME_MAX, TAG_VALUE_MAX, TAGS_MAX, check_details, check_tags, precondition_failed};
 pub use words::{ProvisioningState, RackStatus, cluster_message, machine_message, problems, provisioning_state, rack_status};
 
 use draft::Draft;

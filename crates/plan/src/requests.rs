@@ -10,6 +10,7 @@ use model::{
 
 use crate::draft::Draft;
 use crate::guard::{Guarded, being_done, unmanaged_by, wait_or_cancel};
+use crate::update::update;
 
 /// Judges every request without a verdict; returns the machines that this touched.
 pub(crate) fn plan_requests(draft: &mut Draft, now: Timestamp) -> BTreeSet<MachineName> {
@@ -54,6 +55,11 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
         Ask::Manage { machine, reason } => {
             manage(draft, machine, &request.caller, reason, now)?;
             touched.insert(machine.clone());
+            Ok(Verdict::Done)
+        }
+        Ask::Update { machine, tags, details, edition } => {
+            let updated = update(find_machine(draft, machine)?, request, tags.as_ref(), details.as_deref(), *edition, now)?;
+            draft.save_machine(updated);
             Ok(Verdict::Done)
         }
     }

@@ -92,7 +92,13 @@ pub enum ProvisioningState {
     Provisioning,
 }
 
-pub fn provisioning_state(latest: Option<&Operation>) -> ProvisioningState {
+/// A client's write that was done since says that all is well again, as it does in Azure; what failed stays in the
+/// machine's action states.
+pub fn provisioning_state(machine: &Machine, latest: Option<&Operation>) -> ProvisioningState {
+    let ended = latest.and_then(|operation| operation.ended.as_ref());
+    if ended.is_some_and(|ended| machine.modified.as_ref().is_some_and(|modified| modified.at >= ended.at)) {
+        return ProvisioningState::Succeeded;
+    }
     match latest.map(|operation| operation.ended.as_ref().map(|ended| ended.result)) {
         None | Some(Some(OperationResult::Succeeded)) => ProvisioningState::Succeeded,
         Some(None) => ProvisioningState::Provisioning,

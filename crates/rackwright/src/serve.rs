@@ -155,7 +155,7 @@ impl ControlPlane {
         plane.faces.spawn(notify::stay_alive(stages.keeping.clone()));
         plane.faces.spawn(stopping::in_order(shutdown.clone(), stop_delay, process.answering.clone(), stages.clone()));
         let keepers = Arc::new(std::mem::take(&mut plane.keeper_watches));
-        let router = api::router(api::Api { store, clock, cache, keepers, process });
+        let router = api::router(api::Api { store, clock, cache, keepers, rejections: Arc::default(), process });
         plane.faces.spawn(async move {
             let served = axum::serve(listener, router).with_graceful_shutdown(stages.listening.cancelled_owned()).await;
             if let Err(error) = served {

@@ -1,5 +1,5 @@
 //! For real: the running control plane is killed with SIGKILL fifty times in the middle of two hundred restarts, on SQLite,
-//! against a simulated world in a process of its own. The BMCs' own logs are the witness.
+//! against a simulated world in a process of its own. The BMCs' own logs are the witness, and the activity log agrees.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -180,7 +180,25 @@ async fn finish_and_judge(site: &Site, operations: &BTreeMap<String, String>, ki
         interrupted += usize::from(crashes > 0);
         judge_witness(machine, &site.witness(machine).await, crashes);
     }
+    judge_log(site, operations).await;
     assert!(interrupted >= 100, "only {interrupted} restarts were interrupted: the test tests too little");
+}
+
+/// The activity log, written with each commit, has every end once, however often the writer was killed.
+async fn judge_log(site: &Site, operations: &BTreeMap<String, String>) {
+    let mut ends: BTreeMap<String, usize> = BTreeMap::new();
+    let path = "/subscriptions/00000000-0000-4000-8000-000000000001/providers/Microsoft.Insights/eventtypes/management/values";
+    let mut next = format!("{path}?api-version=1&$top=1000&$filter=caller%20eq%20'anonymous'%20and%20status%20eq%20'Succeeded'");
+    loop {
+        let page = site.get(&next).await.expect("the log is read");
+        for event in page["value"].as_array().expect("a page has entries") {
+            *ends.entry(event["operationId"].as_str().expect("an id").to_owned()).or_default() += 1;
+        }
+        let Some(link) = page["nextLink"].as_str() else { break };
+        next = link.strip_prefix(&site.origin).expect("a link leads back").to_owned();
+    }
+    let expected: BTreeMap<String, usize> = operations.values().map(|id| (id.clone(), 1)).collect();
+    assert_eq!(ends, expected);
 }
 
 /// Exactly one power cycle, and at most one repeated request per crash.

@@ -139,6 +139,7 @@ impl House {
             clock: self.clock.clone(),
             cache,
             keepers: Arc::new(self.keepers()),
+            rejections: Arc::default(),
             process: api::Process::default(),
         });
     }
@@ -241,11 +242,16 @@ impl House {
     }
 
     pub async fn call_with(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+        self.send(method, path, headers, body.as_bytes().to_vec()).await
+    }
+
+    /// The same with a body that need not be text.
+    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Reply {
         let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(Body::from(body.to_owned())).expect("the test's request is well formed");
+        let request = request.body(Body::from(body)).expect("the test's request is well formed");
         let response = self.api.clone().oneshot(request).await.expect("the API always answers");
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.expect("the API's body is whole").to_bytes();

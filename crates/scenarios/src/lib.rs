@@ -3,7 +3,9 @@
 //! A story is a text of commands with a golden transcript; `story` tells the language.
 
 mod house;
+mod log;
 mod story;
 
 pub use house::{House, Reply, SUBSCRIPTION, machine_path};
+pub use log::{about, line, refusals};
 pub use story::tell;

@@ -13,10 +13,13 @@
 //! kubectl uncordon rack1compute01     somebody uses another tool
 //! by hand power-on rack1compute01     somebody presses the button
 //! alice cancel                        cancel the latest operation
+//! alice update rack1compute01 row=7 details=slow-fan if-match="3"
+//!                                     write tags and details; `if-match` is the ETag it is meant for
 //! crash, start                        the control plane dies; it starts again
 //! fault bmc-slow rack1compute01 for 10m ms=8000
 //!                                     something breaks; the words are those of `rackwright sim fault add`
 //! clear fault bmc-slow rack1compute01 it is mended
+//! log of rack1compute01               what the activity log says of the machine; `log of failures` is what has failed
 //! ```
 
 use std::collections::BTreeMap;
@@ -28,6 +31,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::house::{House, machine_path};
+use crate::log::{about, line, refusals};
 
 /// A story must come to an end: an operation that runs longer than any deadline is stuck.
 const PATIENCE: Duration = Duration::from_secs(3 * 3600);
@@ -37,6 +41,8 @@ struct Teller {
     transcript: String,
     /// Ids are random; the story calls them op1, op2 … in the order of their appearance.
     operations: Vec<String>,
+    /// Requests about a machine that there is, and that were refused.
+    refused: usize,
 }
 
 /// Plays a story and returns its transcript.
@@ -46,12 +52,16 @@ pub async fn tell(story: &str) -> String {
     let words: Vec<&str> = setting.split_whitespace().collect();
     let ["site", racks, "racks", "of", machines] = words[..] else { panic!("`{setting}` is not `site R racks of M`") };
     let house = House::build(number(racks), number(machines)).await;
-    let mut teller = Teller { house, transcript: String::new(), operations: Vec::new() };
+    let mut teller = Teller { house, transcript: String::new(), operations: Vec::new(), refused: 0 };
     for line in lines {
         teller.say(&format!("> {line}"));
         teller.play(line).await;
     }
-    let Teller { house, transcript, operations } = teller;
+    let Teller { mut house, transcript, operations, refused } = teller;
+    // Whatever happened, it is in the log; the control plane may be dead, but its store is there.
+    house.start_api_only().await;
+    house.settle().await;
+    assert_eq!(refusals(&house.check_log().await), refused, "every refusal is told once:\n{transcript}");
     house.close().await;
     nicknamed(transcript, &operations)
 }
@@ -81,6 +91,8 @@ impl Teller {
             ["after", span] => tokio::time::sleep(duration(span)).await,
             ["look", "at", "operation"] => self.look_at_operation().await,
             ["look", "at", machine] => self.look_at(machine).await,
+            ["log", "of", "failures"] => self.log("status eq 'Failed'").await,
+            ["log", "of", machine] => self.log(&about(machine)).await,
             ["status"] => self.status().await,
             ["bmc", "log", "of", machine] => self.bmc_log(machine),
             ["kubectl", verb, machine] => self.kubectl(verb, machine).await,
@@ -93,6 +105,7 @@ impl Teller {
                 self.house.settle().await;
             }
             [caller, "cancel"] => self.cancel(caller).await,
+            [caller, "update", machine, ref words @ ..] => self.update(caller, machine, words).await,
             [caller, verb, machine, ref flags @ ..] => self.ask(caller, verb, machine, flags).await,
             _ => panic!("`{line}` is not in the language"),
         }
@@ -122,8 +135,27 @@ impl Teller {
         }
     }
 
+    async fn update(&mut self, caller: &str, machine: &str, words: &[&str]) {
+        let (mut headers, mut body) = (vec![("x-ms-client-principal-name", caller)], json!({}));
+        for word in words {
+            match word.split_once('=').unwrap_or_else(|| panic!("`{word}` is not `what=value`")) {
+                ("details", text) => body["properties"]["machineDetails"] = json!(text),
+                ("if-match", etag) => headers.push(("if-match", etag)),
+                (tag, value) => body["tags"][tag] = json!(value),
+            }
+        }
+        let path = format!("{}?api-version=1", machine_path(machine));
+        let reply = self.house.call_with(Method::PATCH, &path, &headers, &body.to_string()).await;
+        if !reply.status.is_success() {
+            return self.refused(reply.status.as_u16(), &reply.body);
+        }
+        let (etag, tags, details) = (&reply.body["etag"], &reply.body["tags"], &reply.body["properties"]["machineDetails"]);
+        self.say(&format!("  {} etag {} tags {tags} details {details}", reply.status.as_u16(), text(etag)));
+    }
+
     fn refused(&mut self, status: u16, body: &Value) {
         let error = &body["error"];
+        self.refused += usize::from(error["code"] != "ResourceNotFound");
         let info = &error["additionalInfo"][0]["info"];
         self.say(&format!("  {status} {}", text(&error["code"])));
         match info["rule"].as_str() {
@@ -241,6 +273,12 @@ impl Teller {
         self.say(&format!("    machines: {}", counts.join(", ")));
         for wait in cluster["waits"].as_array().into_iter().flatten() {
             self.waits(&json!([wait]), &format!("    {} ", text(&wait["machine"])));
+        }
+    }
+
+    async fn log(&mut self, filter: &str) {
+        for event in self.house.log(filter).await {
+            self.say(&format!("  {}", line(&event)));
         }
     }
 

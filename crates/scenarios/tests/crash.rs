@@ -1,5 +1,5 @@
 //! The control plane dies at every commit of every operation kind, before the commit is durable or after it, and starts
-//! again: the operation ends the same, and the BMC has witnessed the same.
+//! again: the operation ends the same, the BMC has witnessed the same, and the activity log tells each thing once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use async_trait::async_trait;
 use http::Method;
 use model::Span;
-use scenarios::{House, machine_path};
+use scenarios::{House, Reply, machine_path};
 use store::{Commit, Document, Lease, Listing, Revision, SharedStore, Store, StoreError, Watch};
 use tokio::sync::Notify;
 
@@ -64,6 +64,14 @@ impl Store for Mortal {
 
     async fn history(&self, prefix: &str, limit: usize) -> Result<Vec<store::Change>, StoreError> {
         self.inner.history(prefix, limit).await
+    }
+
+    async fn read_log(&self, query: store::LogQuery) -> Result<Vec<store::Record>, StoreError> {
+        self.inner.read_log(query).await
+    }
+
+    async fn wait_for_record(&self, after: store::RecordPlace) -> Result<(), StoreError> {
+        self.inner.wait_for_record(after).await
     }
 
     async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError> {
@@ -191,6 +199,7 @@ async fn run(kind: Kind, crash: Option<(i64, Moment)>) -> Option<Ending> {
 
 async fn ending_of(house: &House, id: &str, resets_before: u64, crashed: bool) -> Ending {
     tokio::time::sleep(std::time::Duration::from_secs(600)).await;
+    house.check_log().await;
     let operation = house.operation(id).await;
     let machine = house.machine(MACHINE).await;
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().replace(id, "op").replace(&id[..8], "op");
@@ -212,6 +221,54 @@ async fn ending_of(house: &House, id: &str, resets_before: u64, crashed: bool) -
 
 fn is_power(ask: &serde_json::Value) -> bool {
     matches!(ask.as_str(), Some("gracefulOff" | "forceOff" | "powerOn"))
+}
+
+/// A house whose control plane dies at the n-th commit.
+async fn mortal_house(position: i64, moment: Moment, died: Arc<Notify>) -> House {
+    let mut house = House::build(1, 4).await;
+    house.crash().await;
+    let mortal = Mortal { inner: house.store.clone(), commits_left: AtomicI64::new(position), moment, died };
+    house.start_control_plane_on(Arc::new(mortal)).await;
+    house.settle().await;
+    house
+}
+
+/// The same write, as somebody sends it who must not overwrite what another wrote.
+async fn write_a_note(house: &House) -> Reply {
+    let path = format!("{}?api-version=1", machine_path(MACHINE));
+    let headers = [("x-ms-client-request-id", "the-same-request"), ("if-match", "\"1\"")];
+    house.call_with(Method::PATCH, &path, &headers, r#"{"tags":{"row":"7"},"properties":{"machineDetails":"slow fan"}}"#).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_note_is_written_once_wherever_the_control_plane_dies() {
+    let mut crashes = 0;
+    for moment in [Moment::Before, Moment::After] {
+        for position in 1.. {
+            let died = Arc::new(Notify::new());
+            let mut house = mortal_house(position, moment, died.clone()).await;
+            let finished = tokio::select! {
+                biased;
+                () = died.notified() => None,
+                reply = write_a_note(&house) => Some(reply),
+            };
+            if finished.is_some() {
+                house.close().await;
+                break;
+            }
+            crashes += 1;
+            house.crash().await;
+            house.start_control_plane().await;
+            house.settle().await;
+            let again = write_a_note(&house).await;
+            assert_eq!(again.status, 200, "crashed {moment:?} commit {position}: {}", again.body);
+            assert_eq!((&again.body["etag"], &again.body["tags"]["row"]), (&"\"2\"".into(), &"7".into()));
+            assert_eq!(again.body["properties"]["machineDetails"], "slow fan");
+            assert_eq!(house.machine(MACHINE).await["etag"], "\"2\"");
+            house.close().await;
+        }
+    }
+    assert!(crashes >= 2, "it was crashed at only {crashes} positions");
 }
 
 #[tokio::test(start_paused = true)]

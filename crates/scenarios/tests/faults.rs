@@ -265,7 +265,7 @@ fn every_fault_is_documented_as_it_is() {
         .collect();
     let table: String = so.iter().map(|cells| format!("| {} |\n", cells.join(" | "))).collect();
     assert_eq!(documented, so, "the table should be:\n{table}");
-    let script: String = page.lines().filter(|line| line.starts_with("    after ")).map(|line| format!("{line}\n")).collect();
+    let script: String = page.lines().filter(|line| line.starts_with("after ")).map(|line| format!("{line}\n")).collect();
     let layout = sim::Layout::new("site1", 4, 4, 1).expect("a site of the usual size");
     assert_eq!(sim::parse_script(&script, &layout).expect("the page's script can be played").len(), 3);
 }

@@ -25,6 +25,7 @@ macro_rules! stories {
 }
 
 stories! {
+    the_activity_log = "the-activity-log",
     two_hands_on_the_control_plane = "two-hands-on-the-control-plane",
     a_restart_that_cannot_finish = "a-restart-that-cannot-finish",
     restart_a_compute_machine = "restart-a-compute-machine",
@@ -38,6 +39,7 @@ stories! {
     what_does_not_exist_yet = "what-does-not-exist-yet",
     one_action_per_machine = "one-action-per-machine",
     take_a_machine_out_of_management = "take-a-machine-out-of-management",
+    notes_about_a_machine = "notes-about-a-machine",
     cancel_before_the_power_goes = "cancel-before-the-power-goes",
     cancel_while_it_rejoins = "cancel-while-it-rejoins",
     somebody_uses_kubectl = "somebody-uses-kubectl",

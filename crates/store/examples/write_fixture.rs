@@ -1,6 +1,6 @@
 //! Writes a small store file of the current format, to be kept under `tests/fixtures` when a format is released.
 //!
-//!     cargo run -p rackwright-store --example write_fixture -- crates/store/tests/fixtures/format-1.db
+//!     cargo run -p rackwright-store --example write_fixture -- crates/store/tests/fixtures/format-2.db
 
 use std::error::Error;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use model::{Clock, Span, Timestamp};
 use store::conformance::ManualClock;
-use store::{Commit, SqliteStore, Store};
+use store::{Commit, NewRecord, SqliteStore, Store};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -19,7 +19,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     store.commit(Commit::default().put("machines/rack1-compute01", "on").put("machines/rack1-compute02", "off")).await?;
     store.acquire_lease("site1", "replica-1", Span::seconds(15)).await?;
     clock.advance(Span::minutes(1));
-    store.commit(Commit::default().put("machines/rack1-compute01", "off").delete("machines/rack1-compute02")).await?;
+    let removed = NewRecord { labels: vec!["machines/rack1-compute02".to_owned()], value: "removed".into() };
+    store.commit(Commit::default().put("machines/rack1-compute01", "off").delete("machines/rack1-compute02").record(removed)).await?;
     store.acquire_lease("site1", "replica-2", Span::seconds(15)).await?;
     let released = store.acquire_lease("site2", "replica-1", Span::seconds(15)).await?;
     store.release_lease(&released).await?;

@@ -5,6 +5,7 @@
 
 pub mod commits;
 pub mod leases;
+pub mod records;
 pub mod watches;
 
 use std::any::Any;
@@ -18,7 +19,7 @@ use model::{Clock, Span, Timestamp};
 use crate::{Change, Commit, Retention, Revision, SharedStore, StoreError, Watch};
 
 /// Small enough that a check can overrun it, large enough for every other check.
-const RETENTION: Retention = Retention { changes: 200, age: Span::hours(1) };
+const RETENTION: Retention = Retention { changes: 200, age: Span::hours(1), records: 40, record_age: Span::hours(48) };
 
 /// Nothing in the suite takes this long unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -172,6 +173,18 @@ macro_rules! conformance_tests {
                 a_fenced_commit_passes_after_expiry_until_somebody_takes_over
                 a_fenced_commit_is_refused_after_a_takeover
                 a_fenced_commit_is_refused_after_release_and_for_an_unknown_lease
+            }
+            records {
+                records_come_with_their_commit_in_its_order_and_at_its_time
+                a_refused_commit_leaves_no_record
+                records_alone_make_a_revision_and_disturb_no_watch
+                records_are_found_by_any_of_their_labels
+                both_ends_of_a_time_range_count
+                pages_by_place_hold_each_record_once_in_either_order
+                of_too_many_records_the_oldest_are_forgotten
+                records_outlive_the_changes_of_their_commits_and_are_forgotten_by_age
+                commits_without_changes_are_not_kept_for_ever
+                whoever_waits_for_a_record_is_woken_by_it_and_by_nothing_else
             }
         }
     };

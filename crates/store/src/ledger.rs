@@ -11,7 +11,8 @@ use bytes::Bytes;
 use imbl::OrdMap;
 use model::{Span, Timestamp};
 
-use crate::{Change, Commit, Document, Expected, Fence, Lease, Listing, Retention, Revision, StoreError};
+use crate::record::{Records, Tally};
+use crate::{Change, Commit, Document, Expected, Fence, Lease, Listing, NewRecord, RecordPlace, Retention, Revision, StoreError};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
@@ -25,6 +26,10 @@ pub(crate) struct Ledger {
     /// Commits up to and including this revision have been `shelve`d: their changes are only in the archive.
     shelved: Revision,
     held_changes: u64,
+    /// What is known of the log, wherever its records are kept.
+    tally: Tally,
+    /// The records themselves, of a store that has no file for them.
+    pub records: Records,
 }
 
 #[derive(Clone, Debug)]
@@ -51,12 +56,19 @@ pub(crate) struct Logged {
     pub changes: Option<Arc<[Change]>>,
 }
 
-/// What an accepted commit did; `changes` is empty if it only checked.
+/// What an accepted commit did; `changes` and `records` are empty if it only checked.
 #[derive(Debug)]
 pub(crate) struct Accepted {
     pub revision: Revision,
     pub at: Timestamp,
     pub changes: Arc<[Change]>,
+    pub records: Vec<NewRecord>,
+}
+
+impl Accepted {
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.records.is_empty()
+    }
 }
 
 /// What a watcher finds after its position.
@@ -78,9 +90,11 @@ impl Ledger {
         documents: OrdMap<Arc<str>, Stored>,
         leases: OrdMap<Arc<str>, Tenure>,
         log: OrdMap<Revision, Logged>,
+        tally: Tally,
     ) -> Self {
         let logged_changes = log.values().map(|logged| logged.count).sum();
-        Ledger { revision, compacted, documents, leases, log, logged_changes, shelved: revision, held_changes: 0 }
+        let records = Records::default();
+        Ledger { revision, compacted, documents, leases, log, logged_changes, shelved: revision, held_changes: 0, tally, records }
     }
 
     pub fn revision(&self) -> Revision {
@@ -119,15 +133,30 @@ impl Ledger {
                 changes.push(Change { revision, at: now, key, value });
             }
         }
-        let changes: Arc<[Change]> = changes.into();
-        if !changes.is_empty() {
-            let count = changes.len() as u64;
-            self.revision = revision;
-            self.logged_changes += count;
-            self.held_changes += count;
-            self.log.insert(revision, Logged { at: now, count, changes: Some(Arc::clone(&changes)) });
+        let accepted = Accepted { revision, at: now, changes: changes.into(), records: commit.records };
+        if accepted.is_empty() {
+            return Ok(Accepted { revision: self.revision, ..accepted });
         }
-        Ok(Accepted { revision: self.revision, at: now, changes })
+        let count = accepted.changes.len() as u64;
+        self.revision = revision;
+        self.logged_changes += count;
+        self.held_changes += count;
+        self.tally.add(&accepted);
+        self.log.insert(revision, Logged { at: now, count, changes: Some(Arc::clone(&accepted.changes)) });
+        Ok(accepted)
+    }
+
+    pub fn record_count(&self) -> u64 {
+        self.tally.count
+    }
+
+    pub fn last_record(&self) -> RecordPlace {
+        self.tally.last
+    }
+
+    /// The oldest records were removed from where they are kept.
+    pub fn forget_records(&mut self, count: u64) {
+        self.tally.count -= count;
     }
 
     /// Whether anything was written: deleting what does not exist is nothing.
@@ -228,7 +257,8 @@ impl Ledger {
     pub fn trim(&mut self, retention: Retention, now: Timestamp) {
         let oldest_kept_at = now - retention.age;
         while let Some(&(revision, ref oldest)) = self.log.get_min() {
-            let is_over = self.logged_changes > retention.changes || oldest.at < oldest_kept_at;
+            // Commits are counted too: one that only recorded something has no changes.
+            let is_over = self.logged_changes.max(self.log.len() as u64) > retention.changes || oldest.at < oldest_kept_at;
             if !is_over || revision == self.revision {
                 break;
             }
@@ -287,7 +317,7 @@ mod tests {
     #[test]
     fn trimming_keeps_the_newest_commit_even_when_it_is_too_large_and_too_old() {
         let mut ledger = ledger_with_commits(3);
-        ledger.trim(Retention { changes: 0, age: Span::ZERO }, NOON + Span::hours(9));
+        ledger.trim(Retention { changes: 0, age: Span::ZERO, ..Retention::default() }, NOON + Span::hours(9));
         assert_eq!(ledger.compacted(), Revision(2));
         assert_eq!(ledger.history("", 9).len(), 1);
     }
@@ -295,7 +325,7 @@ mod tests {
     #[test]
     fn trimming_by_age_keeps_what_is_young_enough() {
         let mut ledger = ledger_with_commits(10);
-        ledger.trim(Retention { changes: 100, age: Span::minutes(4) }, NOON + Span::minutes(9));
+        ledger.trim(Retention { changes: 100, age: Span::minutes(4), ..Retention::default() }, NOON + Span::minutes(9));
         assert_eq!(ledger.compacted(), Revision(5), "the commit of minute 5 is the oldest within four minutes");
     }
 
@@ -311,7 +341,7 @@ mod tests {
     fn trimming_past_the_shelf_leaves_the_counts_right() {
         let mut ledger = ledger_with_commits(10);
         ledger.shelve(4);
-        ledger.trim(Retention { changes: 2, age: Span::hours(24) }, NOON);
+        ledger.trim(Retention { changes: 2, ..Retention::default() }, NOON);
         assert_eq!((ledger.logged_changes, ledger.held_changes), (2, 2));
         ledger.shelve(0);
         assert_eq!((ledger.held_changes, ledger.shelved), (0, Revision(10)));

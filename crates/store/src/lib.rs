@@ -1,4 +1,4 @@
-//! Durable documents with revisions, watch, leases and history.
+//! Durable documents with revisions, watch, leases and history, and a log of records beside them.
 //!
 //! Two implementations stand behind one trait: [`MemoryStore`] for tests on virtual time and for simulations, and
 //! [`SqliteStore`] for one process with a data directory. `conformance` says what every implementation must do.
@@ -9,6 +9,7 @@ pub mod conformance;
 mod ledger;
 mod memory;
 mod published;
+mod record;
 mod sqlite;
 mod vault;
 mod watcher;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub use clock::{SystemClock, TokioClock};
 pub use memory::MemoryStore;
+pub use record::{LogOrder, LogQuery, NewRecord, Record, RecordPlace};
 pub use sqlite::{Restoration, SqliteStore, StoreCopy};
 pub use vault::{KeyFit, Vault, VaultError};
 
@@ -63,6 +65,8 @@ pub struct Commit {
     pub expected: Vec<(String, Expected)>,
     /// `None` deletes. The last write of a key wins.
     pub writes: BTreeMap<String, Option<Bytes>>,
+    /// What the log says about this commit, in this order.
+    pub records: Vec<NewRecord>,
 }
 
 impl Commit {
@@ -83,6 +87,11 @@ impl Commit {
 
     pub fn fenced(mut self, fence: Fence) -> Self {
         self.fence = Some(fence);
+        self
+    }
+
+    pub fn record(mut self, record: NewRecord) -> Self {
+        self.records.push(record);
         self
     }
 }
@@ -118,18 +127,24 @@ impl Lease {
     }
 }
 
-/// How much of the past is kept for watchers that come late and for history.
+/// How much of the past is kept: changes, for watchers that come late and for history, and records of the log.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention {
+    /// The most changes that are kept, and the most commits.
     pub changes: u64,
     pub age: Span,
+    pub records: u64,
+    pub record_age: Span,
 }
 
 impl Default for Retention {
     /// A day of changes, or a hundred thousand of them: enough for a replica that was down over night, and small
     /// enough that the file stays in the page cache.
+    ///
+    /// Ninety days of records, as long as Azure keeps its activity log, or a quarter of a million: about twenty thousand
+    /// restarts, and well under a gigabyte.
     fn default() -> Self {
-        Retention { changes: 100_000, age: Span::hours(24) }
+        Retention { changes: 100_000, age: Span::hours(24), records: 250_000, record_age: Span::hours(24 * 90) }
     }
 }
 
@@ -189,8 +204,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// All writes or none; on success they are durable.
     ///
-    /// Deleting what does not exist is not a write. A commit without any write only checks its fence and
-    /// expectations, and answers with the current revision.
+    /// Deleting what does not exist is not a write. A commit without any write or record only checks its fence and
+    /// expectations, and answers with the current revision. Records alone are reason enough for a revision.
     ///
     /// A caller that stops waiting does not take the commit back: it may or may not happen.
     async fn commit(&self, commit: Commit) -> Result<Revision, StoreError>;
@@ -200,6 +215,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// What happened under a prefix, as far back as it is kept, oldest first, at most `limit` of the newest.
     async fn history(&self, prefix: &str, limit: usize) -> Result<Vec<Change>, StoreError>;
+
+    /// Records of the log as the query asks. What a commit recorded is there as soon as the commit is.
+    async fn read_log(&self, query: LogQuery) -> Result<Vec<Record>, StoreError>;
+
+    /// Waits until the log has a record behind this place.
+    async fn wait_for_record(&self, after: RecordPlace) -> Result<(), StoreError>;
 
     /// Takes a lease that is free, has run out, or is already `holder`'s own (then the epoch stays).
     async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError>;

@@ -12,7 +12,7 @@ use model::{Clock, Span};
 use crate::ledger::Ledger;
 use crate::published::Published;
 use crate::watcher::Watcher;
-use crate::{Change, Commit, Document, Lease, Listing, Retention, Revision, Store, StoreError, Watch};
+use crate::{Change, Commit, Document, Lease, Listing, LogQuery, Record, RecordPlace, Retention, Revision, Store, StoreError, Watch};
 
 pub struct MemoryStore {
     published: Arc<Published>,
@@ -47,7 +47,11 @@ impl Store for MemoryStore {
         self.published.update(|ledger| {
             let accepted = ledger.commit(commit, now)?;
             ledger.trim(self.retention, now);
-            Ok(accepted.revision)
+            let revision = accepted.revision;
+            ledger.records.keep(accepted);
+            let forgotten = ledger.records.trim(self.retention, now);
+            ledger.forget_records(forgotten);
+            Ok(revision)
         })
     }
 
@@ -57,6 +61,14 @@ impl Store for MemoryStore {
 
     async fn history(&self, prefix: &str, limit: usize) -> Result<Vec<Change>, StoreError> {
         Ok(self.published.snapshot()?.history(prefix, limit))
+    }
+
+    async fn read_log(&self, query: LogQuery) -> Result<Vec<Record>, StoreError> {
+        Ok(self.published.snapshot()?.records.read(&query))
+    }
+
+    async fn wait_for_record(&self, after: RecordPlace) -> Result<(), StoreError> {
+        self.published.wait_for(|ledger| ledger.last_record() > after).await
     }
 
     async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError> {

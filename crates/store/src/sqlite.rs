@@ -2,13 +2,14 @@
 //!
 //! Documents and leases are mirrored in memory, so reads never touch the disk. One thread owns the writing connection
 //! and commits everything that waits in one transaction, so that many callers share one fsync. The change log is on
-//! disk; its newest part is in memory too, for watchers that keep up.
+//! disk; its newest part is in memory too, for watchers that keep up. Records of the log are on disk only.
 
 mod archive;
 mod backup;
 mod errors;
 mod lock;
 mod open;
+mod records;
 mod restore;
 mod rows;
 mod schema;
@@ -26,7 +27,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use crate::ledger::Ledger;
 use crate::published::Published;
 use crate::watcher::{Archive, Watcher};
-use crate::{Change, Commit, Document, Lease, Listing, Retention, Revision, Store, StoreError, Watch};
+use crate::{Change, Commit, Document, Lease, Listing, LogQuery, Record, RecordPlace, Retention, Revision, Store, StoreError, Watch};
 use archive::ChangeArchive;
 pub use backup::StoreCopy;
 use errors::Place;
@@ -137,6 +138,15 @@ impl Store for SqliteStore {
     async fn history(&self, prefix: &str, limit: usize) -> Result<Vec<Change>, StoreError> {
         let through = self.published.snapshot()?.revision();
         self.archive.read_history(prefix, through, limit).await
+    }
+
+    async fn read_log(&self, query: LogQuery) -> Result<Vec<Record>, StoreError> {
+        let through = self.published.snapshot()?.revision();
+        self.archive.read(move |connection| records::load(connection, &query, through)).await
+    }
+
+    async fn wait_for_record(&self, after: RecordPlace) -> Result<(), StoreError> {
+        self.published.wait_for(|ledger| ledger.last_record() > after).await
     }
 
     async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError> {

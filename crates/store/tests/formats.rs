@@ -7,19 +7,26 @@ use std::sync::Arc;
 use model::{Clock, Span, Timestamp};
 use rusqlite::Connection;
 use store::conformance::ManualClock;
-use store::{Commit, Revision, SqliteStore, Store, StoreError};
+use store::{Commit, LogQuery, NewRecord, Record, Revision, SqliteStore, Store, StoreError};
 
 fn open(dir: &Path) -> Result<SqliteStore, StoreError> {
     let a_minute_after_the_fixtures = Timestamp::parse("2026-11-15T12:02:00Z").unwrap();
     SqliteStore::open(dir, Arc::new(ManualClock::at(a_minute_after_the_fixtures)) as Arc<dyn Clock>)
 }
 
-#[tokio::test]
-async fn a_file_of_format_1_opens_with_all_it_holds() {
+fn open_fixture(name: &str) -> (tempfile::TempDir, SqliteStore) {
     let dir = tempfile::tempdir().unwrap();
-    fs::copy("tests/fixtures/format-1.db", dir.path().join("rackwright.db")).unwrap();
+    fs::copy(format!("tests/fixtures/{name}.db"), dir.path().join("rackwright.db")).unwrap();
     let store = open(dir.path()).unwrap();
+    (dir, store)
+}
 
+async fn labelled(store: &SqliteStore, label: &str) -> Vec<Record> {
+    store.read_log(LogQuery { label: Some(label.to_owned()), limit: 10, ..LogQuery::default() }).await.unwrap()
+}
+
+/// Both formats' files were written by the same program, but for the records, which came with the second.
+async fn check_documents_and_leases(store: &SqliteStore) {
     let listing = store.list("").await.unwrap();
     let documents: Vec<_> = listing.documents.iter().map(|d| (d.key.as_str(), d.value.as_ref(), d.revision)).collect();
     assert_eq!(documents, [("machines/rack1-compute01", b"off".as_slice(), Revision(2))]);
@@ -41,6 +48,25 @@ async fn a_file_of_format_1_opens_with_all_it_holds() {
     assert_eq!(store.commit(Commit::default().put("a", "1")).await.unwrap(), Revision(3));
 }
 
+#[tokio::test]
+async fn a_file_of_format_1_opens_with_all_it_holds_and_takes_records() {
+    let (_dir, store) = open_fixture("format-1");
+    check_documents_and_leases(&store).await;
+    assert_eq!(store.read_log(LogQuery { limit: 10, ..LogQuery::default() }).await.unwrap(), []);
+    let record = NewRecord { labels: vec!["x".to_owned()], value: "first".into() };
+    store.commit(Commit::default().record(record)).await.unwrap();
+    assert_eq!(labelled(&store, "x").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_file_of_format_2_opens_with_all_it_holds() {
+    let (_dir, store) = open_fixture("format-2");
+    check_documents_and_leases(&store).await;
+    let records = labelled(&store, "machines/rack1-compute02").await;
+    let records: Vec<_> = records.iter().map(|r| (r.place.revision.0, r.place.position, r.at.clock(), r.value.as_ref())).collect();
+    assert_eq!(records, [(2, 0, "12:01:00".to_owned(), b"removed".as_slice())]);
+}
+
 #[test]
 fn a_file_of_a_newer_format_is_refused_and_left_alone() {
     let dir = tempfile::tempdir().unwrap();
@@ -48,7 +74,7 @@ fn a_file_of_a_newer_format_is_refused_and_left_alone() {
     drop(open(dir.path()).unwrap());
     Connection::open(&file).unwrap().pragma_update(None, "user_version", 9).unwrap();
     let before = fs::read(&file).unwrap();
-    assert!(matches!(open(dir.path()), Err(StoreError::NewerFormat { found: 9, known: 1, .. })));
+    assert!(matches!(open(dir.path()), Err(StoreError::NewerFormat { found: 9, known: 2, .. })));
     assert_eq!(fs::read(&file).unwrap(), before);
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use model::{Clock, Span, Timestamp};
 use store::conformance::ManualClock;
-use store::{Change, Commit, Expected, Retention, Revision, SqliteStore, Store, StoreError, SystemClock, Watch};
+use store::{Change, Commit, Expected, LogQuery, NewRecord, Retention, Revision, SqliteStore, Store, StoreError, SystemClock, Watch};
 
 const TTL: Span = Span::seconds(15);
 
@@ -42,9 +42,35 @@ async fn documents_revision_and_history_survive() {
 }
 
 #[tokio::test]
+async fn records_survive_and_are_still_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let few = Retention { records: 3, ..Retention::default() };
+    let open = || SqliteStore::open_with(dir.path(), Arc::new(SystemClock), few).unwrap();
+    let write = async |store: &SqliteStore, value: &str| {
+        let record = NewRecord { labels: vec!["x".to_owned()], value: value.to_owned().into() };
+        store.commit(Commit::default().record(record)).await.unwrap();
+    };
+    let read =
+        async |store: &SqliteStore| store.read_log(LogQuery { label: Some("x".into()), limit: 9, ..LogQuery::default() }).await.unwrap();
+    let store = open();
+    for value in ["1", "2", "3"] {
+        write(&store, value).await;
+    }
+    let before = read(&store).await;
+    drop(store);
+
+    let store = open();
+    assert_eq!(read(&store).await, before);
+    store.wait_for_record(before[1].place).await.unwrap();
+    write(&store, "4").await;
+    let values: Vec<_> = read(&store).await.into_iter().map(|record| record.value).collect();
+    assert_eq!(values, ["4", "3", "2"]);
+}
+
+#[tokio::test]
 async fn the_revision_survives_even_when_everything_was_deleted_and_forgotten() {
     let dir = tempfile::tempdir().unwrap();
-    let forgetful = Retention { changes: 1, age: Span::hours(24) };
+    let forgetful = Retention { changes: 1, ..Retention::default() };
     let store = SqliteStore::open_with(dir.path(), Arc::new(SystemClock), forgetful).unwrap();
     for n in 0..5 {
         put(&store, "a", &n.to_string()).await;

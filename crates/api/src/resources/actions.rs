@@ -10,9 +10,10 @@ use super::machines;
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
+use crate::fields;
 use crate::links;
 use crate::operations::render_status;
-use crate::reply::{RETRY_AFTER, Refused, json_response, set_retry_after, shortened};
+use crate::reply::{RETRY_AFTER, Refused, json_response, resource_response, set_retry_after, shortened};
 use crate::submit::submit;
 
 /// Longest reason for taking a machine out of management, and for letting it back.
@@ -24,6 +25,17 @@ pub(crate) struct Target {
     pub machine: String,
     pub verb: String,
 }
+
+/// Every action, and what it does.
+pub(crate) const VERBS: [(&str, &str); 7] = [
+    ("powerOff", "Power the machine off, gracefully unless `skipShutdown` says otherwise."),
+    ("start", "Power the machine on."),
+    ("restart", "Power the machine off, and on again."),
+    ("cordon", "Keep new workloads away from the machine."),
+    ("uncordon", "Let new workloads onto the machine again."),
+    ("unmanage", "Take the machine out of management: it is observed, and nothing is sent to it."),
+    ("manage", "Let the machine be managed again."),
+];
 
 /// Azure writes its booleans as words.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -69,7 +81,7 @@ pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) ->
         }
         Verdict::Done | Verdict::Refused { .. } => {
             let (_, machine) = machines::find(&view, &target.subscription, &target.group, &target.machine)?;
-            Ok(json_response(StatusCode::OK, &machines::render_in_full(&view, machine, api.clock.now())))
+            Ok(resource_response(StatusCode::OK, &machines::render_in_full(&view, machine, api.clock.now())))
         }
     }
 }
@@ -99,8 +111,8 @@ fn parse_ask(call: &Call, verb: &str, machine: MachineName, body: &[u8]) -> Resu
         "unmanage" => return Ok(Ask::Unmanage { machine, reason: reason(body)? }),
         "manage" => return Ok(Ask::Manage { machine, reason: reason(body)? }),
         _ => {
-            let message =
-                format!("there is no action `{}`; powerOff, start, restart, cordon, uncordon, unmanage and manage are", shortened(verb));
+            let [known @ .., last] = VERBS.map(|(verb, _)| verb);
+            let message = format!("there is no action `{}`; {} and {last} are", shortened(verb), known.join(", "));
             return Err(Refused::new(Code::InvalidAction, message).target(shortened(verb)));
         }
     };
@@ -131,10 +143,8 @@ fn parse<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, Refused> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(T::default());
     }
-    let not_understood = |problem: serde_json::Error| Refused::bad_content(format!("the body is not understood: {problem}"));
     // Read as an object first: serde would take a list for a struct.
-    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(body).map_err(not_understood)?;
-    T::deserialize(serde_json::Value::Object(object)).map_err(not_understood)
+    T::deserialize(serde_json::Value::Object(fields::object(body)?)).map_err(|problem| fields::not_understood(&problem))
 }
 
 /// 202 with the two addresses that clients poll.

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::{clusters_at, envelope};
 use crate::cache::{Versioned, View};
 use crate::links;
-use crate::reply::{Refused, json_response};
+use crate::reply::{Refused, resource_response};
 
 pub(crate) fn show(view: &View, subscription: &str, group: &str, name: &str) -> Result<Response, Refused> {
     let clusters = clusters_at(view, subscription, group)?;
     let found = clusters.into_iter().find(|cluster| cluster.document.name.as_str().eq_ignore_ascii_case(name));
     let cluster = found.ok_or_else(|| Refused::not_found("cluster", name))?;
-    Ok(json_response(StatusCode::OK, &render(view, cluster)))
+    Ok(resource_response(StatusCode::OK, &render(view, cluster)))
 }
 
 pub(super) fn render(view: &View, versioned: &Versioned<Cluster>) -> Value {
@@ -34,7 +34,7 @@ pub(super) fn render(view: &View, versioned: &Versioned<Cluster>) -> Value {
         &links::cluster_id(cluster),
         cluster.name.as_str(),
         cluster.created_at,
-        versioned.revision,
+        versioned.revision.0,
         &cluster.tags,
     );
     let mut properties = json!({

@@ -10,7 +10,7 @@ use super::{clusters_at, envelope};
 use crate::cache::{Versioned, View};
 use crate::links;
 use crate::operations::step_status;
-use crate::reply::{Refused, json_response};
+use crate::reply::{Refused, resource_response};
 
 /// The machine of that name, with its cluster.
 pub(crate) fn find<'a>(
@@ -30,7 +30,7 @@ pub(crate) fn find<'a>(
 
 pub(crate) fn show(view: &View, subscription: &str, group: &str, name: &str, now: Timestamp) -> Result<Response, Refused> {
     let (_, machine) = find(view, subscription, group, name)?;
-    Ok(json_response(StatusCode::OK, &render_in_full(view, machine, now)))
+    Ok(resource_response(StatusCode::OK, &render_in_full(view, machine, now)))
 }
 
 /// The resource with what is ours beside the model: holds, waits and management.
@@ -83,9 +83,16 @@ pub(super) fn render(view: &View, versioned: &Versioned<Machine>) -> Value {
         &links::machine_id(cluster, &machine.name),
         machine.name.as_str(),
         machine.created_at,
-        versioned.revision,
+        machine.edition,
         &machine.tags,
     );
+    if let Some(modified) = &machine.modified {
+        let written =
+            [("lastModifiedBy", json!(modified.by)), ("lastModifiedByType", json!("User")), ("lastModifiedAt", json!(modified.at))];
+        for (name, value) in written {
+            resource["systemData"][name] = value;
+        }
+    }
     resource["properties"] = properties(view, cluster, machine);
     resource
 }
@@ -108,7 +115,7 @@ fn properties(view: &View, cluster: &Cluster, machine: &Machine) -> Value {
         "machineName": machine.name,
         "machineRoles": [role_label(machine.role)],
         "machineSkuId": machine.hardware.sku,
-        "provisioningState": provisioning_state(latest.map(AsRef::as_ref)),
+        "provisioningState": provisioning_state(machine, latest.map(AsRef::as_ref)),
         "rackId": links::rack_id(cluster, &machine.hardware.rack),
         "rackSlot": machine.hardware.slot,
         "readyState": if machine.is_ready() { "True" } else { "False" },
@@ -146,8 +153,8 @@ fn role_label(role: Role) -> &'static str {
     }
 }
 
-fn provisioning_state(latest: Option<&Operation>) -> &'static str {
-    match plan::provisioning_state(latest) {
+fn provisioning_state(machine: &Machine, latest: Option<&Operation>) -> &'static str {
+    match plan::provisioning_state(machine, latest) {
         ProvisioningState::Succeeded => "Succeeded",
         ProvisioningState::Failed => "Failed",
         ProvisioningState::Canceled => "Canceled",

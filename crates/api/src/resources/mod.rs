@@ -2,7 +2,12 @@
 
 pub(crate) mod actions;
 pub(crate) mod clusters;
+mod filter;
+pub(crate) mod generic;
+pub(crate) mod groups;
+pub(crate) mod machine_update;
 pub(crate) mod machines;
+pub(crate) mod providers;
 pub(crate) mod racks;
 pub(crate) mod subscriptions;
 
@@ -12,7 +17,6 @@ use axum::response::Response;
 use http::StatusCode;
 use model::{Cluster, ClusterName, Machine, MachineName, RackName, Timestamp};
 use serde_json::{Value, json};
-use store::Revision;
 
 use crate::cache::{Versioned, View};
 use crate::call::Call;
@@ -21,6 +25,13 @@ use crate::links;
 use crate::paging::{PAGE_DEFAULT, Paging};
 use crate::reply::{Refused, json_response};
 use crate::route::Kind;
+
+/// Where a resource is, as a request names it.
+pub(crate) struct Place {
+    pub subscription: String,
+    pub group: String,
+    pub name: String,
+}
 
 pub(crate) fn list(view: &View, call: &Call, kind: Kind, subscription: &str, group: Option<&str>) -> Result<Response, Refused> {
     let paging = Paging::of(call, PAGE_DEFAULT)?;
@@ -56,7 +67,7 @@ fn parse_place<N, E>(token: &str, parse: impl Fn(String) -> Result<N, E>) -> Opt
 }
 
 /// An unknown subscription or resource group is an error, not an empty list: it is most often a typing mistake.
-fn check_place(view: &View, subscription: &str, group: Option<&str>) -> Result<(), Refused> {
+pub(crate) fn check_place(view: &View, subscription: &str, group: Option<&str>) -> Result<(), Refused> {
     if !view.subscriptions().iter().any(|known| known.eq_ignore_ascii_case(subscription)) {
         return Err(Refused::new(Code::SubscriptionNotFound, format!("there is no subscription `{subscription}`")));
     }
@@ -78,14 +89,14 @@ pub(crate) fn clusters_at<'a>(view: &'a View, subscription: &str, group: &str) -
 type Tags = BTreeMap<String, String>;
 
 /// What every tracked resource has around its properties.
-fn envelope(cluster: &Cluster, kind: &str, id: &str, name: &str, created_at: Timestamp, revision: Revision, tags: &Tags) -> Value {
+fn envelope(cluster: &Cluster, kind: &str, id: &str, name: &str, created_at: Timestamp, etag: u64, tags: &Tags) -> Value {
     json!({
         "id": id,
         "name": name,
         "type": format!("{}/{kind}", links::PROVIDER),
         "location": cluster.home.location,
         "tags": tags,
-        "etag": format!("\"{}\"", revision.0),
+        "etag": format!("\"{etag}\""),
         "extendedLocation": {
             "name": format!(
                 "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.ExtendedLocation/customLocations/{}",

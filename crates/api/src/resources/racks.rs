@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::{clusters_at, envelope};
 use crate::cache::{Versioned, View};
 use crate::links;
-use crate::reply::{Refused, json_response};
+use crate::reply::{Refused, resource_response};
 
 pub(crate) fn show(view: &View, subscription: &str, group: &str, name: &str) -> Result<Response, Refused> {
     let clusters = clusters_at(view, subscription, group)?;
     let mut racks = clusters.into_iter().flat_map(|cluster| view.racks_of(&cluster.document.name));
     let rack = racks.find(|rack| rack.document.name.as_str().eq_ignore_ascii_case(name)).ok_or_else(|| Refused::not_found("rack", name))?;
-    Ok(json_response(StatusCode::OK, &render(view, rack)))
+    Ok(resource_response(StatusCode::OK, &render(view, rack)))
 }
 
 pub(super) fn render(view: &View, versioned: &Versioned<Rack>) -> Value {
@@ -27,7 +27,7 @@ pub(super) fn render(view: &View, versioned: &Versioned<Rack>) -> Value {
         &links::rack_id(cluster, &rack.name),
         rack.name.as_str(),
         rack.created_at,
-        versioned.revision,
+        versioned.revision.0,
         &rack.tags,
     );
     let machines = view.machines_of(&rack.cluster).map(|machine| machine.document.as_ref());

@@ -1,4 +1,4 @@
-//! Subscriptions: the top of every id.
+//! Subscriptions, the top of every id, and the one tenant that they belong to.
 
 use axum::response::Response;
 use http::StatusCode;
@@ -8,10 +8,25 @@ use crate::cache::View;
 use crate::codes::Code;
 use crate::reply::{Refused, json_response};
 
+/// The tenant of everything here. Azure's clients want one, and it must be a GUID.
+pub(crate) const TENANT: &str = "00000000-0000-4000-8000-0000000000aa";
+
+pub(crate) fn tenants() -> Response {
+    let tenant = json!({
+        "id": format!("/tenants/{TENANT}"),
+        "tenantId": TENANT,
+        "displayName": "Rackwright",
+        "tenantCategory": "Home",
+        "tenantType": "AAD",
+    });
+    json_response(StatusCode::OK, &json!({ "value": [tenant] }))
+}
+
 fn render(subscription: &str) -> Value {
     json!({
         "id": format!("/subscriptions/{subscription}"),
         "subscriptionId": subscription,
+        "tenantId": TENANT,
         "displayName": "Rackwright",
         "state": "Enabled",
     })

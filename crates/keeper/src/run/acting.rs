@@ -60,7 +60,7 @@ impl Loop {
             self.books.settle(plan, &[], None);
             return Ok(true);
         }
-        let commit = self.books.commit_of(plan, self.tenure.fence());
+        let commit = self.books.commit_of(plan, self.now(), self.tenure.fence());
         let keys: Vec<String> = commit.writes.keys().cloned().collect();
         let span = info_span!("commit", writes = keys.len(), revision = field::Empty);
         let began = Instant::now();

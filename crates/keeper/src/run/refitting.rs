@@ -49,11 +49,12 @@ impl Loop {
     async fn enrol(&mut self, offer: &Offer) -> Result<Result<Verdict, Vec<Objection>>, KeeperError> {
         let (mut stored, mut revisions) = self.books.stored();
         load_racks(&self.keeper.store, &self.keeper.cluster, &mut stored, &mut revisions).await?;
-        let enrolment = match plan::enroll(&stored, &offer.site, self.now()) {
+        let now = self.now();
+        let enrolment = match plan::enroll(&stored, &offer.site, now) {
             Ok(enrolment) => enrolment,
             Err(objections) => return Ok(Err(objections)),
         };
-        let commit = commit_of(&enrolment, &offer.site, &revisions).fenced(self.tenure.fence());
+        let commit = commit_of(&stored, &offer.site, &enrolment, &revisions, now).fenced(self.tenure.fence());
         if !commit.writes.is_empty() {
             let committed = self.keeper.store.commit(commit).await;
             let revision = committed.map_err(|source| KeeperError::Store { cluster: self.keeper.cluster.clone(), source })?;

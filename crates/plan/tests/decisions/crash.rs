@@ -57,6 +57,7 @@ fn run(case: &Case, death: Option<(u32, Death)>) -> Run {
     rig.desk.request("alice", Ask::Act { machine: target(), action: case.action, outage: Outage::Refused }, None);
     rig.run_for(Span::seconds(2));
     assert!(rig.run_until_idle(Span::hours(2)), "{case:?} with {death:?} does not end");
+    rig.check_log();
     let commits = rig.commits;
     // Long enough that a request which is obeyed late shows itself.
     rig.run_for(Span::minutes(15));

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, Fault, Hardware, Home, LastSeen,
-    Limits, Machine, MachineName, Management, NodeSeen, Observation, Power, Provisioning, REQUEST_LIFE, RackName, Readiness, Request,
-    RequestId, RequestKey, Role, SecretRef, Seen, Span, Timestamp,
+    Activity, Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, FIRST_EDITION, Fault,
+    Hardware, Home, LastSeen, Limits, Machine, MachineName, Management, NodeSeen, Observation, Power, Provisioning, REQUEST_LIFE, RackName,
+    Readiness, Request, RequestId, RequestKey, Role, SecretRef, Seen, Span, Timestamp,
 };
 use plan::{Plan, Snapshot, Step, Visit, invariants};
 
@@ -25,6 +25,8 @@ pub struct Desk {
     requests: u32,
     /// Boots that were seen to end, and when.
     dead_boots: BTreeMap<MachineName, (String, Timestamp)>,
+    /// The activity log, as the commits have written it.
+    pub log: Vec<(Timestamp, Activity)>,
 }
 
 impl Desk {
@@ -37,6 +39,7 @@ impl Desk {
             wake_at: None,
             requests: 0,
             dead_boots: BTreeMap::new(),
+            log: Vec::new(),
         }
     }
 
@@ -77,6 +80,9 @@ impl Desk {
 
     /// Commits a plan. Planning again at once must find nothing left to write or to ask.
     pub fn commit(&mut self, plan: &Plan) {
+        let entries = plan::chronicle(&self.snapshot, plan, self.now);
+        laws::the_log_tells_of_the_plan(&self.snapshot, plan, &entries);
+        self.log.extend(entries.into_iter().map(|entry| (self.now, entry)));
         self.snapshot = invariants::apply(&self.snapshot, plan);
         self.dirty.clear();
         self.wake_at = plan.wake_at;
@@ -251,6 +257,8 @@ pub fn machine(text: &str, role: Role, provisioning: Provisioning, now: Timestam
         tags: BTreeMap::new(),
         created_at: now,
         details: String::new(),
+        edition: FIRST_EDITION,
+        modified: None,
         role,
         provisioning,
         desired_power: if spare { DesiredPower::Off } else { DesiredPower::On },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{DeviceAsk, HoldOwner, Machine, MachineName, Power, Readiness};
+use model::{Activity, ActivityKind, ActivityStatus, DeviceAsk, Fact, HoldOwner, Machine, MachineName, Part, Power, Readiness};
 use plan::{Plan, Snapshot};
 
 use crate::desk::DeadBoots;
@@ -100,4 +100,56 @@ fn has_no_ready_node(snapshot: &Snapshot, machine: &Machine) -> bool {
         None => stored,
     };
     ready.is_some_and(|ready| ready != Readiness::True)
+}
+
+fn is_about(entry: &Activity, machine: &MachineName) -> bool {
+    entry.subject.part == Part::Machine(machine.clone())
+}
+
+/// Every request that is judged, every device that is asked, every hold and every end stands in the log of the plan that
+/// brought it about, once; and the log says nothing of it that is not so.
+pub fn the_log_tells_of_the_plan(before: &Snapshot, plan: &Plan, entries: &[Activity]) {
+    let asked = |entry: &&Activity| matches!(entry.what, ActivityKind::Device { .. }) && entry.status == ActivityStatus::Started;
+    for step in &plan.steps {
+        let what = ActivityKind::Device { ask: step.ask, attempt: step.attempt };
+        let told = |entry: &&Activity| entry.what == what && is_about(entry, &step.machine) && entry.operation == step.operation;
+        assert_eq!(entries.iter().filter(asked).filter(told).count(), 1, "{}: the {} is told once", step.machine, step.ask);
+    }
+    assert_eq!(entries.iter().filter(asked).count(), plan.steps.len(), "only what is asked is told as asked");
+    let requests = || entries.iter().filter(|entry| matches!(entry.what, ActivityKind::Request { .. }));
+    assert_eq!(requests().count(), plan.changes.requests.len(), "every verdict is told once");
+    let refused = plan.changes.requests.values().filter(|request| matches!(request.verdict, Some(model::Verdict::Refused { .. })));
+    assert_eq!(requests().filter(|entry| entry.error.is_some()).count(), refused.count(), "every refusal is told once");
+    for machine in plan.changes.machines.values() {
+        let Some(earlier) = before.machines.get(&machine.name) else { continue };
+        if (&earlier.holds, &earlier.management) != (&machine.holds, &machine.management) {
+            assert!(entries.iter().any(|entry| is_about(entry, &machine.name)), "what became of {} is told", machine.name);
+        }
+    }
+    let connection = plan.changes.cluster.as_ref().filter(|after| after.connection != before.cluster.connection);
+    let told = entries.iter().filter(|entry| matches!(entry.what, ActivityKind::Connection { .. })).count();
+    assert_eq!(told, usize::from(connection.is_some()), "the connection is told when it changes");
+}
+
+/// The whole log agrees with the journals of the operations that are still kept, however often the keeper died.
+pub fn the_log_agrees_with_the_journals(snapshot: &Snapshot, log: &[Activity]) {
+    for operation in snapshot.operations.values() {
+        let own: Vec<&Activity> = log.iter().filter(|entry| entry.operation.as_ref() == Some(&operation.id)).collect();
+        let told = |is_so: &dyn Fn(&Activity) -> bool| own.iter().filter(|entry| is_so(entry)).count();
+        let ends = told(&|entry| matches!(entry.what, ActivityKind::Operation { .. }) && entry.status != ActivityStatus::InProgress);
+        assert_eq!(ends, usize::from(!operation.is_running()), "operation {} ends once", operation.id);
+        for entry in &operation.journal {
+            let device =
+                |status, ask, attempt| told(&|entry| entry.status == status && entry.what == ActivityKind::Device { ask, attempt });
+            let times = match &entry.fact {
+                Fact::Asked { ask, attempt } => device(ActivityStatus::Started, *ask, *attempt),
+                Fact::Faulted { ask, attempt, .. } => device(ActivityStatus::Failed, *ask, *attempt),
+                Fact::Seen { step } | Fact::Skipped { step, .. } => {
+                    told(&|entry| matches!(entry.what, ActivityKind::Step { step: done, .. } if done == *step))
+                }
+                Fact::Found { .. } | Fact::Resumed => 1,
+            };
+            assert_eq!(times, 1, "operation {}: {:?} is told once", operation.id, entry.fact);
+        }
+    }
 }

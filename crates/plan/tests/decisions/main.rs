@@ -1,6 +1,7 @@
 //! The tests of the decisions. One crate, so that the script language and the rig are compiled once.
 
 mod boots;
+mod chronicle;
 mod crash;
 mod descriptions;
 mod desk;

@@ -28,6 +28,7 @@ enum Deed {
     Act { caller: &'static str, machine: usize, action: Action, outage: Outage, key: Option<&'static str> },
     Cancel { operation: u32 },
     Manage { machine: usize, managed: bool },
+    Update { machine: usize, details: &'static str, edition: Option<u64> },
     Switch { machine: usize, power: Power },
     Node { machine: usize, ready: Option<Readiness> },
     Cordon { machine: usize, cordoned: bool },
@@ -87,6 +88,8 @@ fn deed() -> impl Strategy<Value = Deed> {
         12 => act.prop_map(|(caller, machine, action, outage, key)| Deed::Act { caller, machine, action, outage, key }),
         2 => (1_u32..12).prop_map(|operation| Deed::Cancel { operation }),
         1 => (machine.clone(), any::<bool>()).prop_map(|(machine, managed)| Deed::Manage { machine, managed }),
+        1 => (machine.clone(), prop::sample::select(vec!["a", "b"]), prop::option::of(1_u64..4))
+            .prop_map(|(machine, details, edition)| Deed::Update { machine, details, edition }),
         2 => (machine.clone(), power).prop_map(|(machine, power)| Deed::Switch { machine, power }),
         2 => (machine.clone(), ready).prop_map(|(machine, ready)| Deed::Node { machine, ready }),
         1 => (machine.clone(), any::<bool>()).prop_map(|(machine, cordoned)| Deed::Cordon { machine, cordoned }),
@@ -132,6 +135,9 @@ fn happen(rig: &mut Rig, deed: &Deed) {
         }
         Deed::Manage { machine, managed: false } => {
             rig.desk.request("bob", Ask::Unmanage { machine: name(machine), reason: "broken".into() }, None);
+        }
+        Deed::Update { machine, details, edition } => {
+            rig.desk.request("bob", Ask::Update { machine: name(machine), tags: None, details: Some(details.into()), edition }, None);
         }
         Deed::Switch { machine, power } => rig.device(&name(machine)).switch(power, now),
         Deed::Node { machine, ready } => set_node(rig, machine, ready),
@@ -205,5 +211,6 @@ proptest! {
         prop_assert!(rig.run_until_idle(PATIENCE), "operations are still running long after the world behaves");
         rig.run_for(Span::minutes(20));
         nodes_follow_their_holds(&rig);
+        rig.check_log();
     }
 }

@@ -331,6 +331,11 @@ impl Rig {
         self.devices.values_mut().for_each(|device| device.heal(now));
     }
 
+    pub fn check_log(&self) {
+        let log: Vec<_> = self.desk.log.iter().map(|(_, entry)| entry.clone()).collect();
+        laws::the_log_agrees_with_the_journals(&self.desk.snapshot, &log);
+    }
+
     pub fn operations(&self) -> impl Iterator<Item = &Operation> {
         self.desk.snapshot.operations.values().map(AsRef::as_ref)
     }

@@ -111,7 +111,7 @@ fn the_container_runs_as_nobody_special_and_asks_itself_how_it_is() {
 #[test]
 fn every_command_of_the_manual_is_one_that_there_is() {
     let manual = read("docs/operating.md");
-    let commands: Vec<&str> = manual.lines().filter_map(|line| line.strip_prefix("    rackwright ")).collect();
+    let commands: Vec<&str> = manual.lines().filter_map(|line| line.strip_prefix("rackwright ")).collect();
     assert!(commands.len() >= 6, "{commands:?}");
     for command in commands {
         // Asked for help, it checks the words before it and does nothing.

@@ -1,4 +1,4 @@
-//! Reading the change log back from the file, on a connection of its own and off the async threads.
+//! Reading the change log and the records back from the file, on a connection of its own and off the async threads.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,7 +48,7 @@ impl ChangeArchive {
         .await
     }
 
-    async fn read<T: Send + 'static>(
+    pub async fn read<T: Send + 'static>(
         &self,
         query: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {

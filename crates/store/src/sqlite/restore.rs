@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::errors::Place;
 use super::lock::DirectoryLock;
-use super::{open, rows, schema};
+use super::{open, records, rows, schema};
 use crate::ledger::Tenure;
 use crate::{Document, Revision, StoreError, vault};
 
@@ -148,13 +148,18 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     staged.sync_all()
 }
 
-/// Reads every change of the past once, for the sake of their checksums.
+/// Reads every change and every record of the past once, for the sake of their checksums.
 fn check_changes(connection: &Connection) -> rusqlite::Result<()> {
     let mut statement = connection
         .prepare("SELECT c.revision, m.at, c.key, c.value, c.checksum FROM changes c JOIN commits m ON m.revision = c.revision")?;
     let mut changes = statement.query([])?;
     while let Some(row) = changes.next()? {
         rows::load_change(row)?;
+    }
+    let mut statement = connection.prepare("SELECT revision, position, at, value, checksum FROM records")?;
+    let mut records = statement.query([])?;
+    while let Some(row) = records.next()? {
+        records::load_record(row)?;
     }
     Ok(())
 }

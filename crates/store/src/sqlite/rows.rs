@@ -9,6 +9,7 @@ use rusqlite::{Connection, Row, params};
 use sha2::{Digest, Sha256};
 
 use super::errors::Place;
+use super::records;
 use crate::ledger::{Accepted, Ledger, Logged, Stored, Tenure};
 use crate::{Change, Revision, StoreError};
 
@@ -29,7 +30,8 @@ pub(super) fn load_ledger(connection: &Connection, place: &Place) -> Result<Ledg
     if !is_whole {
         return Err(place.damaged(&"its change log does not match its state"));
     }
-    Ok(Ledger::restore((revision, compacted), documents, leases, log))
+    let tally = records::load_tally(connection).map_err(fault)?;
+    Ok(Ledger::restore((revision, compacted), documents, leases, log, tally))
 }
 
 fn load_documents(connection: &Connection) -> rusqlite::Result<OrdMap<Arc<str>, Stored>> {
@@ -96,7 +98,7 @@ pub(super) fn save_commit(connection: &Connection, accepted: &Accepted) -> rusql
             None => connection.prepare_cached("DELETE FROM documents WHERE key = ?1")?.execute([key])?,
         };
     }
-    Ok(())
+    records::save(connection, accepted)
 }
 
 pub(super) fn save_lease(connection: &Connection, name: &str, tenure: &Tenure) -> rusqlite::Result<()> {
@@ -125,7 +127,7 @@ pub(super) fn revision_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Revi
     Ok(Revision(revision.cast_unsigned()))
 }
 
-fn check(row: &Row<'_>, column: usize, expected: i64) -> rusqlite::Result<()> {
+pub(super) fn check(row: &Row<'_>, column: usize, expected: i64) -> rusqlite::Result<()> {
     let found: i64 = row.get(column)?;
     if found == expected {
         return Ok(());
@@ -151,7 +153,7 @@ fn lease_checksum(name: &str, tenure: &Tenure) -> i64 {
 
 /// The first eight bytes of a SHA-256 over the parts, each preceded by its length so that bytes cannot move from
 /// one part to the next unseen.
-fn checksum(parts: &[&[u8]]) -> i64 {
+pub(super) fn checksum(parts: &[&[u8]]) -> i64 {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_le_bytes());

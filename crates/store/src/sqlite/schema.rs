@@ -9,7 +9,7 @@ pub(super) const APPLICATION_ID: i32 = 0x5261_636b;
 pub(super) const FORMAT: u32 = MIGRATIONS.len() as u32;
 
 /// The step at index `n` turns format `n` into format `n + 1`. A released step is never edited.
-pub(super) const MIGRATIONS: &[&str] = &[FORMAT_1];
+pub(super) const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2];
 
 /// Each row with a value carries a checksum, because SQLite's own checks see a damaged page, but not a damaged value
 /// inside a page.
@@ -50,6 +50,29 @@ const FORMAT_1: &str = "
         expires_at INTEGER NOT NULL,
         checksum INTEGER NOT NULL
     );
+";
+
+/// The log of records. Each label stands twice, by place so that old records are removed without a search, and by name
+/// so that a page of one label's records costs what is on it; the instant is with it, so that a range of time does not
+/// read the records themselves.
+const FORMAT_2: &str = "
+    CREATE TABLE records (
+        revision INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        value BLOB NOT NULL,
+        checksum INTEGER NOT NULL,
+        PRIMARY KEY (revision, position)
+    );
+
+    CREATE TABLE record_labels (
+        revision INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        label TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (revision, position, label)
+    ) WITHOUT ROWID;
+    CREATE INDEX records_by_label ON record_labels (label, revision, position, at);
 ";
 
 pub(super) fn format_of(connection: &Connection) -> rusqlite::Result<u32> {

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use super::errors::Place;
-use super::rows;
+use super::{records, rows};
 use crate::ledger::{Accepted, Ledger, Tenure};
 use crate::published::Published;
 use crate::{Lease, Retention, StoreError};
@@ -154,6 +154,9 @@ impl Writer {
             if draft.compacted() > self.ledger.compacted() {
                 rows::remove_changes_through(&transaction, draft.compacted())?;
             }
+            let added = draft.record_count() - self.ledger.record_count();
+            let removed = records::trim(&transaction, draft.record_count(), added, self.retention, now)?;
+            draft.forget_records(removed);
             rows::save_state(&transaction, &draft)?;
         }
         transaction.commit()?;
@@ -165,7 +168,7 @@ impl Writer {
 fn save_rows(transaction: &mut Transaction<'_>, rows: &Rows) -> rusqlite::Result<()> {
     let savepoint = match rows {
         Rows::Nothing => return Ok(()),
-        Rows::Commit(accepted) if accepted.changes.is_empty() => return Ok(()),
+        Rows::Commit(accepted) if accepted.is_empty() => return Ok(()),
         Rows::Commit(_) | Rows::Lease { .. } => transaction.savepoint()?,
     };
     match rows {

@@ -12,3 +12,4 @@ mod restart;
 mod start;
 mod undercloud_faults;
 mod undescribed;
+mod update;

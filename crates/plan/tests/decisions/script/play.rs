@@ -185,6 +185,7 @@ impl Play {
             ("cancel", [operation]) => Ask::Cancel { operation: OperationId::new(*operation) },
             ("unmanage", [machine, reason @ ..]) => Ask::Unmanage { machine: desk::name(machine), reason: reason.join(" ") },
             ("manage", [machine, reason @ ..]) => Ask::Manage { machine: desk::name(machine), reason: reason.join(" ") },
+            ("update", [machine, words @ ..]) => update(desk::name(machine), words),
             (verb, [machine, flags @ ..]) => act(desk::name(machine), verb, flags),
             _ => panic!("`{verb}` needs a machine"),
         };
@@ -249,6 +250,16 @@ fn act(machine: MachineName, verb: &str, flags: &[&str]) -> Ask {
         other => panic!("`{other}` is no action"),
     };
     Ask::Act { machine, action, outage: if has("accept-outage") { Outage::Accepted } else { Outage::Refused } }
+}
+
+fn update(machine: MachineName, words: &[&str]) -> Ask {
+    let value = |name: &str| words.iter().find_map(|word| word.strip_prefix(name));
+    let tags = value("tag:").map(|tags| {
+        let pairs = tags.split(',').filter_map(|tag| tag.split_once('='));
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    });
+    let edition = value("edition=").map(|number| number.parse().expect("an edition is a number"));
+    Ask::Update { machine, tags, details: value("details=").map(str::to_owned), edition }
 }
 
 fn parse_span(text: &str) -> Span {

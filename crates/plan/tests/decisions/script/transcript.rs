@@ -58,6 +58,7 @@ impl Transcript {
         }
         for (name, machine) in &plan.changes.machines {
             self.holds(now, before.machines.get(name), machine);
+            self.notes(now, before.machines.get(name), machine);
             self.waits(now, machine);
         }
     }
@@ -106,6 +107,16 @@ impl Transcript {
         let holds: Vec<String> = machine.holds.iter().map(|hold| hold.owner.to_string()).collect();
         let holds = if holds.is_empty() { "nobody".to_owned() } else { holds.join(", ") };
         self.line(now, &format!("{} is held by {holds}", machine.name));
+    }
+
+    /// What clients write.
+    fn notes(&mut self, now: Timestamp, before: Option<&std::sync::Arc<Machine>>, machine: &Machine) {
+        if before.is_some_and(|before| before.modified == machine.modified) {
+            return;
+        }
+        let by = machine.modified.as_ref().map_or("nobody", |modified| &modified.by);
+        let note = format!("edition {}, tags {:?}, details {:?}, by {by}", machine.edition, machine.tags, machine.details);
+        self.line(now, &format!("{} is now {note}", machine.name));
     }
 
     fn waits(&mut self, now: Timestamp, machine: &Machine) {

@@ -129,3 +129,27 @@ fn a_batch_with_nothing_to_write_does_not_touch_the_file() {
     assert_eq!(bench.run_one(checks).unwrap(), Revision(1));
     assert_eq!(std::fs::read(&log).unwrap(), before);
 }
+
+fn records_in(bench: &Bench) -> u64 {
+    let kept = records::load_tally(&bench.writer.connection).unwrap().count;
+    assert_eq!(bench.writer.ledger.record_count(), kept, "what is counted is what is there");
+    kept
+}
+
+#[test]
+fn records_that_are_suddenly_too_many_are_removed_a_step_with_each_batch() {
+    let mut bench = Bench::new();
+    let record = || crate::NewRecord { labels: vec!["x".to_owned()], value: "x".into() };
+    let many = Commit { records: (0..2_000).map(|_| record()).collect(), ..Commit::default() };
+    bench.run_one(many).unwrap();
+    bench.writer.retention.records = 100;
+    let mut kept = Vec::new();
+    for _ in 0..6 {
+        bench.run_one(Commit::default().record(record())).unwrap();
+        kept.push(records_in(&bench));
+    }
+    assert_eq!(kept, [1_489, 978, 467, 100, 100, 100]);
+    // A batch that adds more than a step removes more than it adds.
+    bench.run_one(Commit { records: (0..3_000).map(|_| record()).collect(), ..Commit::default() }).unwrap();
+    assert_eq!(records_in(&bench), 100);
+}

@@ -1,0 +1,121 @@
+//! The activity log: `Microsoft.Insights/eventtypes/management/values`, and one entry by its id.
+//!
+//! Keepers write the log with what they change; `rejections` adds what was refused before a keeper saw it.
+
+mod filter;
+pub(crate) mod rejections;
+mod render;
+
+use axum::response::Response;
+use http::StatusCode;
+use model::{ACTIVITY_FORMAT, Activity};
+use serde_json::{Value, json};
+use store::{LogOrder, LogQuery, Record, RecordPlace, Revision, StoreError};
+use tracing::error;
+
+use crate::Api;
+use crate::call::Call;
+use crate::codes::Code;
+use crate::paging::{PAGE_DEFAULT, Paging};
+use crate::reply::{RETRY_AFTER, Refused, json_response};
+use crate::resources::check_place;
+use filter::Filter;
+
+/// Entries that are looked through for one page at most. What a rare filter finds later comes with the next pages, so
+/// that no request keeps the store from others for long.
+const SCAN_MAX: usize = 5_000;
+
+/// Entries that are read at once.
+const SCAN_STEP: usize = 500;
+
+/// Newest first.
+pub(crate) async fn list(api: &Api, call: &Call, subscription: &str) -> Result<Response, Refused> {
+    let paging = Paging::of(call, PAGE_DEFAULT)?;
+    let after = paging.after(parse_place)?;
+    let filter = call.query("$filter").map(Filter::parse).transpose()?.unwrap_or_default();
+    let Page { events, next } = scan(api, subscription, &filter, after, paging.top()).await.map_err(|problem| unreadable(&problem))?;
+    if events.is_empty() && next.is_none() {
+        // A subscription whose last cluster is gone still has its log; one that never was is a typing mistake.
+        check_place(&api.cache.view(), subscription, None)?;
+    }
+    let mut body = json!({ "value": events });
+    if let Some(place) = next {
+        body["nextLink"] = json!(paging.next_link(call, &print_place(place)));
+    }
+    Ok(json_response(StatusCode::OK, &body))
+}
+
+pub(crate) async fn show(api: &Api, id: &str) -> Result<Response, Refused> {
+    let unknown = || Refused::not_found("activity log entry", id);
+    let place = render::place_of(id).ok_or_else(unknown)?;
+    let found = after(api, place.predecessor(), 1).await.map_err(|problem| unreadable(&problem))?;
+    match found.into_iter().next() {
+        Some((at, event)) if at == place => Ok(json_response(StatusCode::OK, &event)),
+        _ => Err(unknown()),
+    }
+}
+
+/// Entries behind a place, oldest first, each with its own place.
+pub(crate) async fn after(api: &Api, place: RecordPlace, limit: usize) -> Result<Vec<(RecordPlace, Value)>, StoreError> {
+    let query = LogQuery { after: Some(place), order: LogOrder::OldestFirst, limit, ..LogQuery::default() };
+    let records = api.store.read_log(query).await?;
+    Ok(records.iter().filter_map(|record| Some((record.place, render::event(record.place, record.at, &decode(record)?)))).collect())
+}
+
+/// A page, and the place behind which the next one begins, if there may be one.
+struct Page {
+    events: Vec<Value>,
+    next: Option<RecordPlace>,
+}
+
+async fn scan(api: &Api, subscription: &str, filter: &Filter, after: Option<RecordPlace>, top: usize) -> Result<Page, StoreError> {
+    let (from, to) = filter.range();
+    let label = Some(filter.label(subscription));
+    let mut page = Page { events: Vec::new(), next: after };
+    for _ in 0..SCAN_MAX / SCAN_STEP {
+        let query = LogQuery { label: label.clone(), from, to, after: page.next, order: LogOrder::NewestFirst, limit: SCAN_STEP };
+        let records = api.store.read_log(query).await?;
+        let is_last = records.len() < SCAN_STEP;
+        for record in &records {
+            if page.events.len() == top {
+                return Ok(page);
+            }
+            page.next = Some(record.place);
+            let entry =
+                decode(record).filter(|entry| entry.subject.subscription.eq_ignore_ascii_case(subscription) && filter.passes(entry));
+            page.events.extend(entry.map(|entry| render::event(record.place, record.at, &entry)));
+        }
+        if is_last {
+            return Ok(Page { next: None, ..page });
+        }
+    }
+    Ok(page)
+}
+
+/// The entry of a record, unless a newer version wrote it in a way that this one does not know.
+fn decode(record: &Record) -> Option<Activity> {
+    match serde_json::from_slice::<Activity>(&record.value) {
+        Ok(entry) => Some(entry).filter(|entry| entry.format <= ACTIVITY_FORMAT),
+        Err(problem) => {
+            error!(place = ?record.place, error = %problem, "an entry of the activity log cannot be read and is not shown");
+            None
+        }
+    }
+}
+
+fn print_place(place: RecordPlace) -> String {
+    format!("{}/{}", place.revision.0, place.position)
+}
+
+fn parse_place(token: &str) -> Option<RecordPlace> {
+    let (revision, position) = token.split_once('/')?;
+    Some(RecordPlace { revision: Revision(revision.parse().ok()?), position: position.parse().ok()? })
+}
+
+fn unreadable(problem: &StoreError) -> Refused {
+    error!(error = %problem, "the activity log cannot be read");
+    Refused::new(Code::StoreUnavailable, "the activity log cannot be read just now").retry_after(RETRY_AFTER)
+}
+
+#[cfg(test)]
+mod tests;

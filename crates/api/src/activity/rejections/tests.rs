@@ -1,0 +1,103 @@
+//! Which refusals get into the log, and that they cannot flood it.
+
+use http::{Method, StatusCode};
+use serde_json::Value;
+use store::{LogQuery, RecordPlace};
+
+use super::*;
+use crate::fixtures::{Documents, NOW, cluster, machine, operation, send};
+
+const MACHINES: &str = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines";
+
+async fn service() -> Api {
+    let begin = model::Timestamp::parse(NOW).unwrap();
+    let documents = Documents::default().cluster(&cluster("site1")).machine(&machine("site1", "rack1", "m1"));
+    documents.operation(&operation("8f3c1a2b", "site1", "m1", begin)).serve().await
+}
+
+async fn log(api: &Api) -> Vec<Activity> {
+    let records = api.store.read_log(LogQuery { limit: 1_000, ..LogQuery::default() }).await.unwrap();
+    records.iter().map(|record| serde_json::from_slice(&record.value).unwrap()).collect()
+}
+
+/// What is under way has arrived when every turn is free again.
+async fn arrived(api: &Api) {
+    let all = u32::try_from(MAX_REJECTIONS_UNDER_WAY).unwrap();
+    drop(api.rejections.under_way.acquire_many(all).await.unwrap());
+}
+
+#[tokio::test]
+async fn what_is_refused_of_a_known_machine_is_in_the_log() {
+    let api = service().await;
+    let cases = [
+        (format!("{MACHINES}/M1/restart?api-version=1"), r#"{"colour":"red"}"#, "InvalidRequestContent", "restart"),
+        (format!("{MACHINES}/m1/fly?api-version=1"), "", "InvalidAction", "fly"),
+        (format!("{MACHINES}/m1/start"), "", "MissingApiVersionParameter", "start"),
+        (format!("{MACHINES}/m1/cordon?api-version=1"), &"x".repeat(crate::BODY_MAX + 1), "RequestBodyTooLarge", "cordon"),
+    ];
+    for (n, (path, body, code, verb)) in cases.into_iter().enumerate() {
+        let (_, answer) = send(&api, Method::POST, &path, body).await;
+        assert_eq!(answer["error"]["code"], code);
+        arrived(&api).await;
+        let log = log(&api).await;
+        assert_eq!(log.len(), n + 1, "{code}");
+        assert_eq!(log[0].what, ActivityKind::request(verb));
+        assert_eq!(log[0].error.as_ref().map(|error| serde_json::to_value(error).unwrap()["code"].clone()), Some(Value::from(code)));
+        assert_eq!((log[0].status, log[0].caller.as_str()), (ActivityStatus::Failed, "anonymous"));
+    }
+}
+
+#[tokio::test]
+async fn what_is_nobodys_and_what_is_only_read_is_not() {
+    let api = service().await;
+    for (method, path) in [
+        (Method::POST, format!("{MACHINES}/m9/restart?api-version=1")),
+        (Method::POST, "/rackwright/v1/operations/ffff/cancel".to_owned()),
+        (Method::POST, "/nowhere".to_owned()),
+        (Method::GET, format!("{MACHINES}/m1")),
+    ] {
+        let (status, _) = send(&api, method, &path, "").await;
+        assert!(status.is_client_error());
+    }
+    arrived(&api).await;
+    assert_eq!(log(&api).await, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_taken_back_says_so_in_the_same_commit() {
+    let api = service().await;
+    let before = api.store.list("").await.unwrap().revision;
+    for (path, operation) in
+        [(format!("{MACHINES}/m1/restart?api-version=1"), false), ("/rackwright/v1/operations/8f3c/cancel".to_owned(), true)]
+    {
+        let (status, body) = send(&api, Method::POST, &path, "").await;
+        assert_eq!((status, &body["error"]["code"]), (StatusCode::SERVICE_UNAVAILABLE, &Value::from("KeeperUnavailable")));
+        arrived(&api).await;
+        let log = log(&api).await;
+        assert_eq!(log[0].subject.part, Part::Machine(model::MachineName::new("m1").unwrap()));
+        assert_eq!(log[0].operation.is_some(), operation);
+    }
+    let places: Vec<RecordPlace> =
+        api.store.read_log(LogQuery { limit: 9, ..LogQuery::default() }).await.unwrap().iter().map(|record| record.place).collect();
+    let place = |commits: u64| RecordPlace { revision: store::Revision(before.0 + commits), position: 0 };
+    assert_eq!(places, [place(4), place(2)], "each request was filed, and taken back with its entry, in two commits");
+}
+
+#[tokio::test]
+async fn more_refusals_than_may_be_under_way_are_dropped_and_counted() {
+    let api = service().await;
+    let request = http::Request::post("/").body(axum::body::Body::empty()).unwrap();
+    let (call, _) = Call::begin(request);
+    let concern = Concern::Operation { id: "8f3c".into(), verb: "cancel" };
+    let refused = Refused::bad_content("no");
+    // Nothing under way is written before this test waits for something.
+    for _ in 0..MAX_REJECTIONS_UNDER_WAY + 5 {
+        api.rejections.note(&api, &call, &concern, &refused);
+    }
+    assert_eq!(api.rejections.dropped(), 5);
+    arrived(&api).await;
+    assert_eq!(log(&api).await.len(), MAX_REJECTIONS_UNDER_WAY);
+    api.rejections.note(&api, &call, &concern, &refused.in_log());
+    arrived(&api).await;
+    assert_eq!(log(&api).await.len(), MAX_REJECTIONS_UNDER_WAY, "what is in the log is not written again");
+}

@@ -1,0 +1,237 @@
+//! How entries look.
+
+use expect_test::{Expect, expect};
+use model::HoldOwner;
+use store::Revision;
+
+use super::super::tests::{entry, restart};
+use super::*;
+use crate::fixtures::{NOW, of_json};
+
+#[expect(clippy::needless_pass_by_value, reason = "a case reads best as an entry and what it comes to")]
+fn check(entry: Activity, expected: Expect) {
+    let place = RecordPlace { revision: Revision(42), position: 3 };
+    let event = event(place, Timestamp::parse(NOW).unwrap(), &entry);
+    let nested = event["properties"]["statusMessage"].as_str().map(|text| serde_json::from_str::<Value>(text).expect("it is JSON in JSON"));
+    let nested = nested.map(|nested| format!("\n{nested:#}")).unwrap_or_default();
+    let shown = format!(
+        "{} {} {}\n{} {}\n{}\n{}{nested}\n",
+        event["level"],
+        event["status"]["value"],
+        event["operationName"]["value"],
+        event["eventName"]["value"],
+        event["subStatus"],
+        event["properties"]["message"],
+        event["httpRequest"]
+    );
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn a_refusal_reads_as_it_was_answered() {
+    let refusal: model::Refusal = of_json(json!({
+        "rule": "KcpOneAtATime", "message": "`m1` cannot be restarted", "evidence": ["`m2` is being restarted"], "remedy": "wait",
+    }));
+    let mut entry = entry("m1", "alice", restart(), ActivityStatus::Failed);
+    let answered = Refused::by_rule(refusal.clone());
+    entry.error = Some(ActivityError::Refused { refusal });
+    let event = event(RecordPlace::BEGINNING, Timestamp::EPOCH, &entry);
+    let nested: Value = serde_json::from_str(event["properties"]["statusMessage"].as_str().unwrap()).unwrap();
+    assert_eq!(nested["error"], answered.body()["error"]);
+    check(
+        entry,
+        expect![[r#"
+        "Error" "Failed" "Microsoft.NetworkCloud/bareMetalMachines/restart/action"
+        "EndRequest" {"localizedValue":"Conflict (HTTP Status Code: 409)","value":"Conflict"}
+        "it happened"
+        {"method":"POST"}
+        {
+          "error": {
+            "additionalInfo": [
+              {
+                "info": {
+                  "evidence": [
+                    "`m2` is being restarted"
+                  ],
+                  "remedy": "wait",
+                  "rule": "kcp-one-at-a-time",
+                  "subject": "`m1` cannot be restarted"
+                },
+                "type": "Refusal"
+              }
+            ],
+            "code": "KcpOneAtATime",
+            "details": [
+              {
+                "code": "Evidence",
+                "message": "`m2` is being restarted"
+              },
+              {
+                "code": "Remedy",
+                "message": "wait"
+              }
+            ],
+            "message": "`m1` cannot be restarted: `m2` is being restarted",
+            "target": "kcp-one-at-a-time"
+          },
+          "status": "Failed"
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn what_never_came_to_a_verdict_reads_as_it_was_answered() {
+    let mut entry = entry("m1", "alice", ActivityKind::request("fly"), ActivityStatus::Failed);
+    let answered = Refused::new(Code::InvalidAction, "there is no action `fly`").target("fly");
+    entry.error = Some(answered.logged());
+    let (status, error) = (answered.status(), answered.body());
+    let event = event(RecordPlace::BEGINNING, Timestamp::EPOCH, &entry);
+    let nested: Value = serde_json::from_str(event["properties"]["statusMessage"].as_str().unwrap()).unwrap();
+    assert_eq!((&nested["error"], event["subStatus"]["value"].as_str()), (&error["error"], Some("NotFound")));
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    check(
+        entry,
+        expect![[r#"
+        "Error" "Failed" "Microsoft.NetworkCloud/bareMetalMachines/fly/action"
+        "EndRequest" {"localizedValue":"NotFound (HTTP Status Code: 404)","value":"NotFound"}
+        "it happened"
+        {"method":"POST"}
+        {
+          "error": {
+            "code": "InvalidAction",
+            "message": "there is no action `fly`",
+            "target": "fly"
+          },
+          "status": "Failed"
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn a_device_a_hold_and_an_end_have_names_of_their_own() {
+    let fault = of_json(json!({ "class": "unreachable", "delivery": "maybe", "detail": "connection refused" }));
+    let mut faulted = entry("m1", "rackwright", ActivityKind::Device { ask: DeviceAsk::GracefulOff, attempt: 2 }, ActivityStatus::Failed);
+    faulted.error = Some(ActivityError::Faulted { fault });
+    check(
+        faulted,
+        expect![[r#"
+        "Warning" "Failed" "Microsoft.NetworkCloud/bareMetalMachines/bmc/gracefulOff/action"
+        "EndRequest" {"localizedValue":"BadGateway (HTTP Status Code: 502)","value":"BadGateway"}
+        "it happened"
+        null
+        {
+          "error": {
+            "code": "DeviceFault",
+            "message": "unreachable: connection refused",
+            "target": "m1"
+          },
+          "status": "Failed"
+        }
+    "#]],
+    );
+    let owner = HoldOwner::User { caller: "alice".into() };
+    check(
+        entry("m1", "alice", ActivityKind::Hold { owner, change: HoldChange::Placed }, ActivityStatus::Succeeded),
+        expect![[r#"
+        "Informational" "Succeeded" "Microsoft.NetworkCloud/bareMetalMachines/holds/write"
+        "EndRequest" {"localizedValue":"","value":""}
+        "it happened"
+        null
+    "#]],
+    );
+    let ended =
+        of_json(json!({ "at": NOW, "result": "Failed", "message": "no time left", "next": "do it", "failure": "DeadlineExceeded" }));
+    let mut failed = entry("m1", "alice", ActivityKind::Operation { action: model::Action::Restart }, ActivityStatus::Failed);
+    failed.error = Some(ActivityError::Ended { ended });
+    check(
+        failed,
+        expect![[r#"
+        "Error" "Failed" "Microsoft.NetworkCloud/bareMetalMachines/restart/action"
+        "EndRequest" {"localizedValue":"Conflict (HTTP Status Code: 409)","value":"Conflict"}
+        "it happened"
+        null
+        {
+          "error": {
+            "code": "DeadlineExceeded",
+            "details": [
+              {
+                "code": "Next",
+                "message": "do it"
+              }
+            ],
+            "message": "no time left",
+            "target": "m1"
+          },
+          "status": "Failed"
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn an_accepted_request_in_full() {
+    let mut entry = entry("m1", "alice", restart(), ActivityStatus::Accepted);
+    entry.operation = Some(model::OperationId::new("8f3c1a2b"));
+    let event = event(RecordPlace { revision: Revision(42), position: 3 }, Timestamp::parse(NOW).unwrap(), &entry);
+    expect![[r#"
+        {
+          "authorization": {
+            "action": "Microsoft.NetworkCloud/bareMetalMachines/restart/action",
+            "scope": "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1"
+          },
+          "caller": "alice",
+          "category": {
+            "localizedValue": "Administrative",
+            "value": "Administrative"
+          },
+          "correlationId": "alice-m1",
+          "description": "it happened",
+          "eventDataId": "00000000-0000-002a-0000-000000000003",
+          "eventName": {
+            "localizedValue": "BeginRequest",
+            "value": "BeginRequest"
+          },
+          "eventTimestamp": "2026-11-15T14:00:00.000Z",
+          "httpRequest": {
+            "method": "POST"
+          },
+          "id": "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1/events/00000000-0000-002a-0000-000000000003/ticks/639303480000000000",
+          "level": "Informational",
+          "operationId": "8f3c1a2b",
+          "operationName": {
+            "localizedValue": "Microsoft.NetworkCloud/bareMetalMachines/restart/action",
+            "value": "Microsoft.NetworkCloud/bareMetalMachines/restart/action"
+          },
+          "properties": {
+            "cluster": "site1",
+            "entity": "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1",
+            "eventCategory": "Administrative",
+            "message": "it happened",
+            "operation": "8f3c1a2b",
+            "statusCode": "Accepted"
+          },
+          "resourceGroupName": "g1",
+          "resourceId": "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1",
+          "resourceProviderName": {
+            "localizedValue": "Microsoft.NetworkCloud",
+            "value": "Microsoft.NetworkCloud"
+          },
+          "resourceType": {
+            "localizedValue": "Microsoft.NetworkCloud/bareMetalMachines",
+            "value": "Microsoft.NetworkCloud/bareMetalMachines"
+          },
+          "status": {
+            "localizedValue": "Accepted",
+            "value": "Accepted"
+          },
+          "subStatus": {
+            "localizedValue": "Accepted (HTTP Status Code: 202)",
+            "value": "Accepted"
+          },
+          "submissionTimestamp": "2026-11-15T14:00:00.000Z",
+          "subscriptionId": "s1"
+        }
+    "#]].assert_eq(&format!("{event:#}\n"));
+}

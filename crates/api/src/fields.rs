@@ -1,0 +1,133 @@
+//! Reading a resource that a client sends, by its table in `schema`: what may be written is taken out of it, what is
+//! only answered is ignored, and what may not be changed, or is unknown, or has the wrong type, is named with its path.
+
+use serde_json::{Map, Value};
+
+use crate::codes::Code;
+use crate::reply::{Refused, shortened};
+use crate::schema::{Access, Field, Model, Shape};
+
+/// The body as an object; an absent one is an empty one.
+pub(crate) fn object(body: &[u8]) -> Result<Map<String, Value>, Refused> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Map::new());
+    }
+    serde_json::from_slice(body).map_err(|problem| not_understood(&problem))
+}
+
+pub(crate) fn not_understood(problem: &serde_json::Error) -> Refused {
+    Refused::bad_content(format!("the body is not understood: {problem}"))
+}
+
+/// A field that was sent and may be written.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Written {
+    pub path: String,
+    pub value: Value,
+}
+
+/// What of the body is to be written. `current` is the resource as it is answered now.
+pub(crate) fn written(model: &Model, body: Map<String, Value>, current: &Value) -> Result<Vec<Written>, Refused> {
+    let mut found = Vec::new();
+    read(model, "", body, current, &mut found)?;
+    Ok(found)
+}
+
+fn read(model: &Model, path: &str, body: Map<String, Value>, current: &Value, found: &mut Vec<Written>) -> Result<(), Refused> {
+    for (name, value) in body {
+        let Some(field) = model.fields.iter().find(|field| field.name == name) else { return Err(unknown(model, path, &name)) };
+        let path = format!("{path}{}", field.name);
+        // `null` says the same as leaving the field out.
+        if value.is_null() {
+            continue;
+        }
+        match field.access {
+            Access::ReadOnly | Access::Unserved => {}
+            Access::Secret => return Err(unchangeable(&path, None)),
+            Access::Writable => {
+                check_shape(field.shape, &path, &value)?;
+                found.push(Written { path, value });
+            }
+            Access::Immutable => {
+                check_shape(field.shape, &path, &value)?;
+                if !is_same(&current[field.name], &value) {
+                    return Err(unchangeable(&path, Some(&current[field.name])));
+                }
+            }
+            Access::Within => {
+                check_shape(field.shape, &path, &value)?;
+                if let (Shape::Object(model), Value::Object(inner)) = (field.shape, value) {
+                    read(model, &format!("{path}."), inner, &current[field.name], found)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Azure's clients change the case of ids, and people that of MAC addresses.
+fn is_same(current: &Value, sent: &Value) -> bool {
+    match (current, sent) {
+        (Value::String(current), Value::String(sent)) => current.eq_ignore_ascii_case(sent),
+        _ => current == sent,
+    }
+}
+
+fn unchangeable(path: &str, current: Option<&Value>) -> Refused {
+    let why = match current {
+        Some(Value::Null) => "there is none, and it would come from the site file".to_owned(),
+        Some(current) => format!("it is {current}, and comes from the site file"),
+        None => "it comes from the site file".to_owned(),
+    };
+    Refused::new(Code::PropertyChangeNotAllowed, format!("`{path}` cannot be changed here: {why}")).target(path)
+}
+
+fn unknown(model: &Model, path: &str, name: &str) -> Refused {
+    let name = shortened(name);
+    let mut message = format!("there is no field `{path}{name}`");
+    if let Some(near) = nearest(&name, model.fields) {
+        message.push_str(&format!("; did you mean `{path}{near}`?"));
+    }
+    Refused::bad_content(message).target(format!("{path}{name}"))
+}
+
+/// The known name that a slip of the finger turns into `wrong`.
+fn nearest(wrong: &str, fields: &[Field]) -> Option<&'static str> {
+    let wrong = wrong.to_lowercase();
+    // One slip in a short name, one more for every four letters.
+    let farthest = 1 + wrong.chars().count() / 4;
+    let distances = fields.iter().map(|field| (strsim::osa_distance(&wrong, &field.name.to_lowercase()), field.name));
+    distances.filter(|(distance, _)| *distance <= farthest).min().map(|(_, name)| name)
+}
+
+fn check_shape(shape: Shape, path: &str, value: &Value) -> Result<(), Refused> {
+    let (fits, wanted) = match shape {
+        Shape::Text | Shape::Instant | Shape::OneOf(_) => (value.is_string(), "a text"),
+        Shape::Whole => (value.is_i64() || value.is_u64(), "a whole number"),
+        Shape::Flag => (value.is_boolean(), "true or false"),
+        Shape::List(_) => (value.is_array(), "a list"),
+        Shape::Object(_) => (value.is_object(), "an object"),
+        Shape::Anything => (true, "anything"),
+        Shape::Texts => {
+            for (name, text) in value.as_object().into_iter().flatten() {
+                check_shape(Shape::Text, &format!("{path}.{}", shortened(name)), text)?;
+            }
+            (value.is_object(), "an object of texts")
+        }
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(Refused::bad_content(format!("`{path}` must be {wanted}, not {}", kind_of(value))).target(path))
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,153 @@
+//! All resources of a subscription or a resource group in one list, as `az resource list` asks for it.
+
+use std::collections::BTreeMap;
+
+use axum::response::Response;
+use http::StatusCode;
+use model::{Cluster, ClusterName, Machine, MachineName, Rack, RackName};
+use serde_json::{Value, json};
+
+use super::filter::{Filter, Judged};
+use super::{check_place, parse_place};
+use crate::cache::{Versioned, View};
+use crate::call::Call;
+use crate::links;
+use crate::paging::{PAGE_DEFAULT, Paging};
+use crate::reply::{Refused, json_response};
+use crate::route::Kind;
+
+/// One resource of any kind, with the cluster that it belongs to.
+struct Item<'a> {
+    cluster: &'a Cluster,
+    kind: Kind,
+    name: &'a str,
+    tags: &'a BTreeMap<String, String>,
+}
+
+/// A place in the list: clusters first, then racks, then machines.
+enum Place {
+    Cluster(ClusterName),
+    Rack((ClusterName, RackName)),
+    Machine((ClusterName, MachineName)),
+}
+
+impl Place {
+    fn parse(token: &str) -> Option<Place> {
+        let (kind, place) = token.split_once('/')?;
+        match Kind::parse(kind)? {
+            Kind::Clusters => ClusterName::new(place).ok().map(Place::Cluster),
+            Kind::Racks => parse_place(place, RackName::new).map(Place::Rack),
+            Kind::Machines => parse_place(place, MachineName::new).map(Place::Machine),
+        }
+    }
+}
+
+pub(crate) fn list(view: &View, call: &Call, subscription: &str, group: Option<&str>) -> Result<Response, Refused> {
+    let clusters = view.clusters_in(subscription, group);
+    if clusters.is_empty() {
+        check_place(view, subscription, group)?;
+    }
+    let paging = Paging::of(call, PAGE_DEFAULT)?;
+    let filter = Filter::parse(call.query("$filter").unwrap_or_default())?;
+    let after = paging.after(Place::parse)?;
+    let rest = items_after(view, &clusters, after.as_ref()).filter(|item| filter.admits(&item.judged()));
+    Ok(json_response(StatusCode::OK, &paging.page(call, rest, Item::token, Item::render)))
+}
+
+fn items_after<'a>(view: &'a View, clusters: &[&'a Versioned<Cluster>], after: Option<&Place>) -> impl Iterator<Item = Item<'a>> {
+    let cluster_of = |name: &ClusterName| view.clusters.get(name).map(|cluster| cluster.document.as_ref());
+    let (own, racks, machines) = match after {
+        None => (Some(None), Some(None), Some(None)),
+        Some(Place::Cluster(place)) => (Some(Some(place.clone())), Some(None), Some(None)),
+        Some(Place::Rack(place)) => (None, Some(Some(place)), Some(None)),
+        Some(Place::Machine(place)) => (None, None, Some(Some(place))),
+    };
+    let own = own.into_iter().flat_map(|after: Option<ClusterName>| {
+        clusters.iter().filter(move |cluster| after.as_ref().is_none_or(|after| cluster.document.name > *after)).copied()
+    });
+    let racks = racks.into_iter().flat_map(|after| view.racks_after(clusters, after));
+    let machines = machines.into_iter().flat_map(|after| view.machines_after(clusters, after));
+    let own: Vec<Item> = own.map(|cluster| Item::of_cluster(&cluster.document)).collect();
+    let racks = racks.filter_map(move |rack| Some(Item::of_rack(cluster_of(&rack.document.cluster)?, &rack.document)));
+    let machines = machines.filter_map(move |machine| Some(Item::of_machine(cluster_of(&machine.document.cluster)?, &machine.document)));
+    own.into_iter().chain(racks).chain(machines)
+}
+
+impl<'a> Item<'a> {
+    fn of_cluster(cluster: &'a Cluster) -> Self {
+        Item { cluster, kind: Kind::Clusters, name: cluster.name.as_str(), tags: &cluster.tags }
+    }
+
+    fn of_rack(cluster: &'a Cluster, rack: &'a Rack) -> Self {
+        Item { cluster, kind: Kind::Racks, name: rack.name.as_str(), tags: &rack.tags }
+    }
+
+    fn of_machine(cluster: &'a Cluster, machine: &'a Machine) -> Self {
+        Item { cluster, kind: Kind::Machines, name: machine.name.as_str(), tags: &machine.tags }
+    }
+
+    fn judged(&self) -> Judged<'a> {
+        let home = &self.cluster.home;
+        let arm_type = self.kind.full_type();
+        Judged { name: self.name, arm_type, group: &home.resource_group, location: &home.location, tags: self.tags }
+    }
+
+    fn token(&self) -> String {
+        match self.kind {
+            Kind::Clusters => format!("{}/{}", self.kind.arm_type(), self.name),
+            Kind::Racks | Kind::Machines => format!("{}/{}/{}", self.kind.arm_type(), self.cluster.name, self.name),
+        }
+    }
+
+    fn render(&self) -> Value {
+        json!({
+            "id": links::id_of(self.cluster, self.kind.arm_type(), self.name),
+            "name": self.name,
+            "type": self.kind.full_type(),
+            "location": self.cluster.home.location,
+            "tags": self.tags,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{Method, StatusCode};
+
+    use crate::fixtures::{Documents, cluster, machine, rack, read_pages, send};
+
+    #[tokio::test]
+    async fn pages_of_any_size_hold_each_resource_once_and_keep_their_filter() {
+        let mut documents = Documents::default();
+        for site in ["site", "site-b", "site10"] {
+            documents = documents.cluster(&cluster(site)).rack(&rack(site, "r1")).rack(&rack(site, "r2"));
+            for name in ["m1", "m2", "m10"] {
+                let mut machine = machine(site, "r1", name);
+                machine.tags.insert("Row".to_owned(), name.to_owned());
+                documents = documents.machine(&machine);
+            }
+        }
+        let api = documents.serve().await;
+        let kind = "$filter=resourceType%20eq%20'Microsoft.NetworkCloud/bareMetalMachines'";
+        let cases =
+            [("", 18), (kind, 9), ("$filter=tagName%20eq%20'row'%20and%20tagValue%20eq%20'm10'", 3), ("$filter=name%20eq%20'R1'", 3)];
+        for place in ["/subscriptions/S1/resources", "/subscriptions/s1/resourceGroups/G1/resources"] {
+            for (filter, count) in cases {
+                let list = |top: usize| format!("{place}?api-version=1&{filter}&$top={top}");
+                let (_, all) = read_pages(&api, &list(100), "id").await;
+                assert_eq!(all.len(), count, "{filter}");
+                for top in 1..=all.len() {
+                    assert_eq!(
+                        read_pages(&api, &list(top), "id").await,
+                        (all.len().div_ceil(top), all.clone()),
+                        "{filter}, {top} on a page"
+                    );
+                }
+            }
+        }
+        for wrong in ["$filter=colour%20eq%20'red'", "$skipToken=toasters/1", "$skipToken=racks/1"] {
+            let (status, _) = send(&api, Method::GET, &format!("/subscriptions/s1/resources?api-version=1&{wrong}"), "").await;
+            assert_eq!(status, StatusCode::BAD_REQUEST, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What bodies look like: one table of fields for each kind, from which bodies are read and the OpenAPI document is made.
+
+mod activity;
+mod bodies;
+mod clusters;
+mod machines;
+mod neighbours;
+mod operations;
+mod status;
+
+pub(crate) use activity::ACTIVITY;
+pub(crate) use bodies::{CORDON, MACHINE_UPDATE, NOTHING, POWER_OFF, REASON};
+pub(crate) use clusters::{CLUSTER, RACK};
+pub(crate) use machines::MACHINE;
+pub(crate) use neighbours::{OPERATION_ENTRY, PROVIDER, RESOURCE, RESOURCE_GROUP, SUBSCRIPTION, TENANT};
+pub(crate) use operations::{ERROR, OPERATION, OPERATION_STATUS};
+pub(crate) use status::{HEALTH, STATUS};
+
+/// The shape of a value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    Text,
+    Instant,
+    Whole,
+    Flag,
+    OneOf(&'static [&'static str]),
+    List(&'static Shape),
+    /// Texts by names that are anybody's.
+    Texts,
+    Object(&'static Model),
+    Anything,
+}
+
+/// An object with a name of its own.
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub fields: &'static [Field],
+}
+
+/// What a client may do with a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// It is answered, and ignored in what clients send, whatever it says.
+    ReadOnly,
+    /// The same, but it is never answered: Azure's clients know it, and nothing here has it yet.
+    Unserved,
+    Writable,
+    /// It comes from the site file: it may be sent back as it is, and not changed.
+    Immutable,
+    /// It comes from the site file and is never answered, so that nothing can be sent back.
+    Secret,
+    /// An object whose fields have accesses of their own.
+    Within,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    pub name: &'static str,
+    pub shape: Shape,
+    pub access: Access,
+    /// Whether every answer has it.
+    pub always: bool,
+    pub nullable: bool,
+}
+
+/// A field that every answer has.
+pub(crate) const fn always(name: &'static str, shape: Shape) -> Field {
+    Field { name, shape, access: Access::ReadOnly, always: true, nullable: false }
+}
+
+/// A field that some answers have.
+pub(crate) const fn sometimes(name: &'static str, shape: Shape) -> Field {
+    Field { always: false, ..always(name, shape) }
+}
+
+/// A field of Azure's model that no answer of ours has.
+pub(crate) const fn unserved(name: &'static str) -> Field {
+    Field { access: Access::Unserved, ..sometimes(name, Shape::Anything) }
+}
+
+impl Field {
+    /// A field that may be `null`.
+    pub const fn nullable(self) -> Field {
+        Field { nullable: true, ..self }
+    }
+
+    pub const fn access(self, access: Access) -> Field {
+        Field { access, ..self }
+    }
+}
+
+pub(crate) const TEXTS: Shape = Shape::List(&Shape::Text);
+
+/// `systemData` of every tracked resource.
+pub(crate) const SYSTEM_DATA: Model = Model {
+    name: "SystemData",
+    about: "Who made the resource and who wrote to it last.",
+    fields: &[
+        always("createdAt", Shape::Instant),
+        always("createdBy", Shape::Text),
+        always("createdByType", Shape::Text),
+        sometimes("lastModifiedAt", Shape::Instant),
+        sometimes("lastModifiedBy", Shape::Text),
+        sometimes("lastModifiedByType", Shape::Text),
+    ],
+};
+
+pub(crate) const EXTENDED_LOCATION: Model = Model {
+    name: "ExtendedLocation",
+    about: "The site as a custom location of Azure.",
+    fields: &[always("name", Shape::Text).access(Access::Immutable), always("type", Shape::Text).access(Access::Immutable)],
+};

@@ -1,0 +1,91 @@
+//! Operations as Azure's clients poll them and as people look at them, and errors.
+
+use super::Shape::{Anything, Instant, List, Object, OneOf, Text, Whole};
+use super::machines::WAIT;
+use super::{Model, always, sometimes};
+
+const STATUSES: &[&str] = &["InProgress", "Succeeded", "Failed", "Canceled"];
+
+pub(crate) const OPERATION_STATUS: Model = Model {
+    name: "OperationStatusResult",
+    about: "How a long-running operation is doing.",
+    fields: &[
+        always("id", Text),
+        always("name", Text),
+        always("resourceId", Text),
+        always("status", OneOf(STATUSES)),
+        always("startTime", Instant),
+        always("percentComplete", Whole),
+        sometimes("endTime", Instant),
+        sometimes("error", Object(&ERROR_DETAIL)),
+    ],
+};
+
+pub(crate) const ERROR: Model =
+    Model { name: "ErrorResponse", about: "Why nothing was done.", fields: &[always("error", Object(&ERROR_DETAIL))] };
+
+const ERROR_DETAIL: Model = Model {
+    name: "ErrorDetail",
+    about: "An error of ARM. Every code has a page under docs/errors/.",
+    fields: &[
+        always("code", Text),
+        always("message", Text),
+        sometimes("target", Text),
+        sometimes("details", List(&Object(&ERROR_PART))),
+        sometimes("additionalInfo", List(&Object(&ERROR_INFO))),
+    ],
+};
+
+const ERROR_PART: Model = Model {
+    name: "ErrorPart",
+    about: "An evidence, a remedy, or what to do next.",
+    fields: &[always("code", Text), always("message", Text)],
+};
+
+const ERROR_INFO: Model = Model {
+    name: "ErrorAdditionalInfo",
+    about: "A refusal in one piece: rule, subject, evidence, remedy.",
+    fields: &[always("type", Text), always("info", Anything)],
+};
+
+pub(crate) const OPERATION: Model = Model {
+    name: "Operation",
+    about: "An accepted action on its way. Lists leave the journal out.",
+    fields: &[
+        always("id", Text),
+        always("cluster", Text),
+        always("machine", Text),
+        always("action", Text),
+        always("caller", Text),
+        always("correlationId", Text),
+        always("status", OneOf(STATUSES)),
+        always("percentComplete", Whole),
+        always("acceptedAt", Instant),
+        always("deadlineAt", Instant),
+        always("endedAt", Instant).nullable(),
+        always("message", Text).nullable(),
+        always("next", Text).nullable(),
+        always("cancelRequestedBy", Text).nullable(),
+        always("steps", List(&Object(&STEP))),
+        always("wait", Object(&WAIT)).nullable(),
+        sometimes("journal", List(&Object(&ENTRY))),
+    ],
+};
+
+const STEP: Model = Model {
+    name: "Step",
+    about: "A part of an operation.",
+    fields: &[
+        always("name", Text),
+        always("status", OneOf(&["NotStarted", "InProgress", "Completed", "Failed"])),
+        always("startedAt", Instant).nullable(),
+        always("endedAt", Instant).nullable(),
+        always("message", Text),
+    ],
+};
+
+const ENTRY: Model = Model {
+    name: "JournalEntry",
+    about: "A fact of an operation's journal, and when it was written.",
+    fields: &[always("at", Instant), always("fact", Anything)],
+};

@@ -1,0 +1,101 @@
+//! The whole picture in one answer, and whether the process lives.
+
+use super::Shape::{Flag, Instant, List, Object, OneOf, Text, Whole};
+use super::machines::WAIT;
+use super::operations::OPERATION;
+use super::{Model, TEXTS, always, sometimes};
+
+pub(crate) const HEALTH: Model = Model { name: "Health", about: "Whether the process lives.", fields: &[always("status", Text)] };
+
+pub(crate) const STATUS: Model = Model {
+    name: "Status",
+    about: "What every cluster is doing.",
+    fields: &[always("at", Instant), always("clusters", List(&Object(&CLUSTER_STATUS)))],
+};
+
+const CLUSTER_STATUS: Model = Model {
+    name: "ClusterStatus",
+    about: "What one cluster is doing. Long lists are cut, and their counts tell how long they are.",
+    fields: &[
+        always("name", Text),
+        always("resourceGroup", Text),
+        always("detailedStatus", Text),
+        always("connection", Text),
+        always("connectionSince", Instant),
+        always("keeper", Object(&KEEPER)),
+        sometimes("lastKnown", Object(&LAST_KNOWN)),
+        always("clusterWaits", List(&Object(&WAIT))),
+        always("machines", Object(&COUNTS)),
+        always("controlPlane", List(&Object(&MEMBER))),
+        always("degraded", List(&Object(&DEGRADED))),
+        always("operationCount", Whole),
+        always("operations", List(&Object(&OPERATION))),
+        always("waitCount", Whole),
+        always("waits", List(&Object(&MACHINE_WAIT))),
+    ],
+};
+
+const KEEPER: Model = Model {
+    name: "KeeperState",
+    about: "How the cluster's keeper in this process is doing.",
+    fields: &[
+        always("state", OneOf(&["Absent", "Starting", "AwaitingLease", "Keeping", "Failing"])),
+        sometimes("since", Instant),
+        sometimes("error", Text),
+    ],
+};
+
+const LAST_KNOWN: Model = Model {
+    name: "LastKnown",
+    about: "How old what is known of a cluster's machines is: when the one that was silent longest last answered, and the one that was heard last.",
+    fields: &[
+        sometimes("oldestAt", Instant),
+        sometimes("oldestAgeSeconds", Whole),
+        sometimes("newestAt", Instant),
+        sometimes("newestAgeSeconds", Whole),
+        always("unseen", Whole),
+    ],
+};
+
+const COUNTS: Model = Model {
+    name: "MachineCounts",
+    about: "How many machines are so. One machine may count in several.",
+    fields: &[
+        always("total", Whole),
+        always("ready", Whole),
+        always("off", Whole),
+        always("cordoned", Whole),
+        always("spare", Whole),
+        always("unmanaged", Whole),
+        always("notLookedAt", Whole),
+        always("degraded", Whole),
+        always("bmcUnreachable", Whole),
+        always("bmcTroubled", Whole),
+    ],
+};
+
+const MEMBER: Model = Model {
+    name: "ControlPlaneMember",
+    about: "A control-plane machine.",
+    fields: &[always("machine", Text), always("spare", Flag), always("ready", Flag)],
+};
+
+const DEGRADED: Model = Model {
+    name: "DegradedMachine",
+    about: "A machine whose node tells of something wrong.",
+    fields: &[always("machine", Text), always("problems", TEXTS)],
+};
+
+const MACHINE_WAIT: Model = Model {
+    name: "MachineWait",
+    about: "What a machine waits for.",
+    fields: &[
+        always("machine", Text),
+        always("code", Text),
+        always("what", Text),
+        always("since", Instant),
+        always("endsWhen", Text),
+        always("expectedBy", Instant).nullable(),
+        always("late", Flag),
+    ],
+};

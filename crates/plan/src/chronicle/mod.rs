@@ -1,0 +1,249 @@
+//! What the activity log says of a plan, derived from what the plan changes, so that nothing can be forgotten.
+//!
+//! Requests and their verdicts, holds, everything that an operation's journal gains but what was merely found, requests to
+//! devices, and the connection. A power state that was seen, or a wait, is no entry: it changes nothing.
+
+mod description;
+mod words;
+
+use std::sync::Arc;
+
+use model::{
+    ACTIVITY_FORMAT, Activity, ActivityError, ActivityKind, ActivityStatus, Ask, Cluster, Connection, CorrelationId, Ended, Entry, Fact,
+    Hold, HoldChange, HoldOwner, Machine, MachineName, OURSELVES, Operation, OperationId, OperationResult, Part, Request, Subject,
+    Timestamp, Verdict,
+};
+
+use crate::contact;
+use crate::draft::Plan;
+use crate::snapshot::Snapshot;
+
+pub use description::chronicle_enrolment;
+
+/// The entries of a plan that was made from `before`, in the order in which things happen.
+pub fn chronicle(before: &Snapshot, plan: &Plan, now: Timestamp) -> Vec<Activity> {
+    let changes = &plan.changes;
+    let mut scribe = Scribe { before, plan, uncaused: uncaused(&before.cluster, now), entries: Vec::new() };
+    if let Some(after) = &changes.cluster {
+        scribe.note_connection(after);
+    }
+    let mut judged: Vec<&Request> = changes.requests.values().collect();
+    judged.sort_by_key(|request| (request.received_at, &request.id));
+    for request in judged {
+        scribe.note_verdict(request);
+    }
+    for machine in changes.machines.values() {
+        scribe.note_holds(machine);
+    }
+    for operation in changes.operations.values() {
+        scribe.note_operation(operation);
+    }
+    for machine in changes.machines.values() {
+        scribe.note_node_ask(machine);
+    }
+    scribe.entries
+}
+
+/// What entries have in common that nobody's request led to: the plan that they are from.
+fn uncaused(cluster: &Cluster, now: Timestamp) -> CorrelationId {
+    CorrelationId::new(format!("{}-{}", cluster.name.key(), now.as_millis()))
+}
+
+struct Scribe<'a> {
+    before: &'a Snapshot,
+    plan: &'a Plan,
+    uncaused: CorrelationId,
+    entries: Vec<Activity>,
+}
+
+/// The part of an entry that says what happened and what came of it.
+struct Event {
+    what: ActivityKind,
+    status: ActivityStatus,
+    message: String,
+    error: Option<ActivityError>,
+}
+
+/// Who brought an entry about.
+struct Cause<'a> {
+    caller: &'a str,
+    correlation_id: &'a CorrelationId,
+    operation: Option<&'a OperationId>,
+}
+
+impl Scribe<'_> {
+    fn write(&mut self, part: Part, cause: &Cause<'_>, event: Event) {
+        let cluster = &self.before.cluster;
+        self.entries.push(Activity {
+            format: ACTIVITY_FORMAT,
+            what: event.what,
+            subject: Subject::new(&cluster.home, &cluster.name, part),
+            operation: cause.operation.cloned(),
+            correlation_id: cause.correlation_id.clone(),
+            caller: cause.caller.to_owned(),
+            status: event.status,
+            message: event.message,
+            error: event.error,
+        });
+    }
+
+    fn note_connection(&mut self, after: &Cluster) {
+        if after.connection == self.before.cluster.connection {
+            return;
+        }
+        let status = match after.connection {
+            Connection::Connected => ActivityStatus::Succeeded,
+            Connection::Undefined => ActivityStatus::InProgress,
+            Connection::Timeout | Connection::Disconnected => ActivityStatus::Failed,
+        };
+        let silence = contact::known_silence(after).filter(|_| status == ActivityStatus::Failed);
+        let event = Event {
+            what: ActivityKind::Connection { connection: after.connection },
+            status,
+            message: crate::words::cluster_message(after).to_owned(),
+            error: silence.map(|silence| ActivityError::Faulted { fault: silence.what }),
+        };
+        let correlation_id = self.uncaused.clone();
+        self.write(Part::Cluster, &Cause { caller: OURSELVES, correlation_id: &correlation_id, operation: None }, event);
+    }
+
+    fn note_verdict(&mut self, request: &Request) {
+        let Some(verdict) = &request.verdict else { return };
+        let (status, message, error) = match verdict {
+            Verdict::Accepted { operation } => {
+                let is_new = !self.before.operations.contains_key(operation);
+                (ActivityStatus::Accepted, words::accepted(&request.ask, operation, is_new), None)
+            }
+            // What is done at a later point, the next safe one, has only been accepted.
+            Verdict::Done if matches!(request.ask, Ask::Cancel { .. }) => (ActivityStatus::Accepted, words::done(&request.ask), None),
+            Verdict::Done => (ActivityStatus::Succeeded, words::done(&request.ask), None),
+            Verdict::Refused { refusal } => {
+                (ActivityStatus::Failed, refusal.message.clone(), Some(ActivityError::Refused { refusal: refusal.clone() }))
+            }
+        };
+        let operation = match (verdict, &request.ask) {
+            (Verdict::Accepted { operation }, _) | (_, Ask::Cancel { operation }) => Some(operation),
+            _ => None,
+        };
+        let cause = Cause { caller: &request.caller, correlation_id: &request.correlation_id, operation };
+        let event = Event { what: ActivityKind::request(request.ask.verb()), status, message, error };
+        self.write(self.part_of(&request.ask), &cause, event);
+    }
+
+    fn part_of(&self, ask: &Ask) -> Part {
+        match ask {
+            Ask::Act { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } | Ask::Update { machine, .. } => {
+                Part::Machine(machine.clone())
+            }
+            Ask::Cancel { operation } => {
+                let begun = self.plan.changes.operations.get(operation);
+                let known = begun.or_else(|| self.before.operations.get(operation).map(AsRef::as_ref));
+                known.map_or(Part::Cluster, |operation| Part::Machine(operation.machine.clone()))
+            }
+        }
+    }
+
+    fn note_holds(&mut self, machine: &Machine) {
+        let before: Vec<Hold> = self.before.machines.get(&machine.name).map(|before| before.holds.clone()).unwrap_or_default();
+        let released = before.iter().filter(|hold| !machine.holds.contains(hold)).map(|hold| (hold, HoldChange::Released));
+        let placed = machine.holds.iter().filter(|hold| !before.contains(hold)).map(|hold| (hold, HoldChange::Placed));
+        for (hold, change) in released.chain(placed) {
+            let operation = self.behind_hold(&machine.name, hold);
+            let caller = match (&hold.owner, change) {
+                (HoldOwner::User { caller }, HoldChange::Placed) => caller.as_str(),
+                _ => OURSELVES,
+            };
+            let correlation_id = operation.as_ref().map_or(&self.uncaused, |operation| &operation.correlation_id).clone();
+            let event = Event {
+                what: ActivityKind::Hold { owner: hold.owner.clone(), change },
+                status: ActivityStatus::Succeeded,
+                message: words::hold(&machine.name, hold, change),
+                error: None,
+            };
+            let operation = operation.as_ref().map(|operation| &operation.id);
+            self.write(Part::Machine(machine.name.clone()), &Cause { caller, correlation_id: &correlation_id, operation }, event);
+        }
+    }
+
+    /// The operation that a hold comes or goes with: the one that this plan moves on, or else the one that placed it.
+    fn behind_hold(&self, machine: &MachineName, hold: &Hold) -> Option<Arc<Operation>> {
+        let moved = self.plan.changes.operations.values().find(|operation| operation.machine == *machine);
+        let owner = match &hold.owner {
+            HoldOwner::Operation { id } | HoldOwner::PoweredOff { by: id } => self.before.operations.get(id).cloned(),
+            HoldOwner::User { .. } => None,
+        };
+        moved.map(|operation| Arc::new(operation.clone())).or(owner)
+    }
+
+    /// What the journal has gained, and the end.
+    fn note_operation(&mut self, operation: &Operation) {
+        let earlier = self.before.operations.get(&operation.id);
+        let known = earlier.map_or(0, |earlier| earlier.journal.len());
+        for entry in operation.journal.iter().skip(known) {
+            self.note_fact(operation, entry);
+        }
+        if let Some(ended) = operation.ended.as_ref().filter(|_| earlier.is_none_or(|earlier| earlier.is_running())) {
+            self.note_end(operation, ended);
+        }
+    }
+
+    fn note_fact(&mut self, operation: &Operation, entry: &Entry) {
+        let (name, action) = (&operation.machine, operation.action);
+        let (what, status, message) = match &entry.fact {
+            Fact::Found { .. } => return,
+            Fact::Resumed => (ActivityKind::Operation { action }, ActivityStatus::InProgress, words::resumed(operation)),
+            Fact::Asked { ask, attempt } => {
+                let what = ActivityKind::Device { ask: *ask, attempt: *attempt };
+                (what, ActivityStatus::Started, words::asked(name, *ask, *attempt))
+            }
+            Fact::Faulted { ask, attempt, fault } => {
+                let what = ActivityKind::Device { ask: *ask, attempt: *attempt };
+                (what, ActivityStatus::Failed, words::faulted(name, *ask, *attempt, fault))
+            }
+            Fact::Seen { step } => {
+                (ActivityKind::Step { action, step: *step }, ActivityStatus::Succeeded, format!("{} of `{name}` is done", step.title()))
+            }
+            Fact::Skipped { step, reason } => {
+                let message = format!("{} of `{name}` was left out: {reason}", step.title());
+                (ActivityKind::Step { action, step: *step }, ActivityStatus::Succeeded, message)
+            }
+        };
+        let error = match &entry.fact {
+            Fact::Faulted { fault, .. } => Some(ActivityError::Faulted { fault: fault.clone() }),
+            _ => None,
+        };
+        self.write(Part::Machine(name.clone()), &by_us(operation), Event { what, status, message, error });
+    }
+
+    fn note_end(&mut self, operation: &Operation, ended: &Ended) {
+        let status = match ended.result {
+            OperationResult::Succeeded => ActivityStatus::Succeeded,
+            OperationResult::Failed => ActivityStatus::Failed,
+            OperationResult::Canceled => ActivityStatus::Canceled,
+        };
+        let error = (status != ActivityStatus::Succeeded).then(|| ActivityError::Ended { ended: ended.clone() });
+        let what = ActivityKind::Operation { action: operation.action };
+        let cause = Cause { caller: &operation.caller, ..by_us(operation) };
+        self.write(Part::Machine(operation.machine.clone()), &cause, Event { what, status, message: ended.message.clone(), error });
+    }
+
+    /// What a node is asked on behalf of its machine's holds alone.
+    fn note_node_ask(&mut self, machine: &Machine) {
+        let before = self.before.machines.get(&machine.name).and_then(|before| before.node_ask.as_ref());
+        let Some(asked) = machine.node_ask.as_ref().filter(|asked| Some(*asked) != before) else { return };
+        let event = Event {
+            what: ActivityKind::Device { ask: asked.ask, attempt: asked.attempt },
+            status: ActivityStatus::Started,
+            message: words::asked(&machine.name, asked.ask, asked.attempt),
+            error: None,
+        };
+        let correlation_id = self.uncaused.clone();
+        let cause = Cause { caller: OURSELVES, correlation_id: &correlation_id, operation: None };
+        self.write(Part::Machine(machine.name.clone()), &cause, event);
+    }
+}
+
+/// What follows from an operation is our doing, under the correlation id of whoever asked for it.
+fn by_us(operation: &Operation) -> Cause<'_> {
+    Cause { caller: OURSELVES, correlation_id: &operation.correlation_id, operation: Some(&operation.id) }
+}

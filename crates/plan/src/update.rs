@@ -1,0 +1,183 @@
+//! Writing what clients can write of a machine: its tags and its details. Notes of people; nothing is sent to a device
+//! for them, and so they may be written whatever the machine is doing, and whoever manages it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Machine, Modified, Refusal, Request, Rule, Timestamp};
+
+/// Tags of one machine, as in Azure.
+pub const TAGS_MAX: usize = 50;
+
+/// Characters of a tag's name, as in Azure.
+pub const TAG_NAME_MAX: usize = 512;
+
+/// Characters of a tag's value, as in Azure.
+pub const TAG_VALUE_MAX: usize = 256;
+
+/// Characters of `machineDetails`, as in Azure.
+pub const DETAILS_MAX: usize = 256;
+
+/// What Azure keeps out of the names of tags.
+const NOT_IN_TAG_NAMES: [char; 7] = ['<', '>', '%', '&', '\\', '?', '/'];
+
+/// Longest part of a name that a message repeats.
+const ECHO_MAX: usize = 40;
+
+/// Why something cannot be written: a sentence, and the name of the tag that it is about, if there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flaw {
+    pub tag: Option<String>,
+    pub message: String,
+}
+
+/// Whether these can be a machine's tags.
+pub fn check_tags(tags: &BTreeMap<String, String>) -> Result<(), Flaw> {
+    if tags.len() > TAGS_MAX {
+        return Err(Flaw { tag: None, message: format!("there are {} tags; a machine has at most {TAGS_MAX}", tags.len()) });
+    }
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    for (name, value) in tags {
+        if let Some(message) = flaw_of_name(name).or_else(|| flaw_of_value(value)) {
+            return Err(Flaw { tag: Some(begin_of(name)), message });
+        }
+        if !known.insert(name.to_lowercase()) {
+            let message = "there is another tag of that name; upper and lower case are the same".to_owned();
+            return Err(Flaw { tag: Some(begin_of(name)), message });
+        }
+    }
+    Ok(())
+}
+
+fn flaw_of_name(name: &str) -> Option<String> {
+    if name.trim().is_empty() {
+        return Some("the name of a tag is empty".to_owned());
+    }
+    let length = name.chars().count();
+    if length > TAG_NAME_MAX {
+        return Some(format!("the name of a tag has {length} characters; at most {TAG_NAME_MAX} are possible"));
+    }
+    match name.chars().find(|c| c.is_control() || NOT_IN_TAG_NAMES.contains(c)) {
+        Some(c) if c.is_control() => Some("the name of a tag has a line break or another control character".to_owned()),
+        Some(c) => Some(format!("the name of a tag has a `{c}`; none of {} is possible", NOT_IN_TAG_NAMES.map(String::from).join(" "))),
+        None => None,
+    }
+}
+
+fn flaw_of_value(value: &str) -> Option<String> {
+    let length = value.chars().count();
+    if length > TAG_VALUE_MAX {
+        return Some(format!("the value of the tag has {length} characters; at most {TAG_VALUE_MAX} are possible"));
+    }
+    value.chars().any(char::is_control).then(|| "the value of the tag has a line break or another control character".to_owned())
+}
+
+/// Whether this can be a machine's details. They are shown on terminals and written to logs, where a control character
+/// could pass for something that we say.
+pub fn check_details(details: &str) -> Result<(), Flaw> {
+    let length = details.chars().count();
+    if length > DETAILS_MAX {
+        return Err(Flaw { tag: None, message: format!("it has {length} characters; at most {DETAILS_MAX} are possible") });
+    }
+    if details.chars().any(char::is_control) {
+        return Err(Flaw { tag: None, message: "it has a line break or another control character".to_owned() });
+    }
+    Ok(())
+}
+
+fn begin_of(name: &str) -> String {
+    let safe = name.chars().map(|c| if c.is_control() { '�' } else { c });
+    let begin: String = safe.take(ECHO_MAX).collect();
+    if name.chars().count() > ECHO_MAX { format!("{begin}…") } else { begin }
+}
+
+/// The machine as the request leaves it. The same request sent again finds itself, and changes nothing more.
+pub(crate) fn update(
+    mut machine: Machine,
+    request: &Request,
+    tags: Option<&BTreeMap<String, String>>,
+    details: Option<&str>,
+    edition: Option<u64>,
+    now: Timestamp,
+) -> Result<Machine, Refusal> {
+    let written_by = machine.modified.as_ref().and_then(|modified| modified.request_key.as_ref());
+    if written_by.is_some() && written_by == request.key.as_ref() {
+        return Ok(machine);
+    }
+    if let Some(edition) = edition
+        && edition != machine.edition
+    {
+        return Err(precondition_failed(&machine, &format!("the request is meant for edition \"{edition}\"")));
+    }
+    let tags = tags.unwrap_or(&machine.tags).clone();
+    let details = details.unwrap_or(&machine.details).to_owned();
+    if (&tags, &details) != (&machine.tags, &machine.details) {
+        machine.edition += 1;
+    }
+    machine.tags = tags;
+    machine.details = details;
+    machine.modified = Some(Modified { by: request.caller.clone(), at: now, request_key: request.key.clone() });
+    Ok(machine)
+}
+
+/// The refusal of a request that is meant for another edition of the machine.
+pub fn precondition_failed(machine: &Machine, wanted: &str) -> Refusal {
+    let written = match &machine.modified {
+        Some(modified) => format!(", written by {} at {}", modified.by, modified.at.clock()),
+        None => String::new(),
+    };
+    Refusal {
+        rule: Rule::PreconditionFailed,
+        message: format!("`{}` was not changed", machine.name),
+        evidence: vec![format!("{wanted}, and the machine is at edition \"{}\"{written}", machine.edition)],
+        remedy: "read the machine again, and send what you want to change with the ETag of that answer".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flaw_of(name: &str, value: &str) -> Option<String> {
+        check_tags(&BTreeMap::from([(name.to_owned(), value.to_owned())])).err().map(|flaw| flaw.message)
+    }
+
+    #[test]
+    fn fifty_tags_are_possible_and_one_more_is_not() {
+        let tags = |n: usize| (0..n).map(|n| (format!("t{n}"), String::new())).collect::<BTreeMap<_, _>>();
+        assert_eq!(check_tags(&tags(TAGS_MAX)), Ok(()));
+        assert_eq!(check_tags(&tags(TAGS_MAX + 1)).unwrap_err().message, "there are 51 tags; a machine has at most 50");
+    }
+
+    #[test]
+    fn the_longest_name_and_value_are_possible_and_one_character_more_is_not() {
+        assert_eq!(flaw_of(&"ü".repeat(TAG_NAME_MAX), &"ü".repeat(TAG_VALUE_MAX)), None);
+        let name = flaw_of(&"ü".repeat(TAG_NAME_MAX + 1), "");
+        assert_eq!(name.as_deref(), Some("the name of a tag has 513 characters; at most 512 are possible"));
+        let value = flaw_of("row", &"ü".repeat(TAG_VALUE_MAX + 1));
+        assert_eq!(value.as_deref(), Some("the value of the tag has 257 characters; at most 256 are possible"));
+    }
+
+    #[test]
+    fn characters_that_azure_keeps_out_are_kept_out() {
+        for c in NOT_IN_TAG_NAMES {
+            let message = flaw_of(&format!("a{c}b"), "").unwrap_or_else(|| panic!("`{c}` is possible"));
+            assert_eq!(message, format!("the name of a tag has a `{c}`; none of < > % & \\ ? / is possible"));
+        }
+        assert_eq!(flaw_of("a\nb", "").as_deref(), Some("the name of a tag has a line break or another control character"));
+        assert_eq!(flaw_of("a", "b\u{1b}").as_deref(), Some("the value of the tag has a line break or another control character"));
+        assert_eq!(flaw_of(" ", "").as_deref(), Some("the name of a tag is empty"));
+    }
+
+    #[test]
+    fn two_names_that_differ_in_case_are_one() {
+        let tags = BTreeMap::from([("Row".to_owned(), "7".to_owned()), ("row".to_owned(), "8".to_owned())]);
+        assert_eq!(check_tags(&tags).unwrap_err().tag.as_deref(), Some("row"));
+    }
+
+    #[test]
+    fn details_are_a_line_of_at_most_256_characters() {
+        assert_eq!(check_details(&"ü".repeat(DETAILS_MAX)), Ok(()));
+        assert_eq!(check_details(&"x".repeat(DETAILS_MAX + 1)).unwrap_err().message, "it has 257 characters; at most 256 are possible");
+        assert_eq!(check_details("a\nb").unwrap_err().message, "it has a line break or another control character");
+    }
+}

@@ -1,0 +1,47 @@
+//! Blocks that are not executed, all of them: a page can leave nothing out that is not listed here.
+
+use crate::pages;
+use crate::script;
+
+/// The page and the first line of each block. The page says why.
+const NOT_RUN: &[(&str, &str)] = &[
+    ("README.md", "./test"),
+    ("README.md", "cargo run --release -- up"),
+    ("README.md", "rackwright serve --config site.toml --check     # looks at every BMC and at the undercloud, and changes nothing"),
+    ("docs/getting-started.md", "cargo build --release"),
+    ("docs/errors/AmbiguousOperationId.md", "error: `8f3c` begins more than one operation's id"),
+    ("docs/errors/BackupRunning.md", "error: a backup is being made already; one is made at a time"),
+    ("docs/errors/BackupUnavailable.md", "error: this store is not copied through the API; use its own means"),
+    ("docs/errors/ClusterRunning.md", "error: `rack1compute01` cannot be restarted"),
+    ("docs/errors/DeviceMissing.md", "error: `rack1compute01` was not cordoned"),
+    ("docs/errors/DeviceUnsupported.md", "error: `rack1compute01` was not started"),
+    ("docs/errors/KeeperUnavailable.md", "error: no keeper of cluster `site1` answered in time; the request was not carried out"),
+    ("docs/errors/MachineExists.md", "error: there is no machine `rack9compute99`"),
+    ("docs/errors/OperationExists.md", "error: there is no operation 8f3c1a2b"),
+    ("docs/errors/QueueFull.md", "error: `rack1compute01` cannot be restarted"),
+    ("docs/errors/RequestExpired.md", "error: the request was not carried out"),
+    ("docs/errors/StoreUnavailable.md", "error: the store's disk is full; nothing was changed"),
+    ("docs/errors/TooManyRequests.md", "error: 1024 requests are waiting for cluster `site1`"),
+    ("docs/operating.md", "cargo build --release --locked"),
+    ("docs/operating.md", "rackwright serve --config /etc/rackwright/site.toml --check"),
+    ("docs/operating.md", "install -m 0644 deploy/systemd/rackwright.sysusers.conf /usr/lib/sysusers.d/rackwright.conf"),
+    ("docs/operating.md", "podman build -t rackwright -f deploy/container/Containerfile ."),
+    ("docs/operating.md", "$ curl -s http://127.0.0.1:7225/readyz"),
+    ("docs/operating.md", "rackwright serve --config /etc/rackwright/site.toml --log-format json --log-level info,keeper=debug"),
+    ("docs/operating.md", "rackwright serve --config /etc/rackwright/site.toml --otlp-endpoint http://127.0.0.1:4318"),
+    ("docs/operating.md", "rackwright backup /backup/rackwright-monday.db"),
+    ("docs/operating.md", "systemctl stop rackwright"),
+    ("docs/operating.md", "rackwright backup /backup/before-upgrade.db"),
+    ("docs/operating.md", "rackwright restore /backup/last.db --data-dir /var/lib/rackwright --key /safe/vault.key"),
+];
+
+#[test]
+fn only_what_is_listed_is_not_executed() {
+    let readings = pages::manual();
+    let left_out = readings.iter().flat_map(|page| script::read(page).not_run);
+    let mut found: Vec<(String, String)> = left_out.map(|block| (block.page, block.first_line)).collect();
+    let mut listed: Vec<(String, String)> = NOT_RUN.iter().map(|(page, line)| ((*page).to_owned(), (*line).to_owned())).collect();
+    found.sort();
+    listed.sort();
+    assert_eq!(found, listed);
+}

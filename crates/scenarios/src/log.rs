@@ -1,0 +1,112 @@
+//! The activity log as a client reads it, and what must be so of it after any story.
+
+use serde_json::Value;
+
+use crate::house::{House, SUBSCRIPTION, machine_path};
+
+/// The filter of a machine's own entries.
+pub fn about(machine: &str) -> String {
+    format!("resourceId eq '{}'", machine_path(machine))
+}
+
+impl House {
+    /// The entries that pass a filter, oldest first, read page by page.
+    pub async fn log(&self, filter: &str) -> Vec<Value> {
+        let path = format!("/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Insights/eventtypes/management/values");
+        let mut events = self.pages(&format!("{path}?api-version=2015-04-01&$filter={}", filter.replace(' ', "%20"))).await;
+        events.reverse();
+        events
+    }
+
+    /// All items of a list.
+    async fn pages(&self, first: &str) -> Vec<Value> {
+        let (mut items, mut next) = (Vec::new(), first.to_owned());
+        loop {
+            let page = self.get(&next).await;
+            let value = page["value"].as_array().unwrap_or_else(|| panic!("{next} is no list: {page:#}"));
+            items.extend(value.iter().cloned());
+            match page["nextLink"].as_str() {
+                Some(link) => next = link.strip_prefix("http://localhost").expect("a link leads back").to_owned(),
+                None => return items,
+            }
+        }
+    }
+
+    /// Every operation that ended has one end in the log, everything that was asked of a device for it one entry, and so
+    /// has every other fact of its journal that is not merely a finding. Returns the log.
+    pub async fn check_log(&self) -> Vec<Value> {
+        let log = self.log("").await;
+        for listed in self.pages("/rackwright/v1/operations").await {
+            let id = listed["id"].as_str().expect("an operation has an id");
+            let operation = self.operation(id).await;
+            let own: Vec<&Value> = log.iter().filter(|event| event["properties"]["operation"] == id).collect();
+            assert!(own.iter().filter(|event| !is_of_canceller(event)).all(|event| event["correlationId"] == operation["correlationId"]));
+            let end = format!("/{}/action", operation["action"].as_str().expect("an action has a name").replace("power-off", "powerOff"));
+            let ends = count(&own, |event| {
+                let is_end = matches!(text(&event["status"]["value"]), "Succeeded" | "Failed" | "Canceled");
+                is_end && name(event).ends_with(&end) && !name(event).contains("/node/") && !name(event).contains("/bmc/")
+            });
+            assert_eq!(ends, usize::from(operation["status"] != "InProgress"), "operation {id} ends once in {own:#?}");
+            for entry in operation["journal"].as_array().into_iter().flatten() {
+                let times = times_told(&own, &entry["fact"]);
+                assert_eq!(times, 1, "operation {id}: {} is told once", entry["fact"]);
+            }
+        }
+        log
+    }
+}
+
+fn times_told(own: &[&Value], fact: &Value) -> usize {
+    let device = |status: &str| {
+        let ask = format!("/{}/action", text(&fact["ask"]));
+        let attempt = fact["attempt"].to_string();
+        count(own, |event| {
+            let is_of_ask = name(event).ends_with(&ask) && event["properties"]["attempt"] == attempt.as_str();
+            is_of_ask && event["status"]["value"] == status
+        })
+    };
+    match text(&fact["kind"]) {
+        "asked" => device("Started"),
+        "faulted" => device("Failed"),
+        "seen" | "skipped" => count(own, |event| name(event).ends_with(&format!("/steps/{}", text(&fact["step"])))),
+        // Several keepers may take the same operation up, each once.
+        "resumed" => count(own, |event| event["status"]["value"] == "InProgress").min(1),
+        _ => 1,
+    }
+}
+
+/// Who cancels an operation has a correlation id of their own, and so has who asks for the same once more.
+fn is_of_canceller(event: &Value) -> bool {
+    event["eventName"]["value"] == "BeginRequest" && event["status"]["value"] == "Accepted" || name(event).ends_with("/cancel/action")
+}
+
+/// Requests that were refused, by a keeper or before one saw them.
+pub fn refusals(log: &[Value]) -> usize {
+    let is_refusal = |event: &&Value| event["status"]["value"] == "Failed" && event["httpRequest"]["method"] == "POST";
+    log.iter().filter(is_refusal).count()
+}
+
+/// An entry on one line, as a transcript shows it.
+pub fn line(event: &Value) -> String {
+    let nested: Value = event["properties"]["statusMessage"].as_str().map_or(Value::Null, |text| serde_json::from_str(text).expect("JSON"));
+    let error = match nested["error"]["code"].as_str() {
+        Some(code) => format!(" [{} {code}: {}]", text(&event["subStatus"]["value"]), text(&nested["error"]["message"])),
+        None => String::new(),
+    };
+    let at = &text(&event["eventTimestamp"])[11..19];
+    let (status, caller, what) =
+        (text(&event["status"]["value"]), text(&event["caller"]), name(event).replace("Microsoft.NetworkCloud/", ""));
+    format!("{at} {status:<10} {caller:<10} {what}: {}{error}", text(&event["properties"]["message"]))
+}
+
+fn name(event: &Value) -> &str {
+    text(&event["operationName"]["value"])
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn count(own: &[&Value], is_so: impl Fn(&Value) -> bool) -> usize {
+    own.iter().filter(|event| is_so(event)).count()
+}
