@@ -37,6 +37,8 @@ macro_rules! codes {
 
 codes! {
     AmbiguousOperationId CONFLICT,
+    BackupRunning CONFLICT,
+    BackupUnavailable NOT_IMPLEMENTED,
     CrossOriginRefused FORBIDDEN,
     InternalError INTERNAL_SERVER_ERROR,
     InvalidAction NOT_FOUND,

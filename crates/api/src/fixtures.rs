@@ -85,7 +85,15 @@ impl Documents {
         let store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
         store.commit(self.0).await.expect("memory takes documents");
         let cache = Cache::load(&store).await.expect("memory can be read");
-        Api { store, clock, cache, keepers: Arc::default(), rejections: Arc::default(), queues: Queues::default() }
+        Api {
+            store,
+            clock,
+            cache,
+            keepers: Arc::default(),
+            rejections: Arc::default(),
+            queues: Queues::default(),
+            process: crate::Process::default(),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 mod activity;
 #[cfg(test)]
 mod any_input_tests;
+mod backup;
 mod cache;
 mod call;
 mod codes;
@@ -14,13 +15,16 @@ mod events;
 mod fields;
 #[cfg(test)]
 mod fixtures;
+mod health;
 mod json;
 mod links;
 mod media_type;
+mod meters;
 mod openapi;
 mod operations;
 mod paging;
 mod precondition;
+mod process;
 mod reply;
 mod resources;
 mod route;
@@ -41,17 +45,21 @@ use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response;
 use futures::FutureExt;
 use http::{Method, StatusCode};
-use model::{Clock, ClusterName, KeeperState};
+use model::{Clock, ClusterName, Footing, KeeperState};
 use serde_json::json;
 use store::SharedStore;
 use tokio::sync::watch;
+use tokio::time::Instant;
+use tracing::{Instrument, debug, field, info_span};
 
 pub use activity::rejections::{MAX_REJECTIONS_UNDER_WAY, Rejections};
 pub use cache::Cache;
 pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, URI_MAX};
 pub use codes::error_codes;
 pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
+pub use meters::METERS;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
+pub use process::{Exposition, Process};
 pub use submit::{MAX_PENDING, Queues};
 pub use wire::{HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, READ_NOTHING_TIMEOUT, serve};
 
@@ -69,10 +77,18 @@ pub struct Api {
     pub rejections: Arc<Rejections>,
     /// How many requests of each cluster wait in this process.
     pub queues: Queues,
+    pub process: Process,
 }
 
 /// How the keepers of this process are doing; those of other processes are not known.
-pub type Keepers = Arc<BTreeMap<ClusterName, watch::Receiver<KeeperState>>>;
+pub type Keepers = Arc<BTreeMap<ClusterName, KeeperWatch>>;
+
+/// Where a keeper says how it is doing.
+#[derive(Clone, Debug)]
+pub struct KeeperWatch {
+    pub state: watch::Receiver<KeeperState>,
+    pub footing: watch::Receiver<Footing>,
+}
 
 impl std::fmt::Debug for Api {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -86,8 +102,30 @@ pub fn router(api: Api) -> Router {
 }
 
 async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
+    // A stop waits for the answers that are under way.
+    let _answering = api.process.answering.token();
+    let began = Instant::now();
     let (call, body) = Call::begin(request);
-    let answered = AssertUnwindSafe(respond(&api, &call, body)).catch_unwind().await;
+    let found = Route::find(&call.method, &call.path);
+    let kind = found.as_ref().map_or_else(|_| "none".to_owned(), Route::kind_name);
+    let span = info_span!(
+        parent: None,
+        "request",
+        method = %call.method,
+        route = kind,
+        correlation_id = %call.correlation_id,
+        status = field::Empty,
+    );
+    let response = guarded(&api, &call, found, body).instrument(span.clone()).await;
+    span.record("status", response.status().as_u16());
+    span.in_scope(|| debug!(status = response.status().as_u16(), took_ms = began.elapsed().as_millis(), "answered"));
+    meters::count_request(&call.method, kind, response.status(), began);
+    response
+}
+
+/// An answer even if the handler panics.
+async fn guarded(api: &Api, call: &Call, found: Result<Route, Refused>, body: axum::body::Body) -> Response {
+    let answered = AssertUnwindSafe(respond(api, call, found, body)).catch_unwind().await;
     let result = answered.unwrap_or_else(|panic| {
         tracing::error!(request_id = call.request_id(), panic = panic_text(panic.as_ref()), "a request made its handler panic");
         Err(Refused::internal())
@@ -96,14 +134,13 @@ async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
 }
 
 /// The answer; a refusal of something that would have changed a known resource goes into the activity log.
-async fn respond(api: &Api, call: &Call, body: axum::body::Body) -> Result<Response, Refused> {
+async fn respond(api: &Api, call: &Call, found: Result<Route, Refused>, body: axum::body::Body) -> Result<Response, Refused> {
     let sender = call.check_sender();
     call.check_address()?;
     if call.method == Method::OPTIONS {
         sender?;
         return Ok(allow_response(&Route::methods_of(&call.path)?));
     }
-    let found = Route::find(&call.method, &call.path);
     let concern = found.as_ref().ok().and_then(Concern::of);
     let result = match sender.and(found) {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
@@ -126,6 +163,8 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
     let view = api.cache.view();
     match route {
         Route::Health => Ok(json_response(StatusCode::OK, &json!({ "status": "ok" }))),
+        Route::Ready => Ok(health::ready(api).await),
+        Route::Metrics => Ok(meters::show(api).await),
         Route::Subscriptions => Ok(resources::subscriptions::list(&view)),
         Route::Subscription { subscription } => resources::subscriptions::show(&view, &subscription),
         Route::Tenants => Ok(resources::subscriptions::tenants()),
@@ -163,5 +202,6 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::Operation { id } => operations::show(&view, &id, api.clock.now()),
         Route::Events => events::listen(api, call),
         Route::CancelOperation { id } => operations::cancel(api, call, &id).await,
+        Route::Backup => backup::send(api).await,
     }
 }

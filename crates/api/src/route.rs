@@ -12,6 +12,8 @@ use crate::resources::providers;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     Health,
+    Ready,
+    Metrics,
     Subscriptions,
     Subscription { subscription: String },
     Tenants,
@@ -37,6 +39,7 @@ pub(crate) enum Route {
     Operation { id: String },
     CancelOperation { id: String },
     Events,
+    Backup,
 }
 
 /// The two ways to write to a resource.
@@ -88,6 +91,8 @@ fn owned(text: &str) -> String {
 /// Every path there is.
 const TABLE: &[Row] = &[
     (Method::GET, "healthz", |_| Some(Route::Health)),
+    (Method::GET, "readyz", |_| Some(Route::Ready)),
+    (Method::GET, "metrics", |_| Some(Route::Metrics)),
     (Method::GET, "subscriptions", |_| Some(Route::Subscriptions)),
     (Method::GET, "subscriptions/{}", |v| Some(Route::Subscription { subscription: owned(v[0]) })),
     (Method::GET, "tenants", |_| Some(Route::Tenants)),
@@ -140,6 +145,7 @@ const TABLE: &[Row] = &[
     (Method::GET, "rackwright/v1/operations/{}", |v| Some(Route::Operation { id: owned(v[0]) })),
     (Method::POST, "rackwright/v1/operations/{}/cancel", |v| Some(Route::CancelOperation { id: owned(v[0]) })),
     (Method::GET, "rackwright/v1/events", |_| Some(Route::Events)),
+    (Method::POST, "rackwright/v1/backup", |_| Some(Route::Backup)),
 ];
 
 impl Route {
@@ -148,6 +154,8 @@ impl Route {
         !matches!(
             self,
             Route::Health
+                | Route::Ready
+                | Route::Metrics
                 | Route::OpenApi
                 | Route::SiteStatus
                 | Route::Operations
@@ -155,7 +163,14 @@ impl Route {
                 | Route::CancelOperation { .. }
                 | Route::ActivityEntry { .. }
                 | Route::Events
+                | Route::Backup
         )
+    }
+
+    /// The kind of route without its values, for counting: `Show`.
+    pub fn kind_name(&self) -> String {
+        let shown = format!("{self:?}");
+        shown.chars().take_while(|c| c.is_alphanumeric()).collect()
     }
 
     /// What a path means, as it was sent. Its segments are told apart before they are decoded: a `%2F` is part of a name.
@@ -259,6 +274,12 @@ mod tests {
         for path in ["/%00", "/a%0Ab", "/%c3%28", "/%ff", "/%7f"] {
             assert_eq!(Route::find(&Method::GET, path).unwrap_err().code(), "InvalidRequestContent", "{path}");
         }
+    }
+
+    #[test]
+    fn the_name_of_a_kind_carries_no_value() {
+        let route = Route::Operation { id: "8f3c".into() };
+        assert_eq!((route.kind_name().as_str(), Route::Health.kind_name().as_str()), ("Operation", "Health"));
     }
 
     #[test]

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, FaultClass, KeeperState, Machine, Management, Operation, Power, Timestamp, Wait, WaitKind};
+use model::{Cluster, FaultClass, Machine, Management, Operation, Power, Timestamp, Wait, WaitKind};
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
-use crate::Keepers;
 use crate::cache::View;
+use crate::health;
 use crate::operations;
 use crate::reply::json_response;
 use crate::resources::machines::render_wait;
+use crate::{KeeperWatch, Keepers};
 
 pub(crate) fn show(view: &View, keepers: &Keepers, now: Timestamp) -> Response {
     let clusters: Vec<Value> = view
@@ -20,7 +20,12 @@ pub(crate) fn show(view: &View, keepers: &Keepers, now: Timestamp) -> Response {
         .values()
         .map(|cluster| {
             let mut rendered = render(view, &cluster.document, now);
-            rendered["keeper"] = render_keeper(keepers.get(&cluster.document.name));
+            let keeper = keepers.get(&cluster.document.name);
+            rendered["keeper"] = render_keeper(keeper);
+            // How old what is shown may be.
+            if let Some(keeper) = keeper {
+                rendered["lastKnown"] = health::render_looks(&keeper.footing.borrow().looks, now);
+            }
             rendered
         })
         .collect();
@@ -28,9 +33,9 @@ pub(crate) fn show(view: &View, keepers: &Keepers, now: Timestamp) -> Response {
 }
 
 /// Without a keeper at work, what is shown of a cluster is what was last written, however old.
-fn render_keeper(keeper: Option<&watch::Receiver<KeeperState>>) -> Value {
+fn render_keeper(keeper: Option<&KeeperWatch>) -> Value {
     match keeper {
-        Some(state) => json!(*state.borrow()),
+        Some(keeper) => json!(*keeper.state.borrow()),
         None => json!({ "state": "Absent" }),
     }
 }

@@ -7,7 +7,7 @@ use model::{Ask, ClusterName, REQUEST_LIFE, Request, RequestId, RequestKey, Span
 use sha2::{Digest, Sha256};
 use store::{Commit, Expected, Revision, StoreError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tracing::error;
+use tracing::{Instrument, error, info_span};
 use uuid::Uuid;
 
 use crate::Api;
@@ -80,7 +80,8 @@ async fn file(api: &Api, request: &Request) -> Result<Verdict, Refused> {
     let document = serde_json::to_vec(request).expect("a request has string keys and no failing serializers");
     let filing = Commit::default().expect(key.clone(), Expected::Absent).put(key.clone(), document);
     let revision = api.store.commit(filing).await.map_err(|e| store_failed(&e))?;
-    let verdict = match wait_for_verdict(api, &request.id).await {
+    let span = info_span!("verdict", cluster = %request.cluster, correlation_id = %request.correlation_id);
+    let verdict = match wait_for_verdict(api, &request.id).instrument(span).await {
         Some(verdict) => verdict,
         None => withdraw(api, request, &key, revision).await?,
     };

@@ -67,6 +67,7 @@ async fn a_panic_is_answered_logged_under_its_id_and_hurts_nobody_else() {
         keepers: Arc::default(),
         rejections: Arc::default(),
         queues: api::Queues::default(),
+        process: api::Process::default(),
     };
 
     let (status, id, body) = get(&api, "/rackwright/v1/status").await;

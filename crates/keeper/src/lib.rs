@@ -3,10 +3,12 @@
 //! A keeper is the only writer of its cluster's documents. It decides nothing: what should happen is in `plan`.
 
 mod books;
+mod chronicle;
 mod devices;
 mod enroll;
 mod eyes;
 mod lease;
+mod meters;
 mod polls;
 mod run;
 
@@ -14,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kubernetes::Undercloud;
-use model::{Clock, ClusterName, KeeperState, MachineName, Site, Span};
+use model::{Clock, ClusterName, Footing, KeeperState, MachineName, Site, Span};
 use plan::Objection;
 use redfish::Bmc;
 use store::{SharedStore, StoreError};
@@ -22,6 +24,7 @@ use tokio::sync::watch;
 
 pub use devices::VaultCredentials;
 pub use enroll::enroll_site;
+pub use meters::METERS;
 pub use polls::MAX_POLLS;
 pub use run::MAX_NODE_ASKS;
 
@@ -58,6 +61,8 @@ pub struct Keeper {
     pub taken_over: watch::Sender<Option<Arc<Equipment>>>,
     /// Where the keeper says how it is doing.
     pub state: watch::Sender<KeeperState>,
+    /// Where it says what it stands on.
+    pub footing: watch::Sender<Footing>,
 }
 
 /// The ways to a site's devices. A machine whose way is unchanged comes with the driver that it had, so that its

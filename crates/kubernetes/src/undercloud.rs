@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use futures::Stream;
-use http::{Request, Response};
+use http::{Request, Response, Uri};
 use hyper::body::Body;
 use k8s_openapi::api::core::v1::Node;
 use kube::api::{ListParams, Patch, PatchParams};
@@ -55,6 +55,7 @@ impl Undercloud {
         if !names_proxy {
             config.proxy_url = None;
         }
+        config.cluster_url = without_login(config.cluster_url);
         config.connect_timeout = Some(CONNECT_TIMEOUT.to_std());
         // Every call and every watch has a timeout of its own around it. One on the connection would also count the
         // time that it lies idle in the pool.
@@ -131,6 +132,17 @@ pub(crate) async fn within<T>(asked: &str, purpose: Purpose, call: impl Future<O
     }
 }
 
+/// An address without the user and the password that kubectl would take from it. They are not sent anyway, and the libraries
+/// below log whom they call.
+fn without_login(url: Uri) -> Uri {
+    let mut parts = url.clone().into_parts();
+    let bare = parts.authority.as_ref().and_then(|authority| authority.as_str().rsplit_once('@')?.1.parse().ok());
+    if bare.is_some() {
+        parts.authority = bare;
+    }
+    Uri::from_parts(parts).unwrap_or(url)
+}
+
 /// A kubeconfig that leads nowhere. A parser's own words are left out: they quote the text, which holds keys and tokens.
 fn unusable(error: &KubeconfigError) -> Fault {
     let what = match error {
@@ -141,4 +153,17 @@ fn unusable(error: &KubeconfigError) -> Fault {
         error => model::shortened(&error.to_string()),
     };
     Fault::new(FaultClass::Unsupported, Delivery::No, format!("kubeconfig: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_in_an_address_is_left_out() {
+        let bare = |url: &str| without_login(url.parse().unwrap()).to_string();
+        assert_eq!(bare("http://kubectl:s3cret@127.0.0.1:6443/base?x=1"), "http://127.0.0.1:6443/base?x=1");
+        assert_eq!(bare("https://user@api.example"), "https://api.example/");
+        assert_eq!(bare("https://[::1]:6443"), "https://[::1]:6443/");
+    }
 }

@@ -28,6 +28,20 @@ pub enum FaultClass {
     Garbled,
 }
 
+impl FaultClass {
+    pub const ALL: [FaultClass; 9] = [
+        FaultClass::Unreachable,
+        FaultClass::Busy,
+        FaultClass::Denied,
+        FaultClass::Untrusted,
+        FaultClass::OtherMachine,
+        FaultClass::NoLogin,
+        FaultClass::Unsupported,
+        FaultClass::Missing,
+        FaultClass::Garbled,
+    ];
+}
+
 /// Whether a request that failed may have taken effect all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -127,6 +141,7 @@ mod tests {
             ("missing", FaultClass::Missing),
             ("garbled", FaultClass::Garbled),
         ];
+        assert_eq!(stored.map(|(_, class)| class), FaultClass::ALL);
         for (name, class) in stored {
             let text = format!(r#"{{"class":"{name}","delivery":"no","detail":"x"}}"#);
             let fault: Fault = serde_json::from_str(&text).unwrap();

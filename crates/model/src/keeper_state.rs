@@ -4,6 +4,33 @@ use serde::Serialize;
 
 use crate::time::Timestamp;
 
+/// What a keeper stands on: its lease, and how fresh what it knows is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Footing {
+    /// Who has the right to keep the cluster; `None` before anybody was found to have it.
+    pub lease: Option<HeldLease>,
+    pub looks: Looks,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HeldLease {
+    pub holder: String,
+    pub expires_at: Timestamp,
+}
+
+/// When the machines of a cluster last told something of themselves, through their BMCs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Looks {
+    /// Machines that have not answered since the keeper began: only what was stored before is known of them.
+    pub unseen: usize,
+    /// The machine that was silent longest.
+    pub oldest_at: Option<Timestamp>,
+    pub newest_at: Option<Timestamp>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all_fields = "camelCase", tag = "state")]
 pub enum KeeperState {

@@ -9,6 +9,7 @@ mod keeper_state;
 pub mod keys;
 mod limits;
 mod machine;
+mod meter;
 mod name;
 mod observation;
 mod operation;
@@ -28,12 +29,13 @@ pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
 pub use endpoint::Endpoint;
 pub use fault::{DETAIL_LIMIT, Delivery, Fault, FaultClass, MESSAGE_LIMIT, shortened};
 pub use hold::{Hold, HoldOwner};
-pub use keeper_state::KeeperState;
+pub use keeper_state::{Footing, HeldLease, KeeperState, Looks};
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
 pub use machine::{
     Answer, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, ManagedAgain, Management, Modified, NodeAsk, Observation,
     Provisioning, Role,
 };
+pub use meter::{Meter, MeterKind};
 pub use name::{ClusterName, CorrelationId, InvalidName, MachineName, NAME_MAX, OperationId, RackName, RequestId, RequestKey, natural_cmp};
 pub use observation::{Contact, NodeProblem, NodeSeen, Power, PowerRequest, ProblemKind, Readiness, Seen};
 pub use operation::{

@@ -4,14 +4,20 @@ mod check;
 mod cli;
 mod descriptors;
 mod equip;
+mod logging;
+mod measuring;
+mod notify;
 mod places;
 mod private_file;
 mod reload;
+mod restore;
 mod safekeeping;
 mod serve;
 mod sim_serve;
 mod simulation;
 mod site_file;
+mod stopping;
+mod traces;
 mod up;
 
 #[tokio::main]

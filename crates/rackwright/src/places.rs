@@ -11,14 +11,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::context;
 use crate::cli::trouble::Trouble;
+use crate::notify::{self, Word};
 use crate::private_file;
 use crate::serve::ControlPlane;
 
 /// How long a start waits for the undercloud before it says that it is up anyway.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long a stop may take before it is cut short.
-const STOP_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a stop may take before it is cut short: the last answers, the keepers' own patience with devices and sessions,
+/// and some more.
+const STOP_PATIENCE: Duration = Duration::from_secs(20);
 
 /// The directory given, or one under the home, made if it is absent.
 pub fn data_dir(given: Option<PathBuf>, purpose: &str) -> Result<PathBuf, Trouble> {
@@ -101,10 +103,11 @@ impl Signals {
         futures::future::select_all(self.streams.iter_mut().map(|stream| Box::pin(stream.recv()))).await;
     }
 
-    /// Runs until a signal comes, then lets `ended` come to its end; a second signal cuts it short.
+    /// Runs until a signal comes, then lets `ended` come to its end, which begins after `delay`; a second signal cuts it short.
     pub async fn until_told_to_stop(
         mut self,
         shutdown: &CancellationToken,
+        delay: Duration,
         ended: impl Future<Output = Result<(), Trouble>>,
     ) -> Result<(), Trouble> {
         tokio::pin!(ended);
@@ -113,11 +116,12 @@ impl Signals {
             () = self.next() => {}
         }
         announce(&["stopping …".to_owned()]);
+        notify::tell(Word::Stopping);
         shutdown.cancel();
         tokio::select! {
             result = &mut ended => result,
             () = self.next() => Err(Trouble::failed("stopped before everything was put away; nothing is lost")),
-            () = tokio::time::sleep(STOP_PATIENCE) => Err(Trouble::failed("stopping took too long and was cut short; nothing is lost")),
+            () = tokio::time::sleep(STOP_PATIENCE + delay) => Err(Trouble::failed("stopping took too long and was cut short; nothing is lost")),
         }
     }
 }

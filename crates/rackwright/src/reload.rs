@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::screen::Screen;
 use crate::cli::trouble::Trouble;
 use crate::equip::{self, Before};
+use crate::notify::{self, Word};
 use crate::site_file::{Described, Loaded, Place, neighbours};
 use crate::{places, safekeeping};
 
@@ -188,6 +189,7 @@ impl KeptSite {
     fn fail(&mut self, trouble: Trouble, patience: Patience, screen: &mut Screen) {
         let trouble = trouble.hint(format!("`{}` is kept as it was described before", self.loaded.site().cluster));
         if self.failing.as_ref() != Some(&trouble) || patience == Patience::None {
+            tracing::warn!(cluster = %self.loaded.site().cluster, file = %self.path(), why = %trouble, "a change of the site file was not taken over");
             screen.trouble(&trouble);
         }
         self.failing = Some(trouble);
@@ -196,7 +198,7 @@ impl KeptSite {
     fn announce(&self, differences: &[String]) {
         let path = self.path();
         for difference in differences {
-            tracing::info!(file = %path, %difference, "the site was described anew");
+            tracing::info!(cluster = %self.loaded.site().cluster, file = %path, %difference, "the site was described anew");
         }
         let heading = match differences.len() {
             0 => format!("{path} was written anew and says the same"),
@@ -278,11 +280,17 @@ pub async fn watch_files(mut sites: Vec<KeptSite>, vault: Arc<Vault>, mut hangup
             Some(()) = hangup.recv() => Patience::None,
             () = tokio::time::sleep(LOOK_EVERY) => Patience::Settled,
         };
+        if patience == Patience::None {
+            notify::tell(Word::Reloading);
+        }
         for place in 0..sites.len() {
             let (before, rest) = sites.split_at_mut(place);
             let Some((site, after)) = rest.split_first_mut() else { continue };
             let others: Vec<&Loaded> = before.iter().chain(after.iter()).flat_map(KeptSite::descriptions).collect();
             site.look(patience, &others, &vault, &mut screen).await;
+        }
+        if patience == Patience::None {
+            notify::tell(Word::Ready);
         }
     }
 }

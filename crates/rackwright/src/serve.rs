@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use keeper::{Equipment, Keeper, KeeperError, enroll_site};
-use model::{Clock, ClusterName, KeeperState, Site, keys};
+use model::{Clock, ClusterName, Footing, KeeperState, Site, keys};
 use store::{SharedStore, SqliteStore, SystemClock, Vault};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -19,13 +19,20 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::trouble::{Exit, Trouble};
 use crate::descriptors;
 use crate::equip::equip;
+use crate::logging::LogArgs;
+use crate::measuring;
+use crate::notify::{self, Word};
 use crate::places::{self, Signals};
 use crate::reload::{self, KeptSite};
 use crate::safekeeping;
 use crate::site_file::{Loaded, neighbours};
+use crate::stopping::{self, Stages};
 
 /// Where the API listens unless told otherwise: RACK on a telephone's keys.
 pub const LISTEN: &str = "127.0.0.1:7225";
+
+/// Longer than any load balancer needs to look again.
+pub const STOP_DELAY_MAX: u64 = 300;
 
 #[derive(Args, Clone, Debug)]
 pub struct ServeArgs {
@@ -42,6 +49,12 @@ pub struct ServeArgs {
     /// Where the API listens. Loopback only, until there is authentication
     #[arg(long, default_value = LISTEN)]
     pub listen: String,
+    /// How many seconds the API goes on listening after it was told to stop, while /readyz says no, so that a load
+    /// balancer notices
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=STOP_DELAY_MAX))]
+    pub stop_delay: u64,
+    #[command(flatten)]
+    pub log: LogArgs,
 }
 
 pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
@@ -51,7 +64,8 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     let loaded = load_all(&args.configs)?;
     let listener = bind(&args.listen).await?;
     let data_dir = places::data_dir(args.data_dir, "serve")?;
-    let mut plane = ControlPlane::start(loaded, &data_dir, listener, &shutdown).await?;
+    let stop_delay = Duration::from_secs(args.stop_delay);
+    let mut plane = ControlPlane::start(loaded, &data_dir, listener, &shutdown, stop_delay).await?;
     let contexts = places::remember(&plane)?;
     places::until_connected(&plane).await;
     let sites: Vec<String> = plane.sites.iter().map(|site| format!("{} ({} machines)", site.cluster, site.machines.len())).collect();
@@ -70,7 +84,8 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     }
     places::announce(&lines);
     plane.watch_files(hangup, &shutdown);
-    signals.until_told_to_stop(&shutdown, plane.ended()).await
+    notify::tell(Word::Ready);
+    signals.until_told_to_stop(&shutdown, stop_delay, plane.ended()).await
 }
 
 /// Reads every file before anything is made, so that a wrong one leaves nothing behind.
@@ -91,7 +106,7 @@ pub struct ControlPlane {
     pub store: SharedStore,
     vault: Arc<Vault>,
     kept: Vec<KeptSite>,
-    keeper_states: BTreeMap<ClusterName, watch::Receiver<KeeperState>>,
+    keeper_watches: BTreeMap<ClusterName, api::KeeperWatch>,
     keepers: JoinSet<()>,
     faces: JoinSet<()>,
 }
@@ -100,11 +115,18 @@ pub struct ControlPlane {
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 impl ControlPlane {
-    pub async fn start(sites: Vec<Loaded>, dir: &Path, listener: TcpListener, shutdown: &CancellationToken) -> Result<Self, Trouble> {
+    pub async fn start(
+        sites: Vec<Loaded>,
+        dir: &Path,
+        listener: TcpListener,
+        shutdown: &CancellationToken,
+        stop_delay: Duration,
+    ) -> Result<Self, Trouble> {
         let address = listener.local_addr().map_err(|error| Trouble::caused("the API cannot listen", &error))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let store = SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the store cannot be opened", &error))?;
-        let store: SharedStore = Arc::new(store);
+        let file = Arc::new(store);
+        let store: SharedStore = file.clone();
         let vault = Vault::open(store.clone(), &dir.join("vault.key")).await;
         let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
         let mut plane = ControlPlane {
@@ -113,24 +135,30 @@ impl ControlPlane {
             store: store.clone(),
             vault,
             kept: Vec::new(),
-            keeper_states: BTreeMap::new(),
+            keeper_watches: BTreeMap::new(),
             keepers: JoinSet::new(),
             faces: JoinSet::new(),
         };
+        let stages = Stages::default();
         // Nobody is called before every site is enrolled.
         let mut enrolled = Vec::new();
         for loaded in sites {
             enrolled.push(plane.enrol(loaded, &clock).await?);
         }
         for (loaded, equipment) in enrolled {
-            plane.keep(loaded, equipment, &clock, shutdown);
+            plane.keep(loaded, equipment, &clock, &stages.keeping);
         }
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
-        plane.faces.spawn(cache.clone().follow(store.clone(), shutdown.clone()));
-        let keepers = Arc::new(std::mem::take(&mut plane.keeper_states));
-        let router = api::router(api::Api { store, clock, cache, keepers, rejections: Arc::default(), queues: api::Queues::default() });
+        plane.faces.spawn(cache.clone().follow(store.clone(), stages.keeping.clone()));
+        let (recorder, exposition) = measuring::begin(dir)?;
+        let process = api::Process { stopping: shutdown.clone(), exposition, copies: Some(file), ..api::Process::default() };
+        plane.faces.spawn(measuring::upkeep(recorder, stages.keeping.clone()));
+        plane.faces.spawn(notify::stay_alive(stages.keeping.clone()));
+        plane.faces.spawn(stopping::in_order(shutdown.clone(), stop_delay, process.answering.clone(), stages.clone()));
+        let keepers = Arc::new(std::mem::take(&mut plane.keeper_watches));
+        let api = api::Api { store, clock, cache, keepers, rejections: Arc::default(), queues: api::Queues::default(), process };
         let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
-        plane.faces.spawn(api::serve(listener, router, max_connections, shutdown.clone()));
+        plane.faces.spawn(api::serve(listener, api::router(api), max_connections, stages.listening));
         Ok(plane)
     }
 
@@ -165,7 +193,8 @@ impl ControlPlane {
     fn keep(&mut self, loaded: Loaded, equipment: Arc<Equipment>, clock: &Arc<dyn Clock>, shutdown: &CancellationToken) {
         let site = loaded.site().clone();
         let (state, how_it_is) = watch::channel(KeeperState::Starting);
-        self.keeper_states.insert(site.cluster.clone(), how_it_is);
+        let (footing, stands) = watch::channel(Footing::default());
+        self.keeper_watches.insert(site.cluster.clone(), api::KeeperWatch { state: how_it_is, footing: stands });
         let (offers, offered) = watch::channel(None);
         let keeper = Keeper {
             cluster: site.cluster.clone(),
@@ -178,6 +207,7 @@ impl ControlPlane {
             offers: offered,
             taken_over: watch::Sender::new(None),
             state,
+            footing,
         };
         self.keepers.spawn(keeper.run_for_ever(shutdown.clone()));
         self.kept.push(KeptSite::new(loaded, equipment, offers));

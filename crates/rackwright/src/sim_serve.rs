@@ -1,11 +1,13 @@
 //! `rackwright sim serve`: the simulated world as a process of its own.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::trouble::Trouble;
+use crate::logging::LogArgs;
 use crate::places;
 use crate::simulation::{Simulation, WorldArgs};
 
@@ -16,6 +18,8 @@ pub struct SimServeArgs {
     /// Where the simulated world keeps itself, and where the site files are written
     #[arg(long)]
     pub data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub log: LogArgs,
 }
 
 pub async fn run(args: SimServeArgs) -> Result<(), Trouble> {
@@ -27,5 +31,5 @@ pub async fn run(args: SimServeArgs) -> Result<(), Trouble> {
     let sites: Vec<String> = simulation.site_files.iter().map(|path| format!("--config {}", path.display())).collect();
     lines.push(format!("A control plane for them: {} serve {}", places::own_command(), sites.join(" ")));
     places::announce(&lines);
-    signals.until_told_to_stop(&shutdown, simulation.ended()).await
+    signals.until_told_to_stop(&shutdown, Duration::ZERO, simulation.ended()).await
 }

@@ -1,14 +1,17 @@
 //! `rackwright up`: a simulated site and the control plane for it, in one process and with one command.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use model::Role;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::trouble::Trouble;
+use crate::logging::LogArgs;
+use crate::notify::{self, Word};
 use crate::places;
-use crate::serve::{self, ControlPlane, LISTEN};
+use crate::serve::{self, ControlPlane, LISTEN, STOP_DELAY_MAX};
 use crate::simulation::{Simulation, WorldArgs};
 
 #[derive(Args, Clone, Debug)]
@@ -22,6 +25,12 @@ pub struct UpArgs {
     /// Where the API listens. Loopback only, until there is authentication
     #[arg(long, default_value = LISTEN)]
     pub listen: String,
+    /// How many seconds the API goes on listening after it was told to stop, while /readyz says no, so that a load
+    /// balancer notices
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=STOP_DELAY_MAX))]
+    pub stop_delay: u64,
+    #[command(flatten)]
+    pub log: LogArgs,
 }
 
 pub async fn run(args: UpArgs) -> Result<(), Trouble> {
@@ -31,12 +40,15 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     // The world outlives the control plane's last requests, so it has its own end.
     let (plane_stop, world_stop) = (CancellationToken::new(), CancellationToken::new());
     let mut simulation = Simulation::start(&args.world, &data_dir.join("sim"), &world_stop).await?;
-    let mut plane = ControlPlane::start(serve::load_all(&simulation.site_files)?, &data_dir.join("control"), listener, &plane_stop).await?;
+    let sites = serve::load_all(&simulation.site_files)?;
+    let stop_delay = Duration::from_secs(args.stop_delay);
+    let mut plane = ControlPlane::start(sites, &data_dir.join("control"), listener, &plane_stop, stop_delay).await?;
     let contexts = places::remember(&plane)?;
     places::until_connected(&plane).await;
     places::announce(&greeting(&args.world, &simulation, &plane, &[&data_dir, &contexts]));
+    notify::tell(Word::Ready);
     tokio::select! {
-        result = signals.until_told_to_stop(&plane_stop, plane.ended()) => result?,
+        result = signals.until_told_to_stop(&plane_stop, stop_delay, plane.ended()) => result?,
         result = simulation.ended() => return result,
     }
     world_stop.cancel();

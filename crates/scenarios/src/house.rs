@@ -11,8 +11,8 @@ use http_body_util::BodyExt;
 use keeper::{Equipment, Keeper, LEASE_TTL, Offer, VaultCredentials, Verdict, enroll_site};
 use kubernetes::Undercloud;
 use model::{
-    Clock, ClusterName, Hardware, Home, KeeperState, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing,
-    Timestamp, keys,
+    Clock, ClusterName, Footing, Hardware, Home, KeeperState, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack,
+    Standing, Timestamp, keys,
 };
 use redfish::{Bmc, Transport};
 use serde_json::Value;
@@ -42,6 +42,7 @@ pub struct House {
     plane: JoinSet<()>,
     stop_world: CancellationToken,
     keeper_state: watch::Sender<KeeperState>,
+    keeper_footing: watch::Sender<Footing>,
     offers: watch::Sender<Option<Arc<Offer>>>,
     taken_over: watch::Sender<Option<Arc<Equipment>>>,
 }
@@ -88,6 +89,7 @@ impl House {
             plane,
             stop_world,
             keeper_state,
+            keeper_footing: watch::Sender::default(),
             offers: watch::Sender::new(None),
             taken_over: watch::Sender::new(None),
         }
@@ -141,6 +143,7 @@ impl House {
             keepers: Arc::new(self.keepers()),
             rejections: Arc::default(),
             queues: api::Queues::default(),
+            process: api::Process::default(),
         });
     }
 
@@ -164,6 +167,7 @@ impl House {
             offers: self.offers.subscribe(),
             taken_over: self.taken_over.clone(),
             state: self.keeper_state.clone(),
+            footing: self.keeper_footing.clone(),
         }
     }
 
@@ -221,8 +225,9 @@ impl House {
         })
     }
 
-    fn keepers(&self) -> BTreeMap<ClusterName, watch::Receiver<KeeperState>> {
-        BTreeMap::from([(self.definition.cluster.clone(), self.keeper_state())])
+    fn keepers(&self) -> BTreeMap<ClusterName, api::KeeperWatch> {
+        let watch = api::KeeperWatch { state: self.keeper_state(), footing: self.keeper_footing.subscribe() };
+        BTreeMap::from([(self.definition.cluster.clone(), watch)])
     }
 
     pub fn keeper_state(&self) -> watch::Receiver<KeeperState> {

@@ -49,10 +49,19 @@ async fn a_keeper_says_how_it_is_doing() {
     let house = House::build(1, 4).await;
     let state = house.keeper_state();
     assert!(matches!(*state.borrow(), KeeperState::Keeping { .. }));
+    assert_eq!(house.get("/readyz").await["missing"], serde_json::json!([]));
     house.steal_lease("thief").await;
     tokio::time::sleep(Duration::from_secs(120)).await;
     assert!(matches!(&*state.borrow(), KeeperState::Failing { error, .. } if error.contains("lease")), "{:?}", state.borrow());
     let status = house.get("/rackwright/v1/status").await;
     assert_eq!(status["clusters"][0]["keeper"]["state"], "Failing", "what is shown of the cluster may be old, and says so");
+    let ready = house.call(Method::GET, "/readyz", "alice", "").await;
+    assert_eq!(ready.status, http::StatusCode::SERVICE_UNAVAILABLE);
+    let missing = ready.body["missing"][0].as_str().expect("something is missing");
+    assert!(missing.starts_with("the keeper of `site1` is failing"), "{missing}");
+    let cluster = &ready.body["clusters"][0];
+    assert_eq!(cluster["lease"]["holder"], "thief");
+    assert!(cluster["lastKnown"]["newestAgeSeconds"].as_u64() > Some(60), "nobody has looked since: {cluster}");
+    assert_eq!(house.machine(MACHINE).await["properties"]["powerState"], "On", "what was last known is still served");
     house.close().await;
 }

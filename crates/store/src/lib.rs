@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 pub use clock::{SystemClock, TokioClock};
 pub use memory::MemoryStore;
 pub use record::{LogOrder, LogQuery, NewRecord, Record, RecordPlace};
-pub use sqlite::SqliteStore;
-pub use vault::{Vault, VaultError};
+pub use sqlite::{Restoration, SqliteStore, StoreCopy};
+pub use vault::{KeyFit, Vault, VaultError};
 
 /// The number of a commit. It only grows; every document carries the one that wrote it last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -172,6 +172,11 @@ pub enum StoreError {
     DiskFull { path: String },
     #[error("{path} cannot be written: the disk or the directory is read-only")]
     ReadOnly { path: String },
+    #[error("the store is being copied already; wait for that copy to end")]
+    CopyBusy,
+    /// A backup is not put over a store.
+    #[error("{path} is there already")]
+    Occupied { path: String },
     #[error("the store is closed")]
     Closed,
     #[error("the store failed at {path}")]

@@ -10,6 +10,7 @@ mod errors;
 mod lock;
 mod open;
 mod records;
+mod restore;
 mod rows;
 mod schema;
 mod writer;
@@ -21,15 +22,17 @@ use std::thread::JoinHandle;
 
 use async_trait::async_trait;
 use model::{Clock, Span, Timestamp};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use crate::ledger::Ledger;
 use crate::published::Published;
 use crate::watcher::{Archive, Watcher};
 use crate::{Change, Commit, Document, Lease, Listing, LogQuery, Record, RecordPlace, Retention, Revision, Store, StoreError, Watch};
 use archive::ChangeArchive;
+pub use backup::StoreCopy;
 use errors::Place;
 use lock::DirectoryLock;
+pub use restore::Restoration;
 use writer::{Job, Pending, Rows, Writer};
 
 /// How many commits may wait for the writer before callers have to wait for a place in the queue.
@@ -45,6 +48,8 @@ pub struct SqliteStore {
     /// Taken by `drop`, which tells the writer that nothing more will come.
     jobs: Option<mpsc::Sender<Box<dyn Job>>>,
     writer: Option<JoinHandle<()>>,
+    /// One copy at a time: each takes up as much of the disk as the store.
+    copies: Arc<Semaphore>,
     /// Declared last and therefore dropped last: the directory is ours until the file is closed.
     _lock: DirectoryLock,
 }
@@ -69,15 +74,30 @@ impl SqliteStore {
             .name("store-writer".to_owned())
             .spawn(move || writer.run(waiting))
             .map_err(|error| place.io_fault(error))?;
-        Ok(SqliteStore { place, published, archive, jobs: Some(jobs), writer: Some(writer), _lock: lock })
+        Ok(SqliteStore {
+            place,
+            published,
+            archive,
+            jobs: Some(jobs),
+            writer: Some(writer),
+            copies: Arc::new(Semaphore::new(1)),
+            _lock: lock,
+        })
     }
 
     /// Copies the store as it is now to a new file, while it stays in use.
     ///
-    /// To restore it, put the copy into an empty data directory as `rackwright.db`. The vault's key is not part of it.
-    pub async fn backup(&self, to: &Path) -> Result<(), StoreError> {
+    /// [`Restoration`] puts it back. The vault's key is not part of it.
+    pub async fn backup(&self, to: &Path) -> Result<Revision, StoreError> {
         let (place, to) = (self.place.clone(), to.to_owned());
         tokio::task::spawn_blocking(move || backup::copy(&place, &to)).await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// A copy of the store as it is now, to be read and thrown away; `CopyBusy` while somebody else reads one.
+    pub async fn copy(&self) -> Result<StoreCopy, StoreError> {
+        let turn = Arc::clone(&self.copies).try_acquire_owned().map_err(|_| StoreError::CopyBusy)?;
+        let place = self.place.clone();
+        tokio::task::spawn_blocking(move || backup::copy_unnamed(&place, turn)).await.map_err(|_| StoreError::Closed)?
     }
 
     /// Lets the writer decide on its ledger, and waits until the decision is durable.

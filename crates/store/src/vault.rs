@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 use crate::{Commit, Document, SharedStore, StoreError};
 use key::Key;
 
-const PREFIX: &str = "secrets/";
+pub(crate) const PREFIX: &str = "secrets/";
 
 /// The first byte of a stored secret, so that another cipher can follow some day.
 const XCHACHA20_POLY1305: u8 = 1;
@@ -51,6 +51,16 @@ pub enum VaultError {
     Store(#[from] StoreError),
 }
 
+/// Whether a key file can open secrets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyFit {
+    /// There is nothing to open.
+    NoSecrets,
+    NoKeyFile,
+    Fits,
+    OtherKey,
+}
+
 pub struct Vault {
     store: SharedStore,
     cipher: XChaCha20Poly1305,
@@ -72,12 +82,22 @@ impl Vault {
         Ok(vault)
     }
 
+    /// Whether the key in a file opens secrets that were read elsewhere, in a backup for example. Nothing is made.
+    pub fn fit(secrets: &[&Document], key_file: &Path) -> Result<KeyFit, VaultError> {
+        if secrets.is_empty() {
+            return Ok(KeyFit::NoSecrets);
+        }
+        let Some(key) = Key::load(key_file)? else { return Ok(KeyFit::NoKeyFile) };
+        let cipher = XChaCha20Poly1305::new(key.bytes().into());
+        let is_opened = |document: &&Document| decrypt(&cipher, &name_of(document), &document.value).is_ok();
+        Ok(if secrets.iter().any(is_opened) { KeyFit::Fits } else { KeyFit::OtherKey })
+    }
+
     /// One readable secret proves the key; a single spoilt one must not keep the others locked away.
     fn check_key(&self, secrets: &[Document]) -> Result<(), VaultError> {
         let mut refusal = Ok(());
         for document in secrets {
-            let name = SecretRef::new(document.key.strip_prefix(PREFIX).unwrap_or_default());
-            match self.decrypt(&name, &document.value) {
+            match decrypt(&self.cipher, &name_of(document), &document.value) {
                 Ok(_) => return Ok(()),
                 Err(error) => refusal = Err(error),
             }
@@ -108,7 +128,7 @@ impl Vault {
 
     pub async fn load(&self, name: &SecretRef) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let document = self.store.get(&key_of(name)).await?.ok_or_else(|| VaultError::Missing { name: name.clone() })?;
-        self.decrypt(name, &document.value)
+        decrypt(&self.cipher, name, &document.value)
     }
 
     /// Removes a secret; that there is none is no error.
@@ -123,14 +143,18 @@ impl Vault {
         let ciphertext = self.cipher.encrypt(&nonce, payload).map_err(|_| VaultError::TooLarge { name: name.clone() })?;
         Ok([[XCHACHA20_POLY1305].as_slice(), nonce.as_slice(), &ciphertext].concat())
     }
+}
 
-    fn decrypt(&self, name: &SecretRef, stored: &[u8]) -> Result<Zeroizing<Vec<u8>>, VaultError> {
-        let wrong_key = || VaultError::WrongKey { name: name.clone() };
-        let sealed = stored.strip_prefix(&[XCHACHA20_POLY1305]).ok_or_else(wrong_key)?;
-        let (nonce, ciphertext) = sealed.split_first_chunk::<NONCE_BYTES>().ok_or_else(wrong_key)?;
-        let payload = Payload { msg: ciphertext, aad: name.as_str().as_bytes() };
-        self.cipher.decrypt(&XNonce::from(*nonce), payload).map(Zeroizing::new).map_err(|_| wrong_key())
-    }
+fn decrypt(cipher: &XChaCha20Poly1305, name: &SecretRef, stored: &[u8]) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+    let wrong_key = || VaultError::WrongKey { name: name.clone() };
+    let sealed = stored.strip_prefix(&[XCHACHA20_POLY1305]).ok_or_else(wrong_key)?;
+    let (nonce, ciphertext) = sealed.split_first_chunk::<NONCE_BYTES>().ok_or_else(wrong_key)?;
+    let payload = Payload { msg: ciphertext, aad: name.as_str().as_bytes() };
+    cipher.decrypt(&XNonce::from(*nonce), payload).map(Zeroizing::new).map_err(|_| wrong_key())
+}
+
+fn name_of(document: &Document) -> SecretRef {
+    SecretRef::new(document.key.strip_prefix(PREFIX).unwrap_or_default())
 }
 
 fn key_of(name: &SecretRef) -> String {

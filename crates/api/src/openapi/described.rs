@@ -41,8 +41,8 @@ pub(super) enum Content {
     Page(&'static Model),
     /// JSON of a kind that is described elsewhere.
     Document,
-    /// Text of this media type.
-    Plain(&'static str),
+    /// Something else than JSON, of this type.
+    Bytes(&'static str),
 }
 
 /// A parameter beside the path's own.

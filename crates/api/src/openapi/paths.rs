@@ -5,7 +5,7 @@ use http::Method;
 use super::described::{Content, Described, Place, Query, get};
 use crate::resources::actions::VERBS;
 use crate::schema;
-use Content::{Document, Nothing, One, Page, Plain};
+use Content::{Bytes, Document, Nothing, One, Page};
 
 const SUBSCRIPTION: &str = "/subscriptions/{subscriptionId}";
 const GROUP: &str = "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}";
@@ -53,6 +53,7 @@ pub(super) fn meaning_of(status: u16) -> &'static str {
         409 => "Refused: something speaks against it now.",
         412 => "The machine is not at the edition that the request is meant for.",
         429 => "Too much at once.",
+        501 => "This server's store cannot do it.",
         _ => "Nobody could say yes or no in time, or nothing could be stored.",
     }
 }
@@ -64,6 +65,15 @@ pub(super) fn all() -> Vec<Described> {
 fn ours() -> Vec<Described> {
     vec![
         get(OURS, "health", "/healthz", "Whether the process lives.", One(&schema::HEALTH)),
+        get(OURS, "ready", "/readyz", "Whether the process is of use, and what is missing.", Document).answered(
+            503,
+            "It is not; the answer names what is missing.",
+            Document,
+        ),
+        get(OURS, "metrics", "/metrics", "Everything that is measured, for Prometheus.", Bytes("text/plain")),
+        Described::new(Method::POST, OURS, "backup", "/rackwright/v1/backup", "The whole store at one revision, without its key.")
+            .answered(200, "The file.", Bytes("application/vnd.sqlite3"))
+            .refused(&[409, 501, 503]),
         get(OURS, "openApi", "/rackwright/v1/openapi.json", "This document.", Document),
         get(OURS, "status", "/rackwright/v1/status", "What every cluster is doing, and what waits for what.", One(&schema::STATUS)),
     ]
@@ -201,7 +211,7 @@ fn news() -> Vec<Described> {
         get(ARM, "listActivity", values, "The activity log, the latest first.", Page(&schema::ACTIVITY))
             .queries(&[TOP, SKIP_TOKEN, ACTIVITY_FILTER])
             .refused(&[400, 404, 503]),
-        get(OURS, "followEvents", "/rackwright/v1/events", "What changes, as server-sent events.", Plain("text/event-stream"))
+        get(OURS, "followEvents", "/rackwright/v1/events", "What changes, as server-sent events.", Bytes("text/event-stream"))
             .queries(&[EVENT_TYPES, EVENT_RESOURCE, LAST_EVENT_HEADER, LAST_EVENT])
             .refused(&[400, 429]),
         get(OURS, "getActivity", one, "An entry of the activity log.", One(&schema::ACTIVITY)).refused(&[404, 503]),

@@ -23,6 +23,7 @@ const CLUSTER_STATUS: Model = Model {
         always("connection", Text),
         always("connectionSince", Instant),
         always("keeper", Object(&KEEPER)),
+        sometimes("lastKnown", Object(&LAST_KNOWN)),
         always("clusterWaits", List(&Object(&WAIT))),
         always("machines", Object(&COUNTS)),
         always("controlPlane", List(&Object(&MEMBER))),
@@ -41,6 +42,18 @@ const KEEPER: Model = Model {
         always("state", OneOf(&["Absent", "Starting", "AwaitingLease", "Keeping", "Failing"])),
         sometimes("since", Instant),
         sometimes("error", Text),
+    ],
+};
+
+const LAST_KNOWN: Model = Model {
+    name: "LastKnown",
+    about: "How old what is known of a cluster's machines is: when the one that was silent longest last answered, and the one that was heard last.",
+    fields: &[
+        sometimes("oldestAt", Instant),
+        sometimes("oldestAgeSeconds", Whole),
+        sometimes("newestAt", Instant),
+        sometimes("newestAgeSeconds", Whole),
+        always("unseen", Whole),
     ],
 };
 

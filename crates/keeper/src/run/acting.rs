@@ -6,10 +6,12 @@ use model::{Delivery, Fault, FaultClass, KeeperState, MachineName, Span, keys};
 use plan::{Plan, Step};
 use store::StoreError;
 use tokio::time::Instant;
-use tracing::debug;
+use tracing::{Instrument, debug, field, info_span};
 
 use super::Loop;
+use crate::chronicle::{self, Behalf, Called};
 use crate::eyes::Event;
+use crate::meters::{self, Device, Purpose};
 use crate::{DEVICE_TIMEOUT, KeeperError, devices};
 
 /// How long a request waits for its turn: with the call itself it must fit into what the lease was checked for.
@@ -18,7 +20,7 @@ const TURN_TIMEOUT: Span = Span::millis(DEVICE_TIMEOUT.as_millis() - kubernetes:
 impl Loop {
     pub(super) async fn plan_and_act(&mut self) -> Result<(), KeeperError> {
         self.planned_at = Some(Instant::now());
-        let plan = self.books.plan(self.now())?;
+        let plan = self.plan()?;
         if !self.commit(&plan).await? {
             return Ok(());
         }
@@ -31,6 +33,13 @@ impl Loop {
         }
         self.report_keeping();
         Ok(())
+    }
+
+    fn plan(&mut self) -> Result<Plan, KeeperError> {
+        let began = Instant::now();
+        let plan = info_span!("plan").in_scope(|| self.books.plan(self.now()))?;
+        meters::time_plan(&self.keeper.cluster, began);
+        Ok(plan)
     }
 
     /// Only a plan that was carried out shows that keeping goes well.
@@ -53,8 +62,13 @@ impl Loop {
         }
         let commit = self.books.commit_of(plan, self.now(), self.tenure.fence());
         let keys: Vec<String> = commit.writes.keys().cloned().collect();
-        match self.keeper.store.commit(commit).await {
+        let span = info_span!("commit", writes = keys.len(), revision = field::Empty);
+        let began = Instant::now();
+        match self.keeper.store.commit(commit).instrument(span.clone()).await {
             Ok(revision) => {
+                span.record("revision", revision.0);
+                meters::time_commit(&self.keeper.cluster, began);
+                chronicle::note_commit(&self.books.snapshot, plan);
                 self.books.settle(plan, &keys, Some(revision));
                 self.look_closely(plan);
                 Ok(true)
@@ -93,7 +107,10 @@ impl Loop {
     }
 
     pub(super) fn ask(&mut self, step: Step) {
-        debug!(machine = %step.machine, ask = %step.ask, attempt = step.attempt, "asking");
+        debug!(cluster = %self.keeper.cluster, machine = %step.machine, ask = %step.ask, attempt = step.attempt, "asking");
+        let device = if devices::is_for_node(step.ask) { Device::Undercloud } else { Device::Bmc };
+        let behalf = Behalf { snapshot: &self.books.snapshot, machine: Some(&step.machine) };
+        let called = Called::new(device, Purpose::Ask(step.ask), behalf);
         self.books.observe(&step.machine, |observation| {
             observation.asking = Some(step.ask);
             false
@@ -110,7 +127,7 @@ impl Loop {
                 None => Ok(None),
             };
             let result = match &turn {
-                Ok(_) => devices::request(&step, bmc.as_ref(), &undercloud).await,
+                Ok(_) => called.during(devices::request(&step, bmc.as_ref(), &undercloud)).await,
                 Err(_) => Err(Fault::new(FaultClass::Busy, Delivery::No, "it waited too long for its turn at the undercloud")),
             };
             drop((turn, call));

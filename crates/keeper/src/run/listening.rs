@@ -13,7 +13,9 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 
 use super::Loop;
+use crate::chronicle::{Behalf, Called};
 use crate::eyes::Event;
+use crate::meters::{Device, Purpose};
 
 /// Which BMCs are listened to. One that is absent was never asked.
 #[derive(Debug, Default)]
@@ -43,8 +45,9 @@ impl Loop {
             self.ears.known.insert(machine.clone(), Ear::Open);
             let (bmc, name, events, clock) = (bmc.clone(), machine.clone(), self.events.clone(), self.keeper.clock.clone());
             let rest = self.books.snapshot.cluster.limits.busy_poll;
+            let called = Called::new(Device::Bmc, Purpose::Listen, Behalf { snapshot: &self.books.snapshot, machine: Some(machine) });
             let listener = self.tasks.spawn(async move {
-                let heard = listen(&bmc, &name, &events, rest).await;
+                let heard = listen(&bmc, &name, &events, rest, called).await;
                 let at = clock.now();
                 let ear = if heard == Heard::NotOffered { Ear::NotOffered { at } } else { Ear::Closed { at } };
                 // The loop is gone only when the keeper is.
@@ -78,8 +81,8 @@ enum Heard {
 }
 
 /// Passes on that there was an event, until the stream ends.
-async fn listen(bmc: &Bmc, machine: &MachineName, events: &mpsc::Sender<Event>, rest: Span) -> Heard {
-    let stream = match bmc.watch_events().await {
+async fn listen(bmc: &Bmc, machine: &MachineName, events: &mpsc::Sender<Event>, rest: Span, called: Called) -> Heard {
+    let stream = match called.during(bmc.watch_events()).await {
         Ok(Some(stream)) => stream,
         Ok(None) => return Heard::NotOffered,
         Err(fault) => {

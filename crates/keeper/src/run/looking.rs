@@ -4,11 +4,13 @@ use futures::StreamExt;
 use kubernetes::NodeEvent;
 use model::{MachineName, Request};
 use store::Change;
-use tracing::{error, warn};
+use tracing::error;
 
-use super::Loop;
+use super::{GLANCE_EVERY, Loop};
+use crate::chronicle::{self, Behalf, Called};
 use crate::devices;
 use crate::eyes::{self, Event, Line};
+use crate::meters::{Device, Purpose};
 use crate::polls::Soon;
 
 impl Loop {
@@ -46,8 +48,9 @@ impl Loop {
             let Some(bmc) = self.keeper.bmcs.get(&machine).cloned() else { continue };
             let events = self.events.clone();
             let call = self.calls.begin(&machine);
+            let called = Called::new(Device::Bmc, Purpose::Look, Behalf { snapshot: &self.books.snapshot, machine: Some(&machine) });
             self.tasks.spawn(async move {
-                let result = bmc.observe_power().await;
+                let result = called.during(bmc.observe_power()).await;
                 drop(call);
                 let _ = events.send(Event::Power { machine, bmc, looked_at: now, result }).await;
             });
@@ -56,8 +59,9 @@ impl Loop {
             self.contact_due = now + self.books.snapshot.cluster.limits.contact_poll;
             let undercloud = self.keeper.undercloud.clone();
             let events = self.events.clone();
+            let called = Called::new(Device::Undercloud, Purpose::Contact, Behalf { snapshot: &self.books.snapshot, machine: None });
             self.tasks.spawn(async move {
-                let result = undercloud.observe_contact().await;
+                let result = called.during(undercloud.observe_contact()).await;
                 let _ = events.send(Event::Contact(result)).await;
             });
         }
@@ -65,6 +69,7 @@ impl Loop {
 
     pub(super) fn take_event(&mut self, event: Event) {
         let now = self.now();
+        self.glance_at.get_or_insert(self.glanced_at + GLANCE_EVERY.to_std());
         match event {
             Event::Power { machine, bmc, looked_at, result } => {
                 let soon = self.polls.answered(&machine);
@@ -102,7 +107,7 @@ impl Loop {
             Event::Answered { step, bmc, result } => {
                 self.asks_under_way = self.asks_under_way.saturating_sub(1);
                 if let Err(fault) = &result {
-                    warn!(machine = %step.machine, ask = %step.ask, %fault, "a device did not do what it was asked");
+                    chronicle::note_fault(&self.books.snapshot, &step, fault);
                 }
                 let line = if bmc.is_none_or(|bmc| self.is_current(&step.machine, &bmc)) { Line::Present } else { Line::Replaced };
                 eyes::note_answer(&mut self.books, &step, result, line, now);

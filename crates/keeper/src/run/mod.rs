@@ -9,17 +9,18 @@ mod refitting;
 
 use std::sync::Arc;
 
-use model::{KeeperState, Span, Timestamp, keys};
+use model::{KeeperState, Looks, Span, Timestamp, keys};
 use store::Watch;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, info};
+use tracing::{Instrument, error, info, info_span};
 
 use crate::books::Books;
 use crate::eyes::{Event, NodeNames};
 use crate::lease::Tenure;
+use crate::meters;
 use crate::polls::Polls;
 use crate::{Keeper, KeeperError, Offer, PLAN_EVERY, STOP_TIMEOUT};
 use calls::Calls;
@@ -51,6 +52,9 @@ struct Loop {
     contact_due: Timestamp,
     /// The node watch is broken: an answer to something else does not make what it told fresh again.
     watch_lost: bool,
+    /// When it is to be told next how fresh what is known is; `None` while nothing was seen since it was told.
+    glance_at: Option<Instant>,
+    glanced_at: Instant,
     /// Wall and monotonic time of the last round; when they part, the clock was set or the machine slept.
     rounded_at: (Timestamp, Instant),
 }
@@ -60,6 +64,9 @@ pub const MAX_NODE_ASKS: usize = 32;
 
 /// How far wall time may run off from monotonic time between two rounds. What was seen before is then of unknown age.
 const CLOCK_STEP: Span = Span::seconds(5);
+
+/// How often it is told how fresh what is known is: often enough for whoever asks by hand or every few seconds.
+const GLANCE_EVERY: Span = Span::seconds(1);
 
 /// How long ending the sessions with the BMCs may take. One that stays open runs out by itself.
 const CLOSE_TIMEOUT: Span = Span::seconds(2);
@@ -73,6 +80,7 @@ impl Keeper {
             if let Err(error) = self.clone().run(shutdown.clone()).await {
                 let error = chain(&error);
                 error!(cluster = %self.cluster, %error, "keeping stopped; it begins again shortly");
+                meters::count_failure(&self.cluster);
                 self.report_failure(error);
                 tokio::select! {
                     () = shutdown.cancelled() => {}
@@ -107,7 +115,7 @@ impl Keeper {
         let tenure = tokio::select! {
             biased;
             () = shutdown.cancelled() => return Ok(()),
-            tenure = Tenure::begin(&self.store, &self.cluster, &self.holder) => tenure.map_err(failed)?,
+            tenure = Tenure::begin(&self.store, &self.cluster, &self.holder, &self.footing) => tenure.map_err(failed)?,
         };
         let started_at = self.clock.now();
         let (books, revision) = Books::open(&self, tenure.fence()).await?;
@@ -130,6 +138,8 @@ impl Keeper {
             node_asks: Arc::new(Semaphore::new(MAX_NODE_ASKS)),
             planned_at: None,
             watch_lost: false,
+            glance_at: Some(Instant::now()),
+            glanced_at: Instant::now(),
             rounded_at: (started_at, Instant::now()),
         };
         the_loop.note_undescribed();
@@ -154,7 +164,9 @@ impl Loop {
     ) -> Result<(), KeeperError> {
         let failed = |cluster: &model::ClusterName, source| KeeperError::Store { cluster: cluster.clone(), source };
         loop {
+            meters::count_wakeup(&self.keeper.cluster);
             self.start_due_looks();
+            self.tell_freshness();
             let sleep = tokio::time::sleep_until(self.next_wake());
             let renew = tokio::time::sleep_until(self.tenure.renew_at());
             tokio::select! {
@@ -163,7 +175,7 @@ impl Loop {
                     self.drain(inbox).await;
                     return Ok(());
                 }
-                () = renew => self.tenure.renew(&self.keeper.store).await.map_err(|source| failed(&self.keeper.cluster, source))?,
+                () = renew => self.tenure.renew(&self.keeper.store, &self.keeper.footing).await.map_err(|source| failed(&self.keeper.cluster, source))?,
                 changes = watch.next() => {
                     self.take_requests(changes.map_err(|source| failed(&self.keeper.cluster, source))?);
                 }
@@ -178,7 +190,8 @@ impl Loop {
             }
             self.check_clock()?;
             if self.is_plan_due() {
-                self.plan_and_act().await?;
+                let round = info_span!(parent: None, "round", cluster = %self.keeper.cluster);
+                self.plan_and_act().instrument(round).await?;
             }
             self.reap()?;
         }
@@ -206,6 +219,27 @@ impl Loop {
         Ok(())
     }
 
+    /// Tells how old what is known is, but not at every turn: it asks every machine.
+    fn tell_freshness(&mut self) {
+        if self.glance_at.is_none_or(|at| at > Instant::now()) {
+            return;
+        }
+        (self.glance_at, self.glanced_at) = (None, Instant::now());
+        let snapshot = &self.books.snapshot;
+        let described = snapshot.machines.keys().filter(|name| !snapshot.undescribed.contains(*name));
+        let mut looks = Looks::default();
+        for name in described {
+            match snapshot.observations.get(name).and_then(|observation| observation.bmc.answered_at) {
+                Some(at) => {
+                    looks.oldest_at = Some(looks.oldest_at.map_or(at, |oldest| oldest.min(at)));
+                    looks.newest_at = Some(looks.newest_at.map_or(at, |newest| newest.max(at)));
+                }
+                None => looks.unseen += 1,
+            }
+        }
+        self.keeper.footing.send_modify(|footing| footing.looks = looks);
+    }
+
     /// When the loop must run although nothing has happened.
     fn next_wake(&self) -> Instant {
         let now = self.now();
@@ -215,7 +249,7 @@ impl Loop {
         let plan = plan.map(|at| if self.tenure.may_ask() { at } else { at.max(self.tenure.ask_again_at()) });
         let poll = self.polls.next_at().map(instant_of);
         let contact = instant_of(self.contact_due);
-        [plan, poll, Some(contact)].into_iter().flatten().min().unwrap_or(contact)
+        [plan, poll, self.glance_at, Some(contact)].into_iter().flatten().min().unwrap_or(contact)
     }
 
     fn is_plan_due(&self) -> bool {
@@ -240,7 +274,8 @@ impl Loop {
         // BMCs have few places for sessions; those that do not answer now free ours when it runs out.
         let sessions = futures::future::join_all(self.keeper.bmcs.values().map(redfish::Bmc::close));
         let _ = tokio::time::timeout(CLOSE_TIMEOUT.to_std(), sessions).await;
-        self.tenure.end(&self.keeper.store).await;
+        self.tenure.end(&self.keeper.store, &self.keeper.footing).await;
+        info!(cluster = %self.keeper.cluster, "no longer keeping; the lease is given back");
     }
 }
 

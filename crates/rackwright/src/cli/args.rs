@@ -1,5 +1,7 @@
 //! What can be typed: the grammar of the command line. Each noun's verbs live in a file of their own.
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand};
 
 use super::activity::ActivityCommand;
@@ -11,6 +13,7 @@ use super::output::{Output, Showing};
 use super::resources::{ClusterCommand, RackCommand};
 use super::top::TopArgs;
 use super::trouble::Trouble;
+use crate::restore::RestoreArgs;
 use crate::serve::ServeArgs;
 use crate::sim_serve::SimServeArgs;
 use crate::up::UpArgs;
@@ -138,6 +141,25 @@ pub enum Command {
     /// Contexts: which server commands talk to.
     #[command(subcommand)]
     Context(ContextCommand),
+    /// Copy what a running server knows to a file, while it goes on.
+    ///
+    /// The file has everything that the server has stored: sites, machines, operations, and BMC logins in encrypted form. It
+    /// does not have the key that opens the logins: that is `vault.key` in the server's data directory, and belongs in another
+    /// safe place. Of `rackwright up` only the control plane is copied; the simulated world keeps its own file.
+    ///
+    /// Example: rackwright backup /backup/rackwright-monday.db
+    Backup {
+        /// The file to make; one that exists is not overwritten.
+        file: PathBuf,
+    },
+    /// Put a backup into a data directory, before a server is started on it.
+    ///
+    /// The backup is checked first, and a wrong one changes nothing. Operations that were under way when it was made go on when
+    /// the server starts, which looks at each device before it asks anything of it; `operation cancel` stops one that is not
+    /// wanted any more.
+    ///
+    /// Example: rackwright restore /backup/rackwright-monday.db --data-dir /var/lib/rackwright
+    Restore(RestoreArgs),
 }
 
 #[derive(Debug, Subcommand)]

@@ -139,6 +139,19 @@ impl Client {
         self.read(status, &body)
     }
 
+    /// Asks for something that is not JSON, and hands the answer over as it comes, for at most `patience`.
+    pub async fn fetch(&self, target: &Target, patience: Duration) -> Result<reqwest::Response, Trouble> {
+        let request = self.http.request(Method::POST, self.url(target)).timeout(patience);
+        let response = request.send().await.map_err(|problem| self.no_answer(&problem))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status();
+        let body = response.bytes().await.map_err(|problem| self.no_answer(&problem))?;
+        self.read(status, &body)?;
+        Err(Trouble::failed(format!("{} answered {status}, but not as Rackwright does", self.name())))
+    }
+
     async fn get_url(&self, url: Url) -> Result<Value, Trouble> {
         let (status, body) = exchange(self.http.get(url)).await.map_err(|problem| self.no_answer(&problem))?;
         self.read(status, &body)

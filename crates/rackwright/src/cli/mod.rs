@@ -9,6 +9,7 @@ mod answer;
 pub mod args;
 #[cfg(test)]
 mod args_tests;
+mod backup;
 mod bmm;
 mod client;
 mod completions;
@@ -36,11 +37,9 @@ pub mod trouble;
 mod update;
 mod welcome;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tracing_subscriber::EnvFilter;
 
 use args::{Cli, Command, SimCommand};
 use client::Target;
@@ -50,6 +49,8 @@ use retype::Retyped;
 use screen::Screen;
 use session::Session;
 use trouble::Trouble;
+
+use crate::logging::{Usual, serving};
 
 /// Runs the command that was typed. Wrong usage ends the process in here, as clap does it.
 pub async fn run() -> ExitCode {
@@ -72,10 +73,10 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
     let open = || Session::open(&global, &Home::of_process()?);
     let Some(command) = command else { return welcome::run(&Home::of_process()?, &global, screen).await };
     match command {
-        Command::Up(args) => serving(crate::up::run(args)).await,
+        Command::Up(args) => serving(&args.log.clone(), Usual::Warn, crate::up::run(args)).await,
         Command::Serve(args) if args.check => crate::check::run(&args.configs, &global.showing()?, screen).await,
-        Command::Serve(args) => serving(crate::serve::run(args)).await,
-        Command::Sim(SimCommand::Serve(args)) => serving(crate::sim_serve::run(args)).await,
+        Command::Serve(args) => serving(&args.log.clone(), Usual::Info, crate::serve::run(args)).await,
+        Command::Sim(SimCommand::Serve(args)) => serving(&args.log.clone(), Usual::Warn, crate::sim_serve::run(args)).await,
         Command::Sim(SimCommand::Fault(args)) => fault::run(&Home::of_process()?, &global, screen, args).await,
         Command::Status => status(&open()?, screen).await,
         Command::Top(args) => top::run(&open()?, screen, args).await,
@@ -85,15 +86,10 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::Operation(command) => operation::run(&open()?, screen, command).await,
         Command::ActivityLog(command) => activity::run(&open()?, &global, screen, command).await,
         Command::Completions { shell } => completions::run(screen, shell),
+        Command::Backup { file } => backup::run(&open()?, screen, &file).await,
+        Command::Restore(args) => crate::restore::run(&args, &global.showing()?, screen),
         Command::Context(command) => contexts::run(&Home::of_process()?, &global, screen, command),
     }
-}
-
-/// Servers keep a log on stderr; the client has nothing to log. `RUST_LOG` says how much.
-async fn serving(server: impl Future<Output = Result<(), Trouble>>) -> Result<(), Trouble> {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,kube_client=off"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal()).init();
-    server.await
 }
 
 /// The whole site, or the clusters of the resource group that was asked for.

@@ -21,11 +21,19 @@ const PROBE_BYTES: usize = 64 * 1_024;
 pub(super) struct Place {
     pub directory: PathBuf,
     pub database: PathBuf,
+    pub role: Role,
+}
+
+/// What a file is to us, which decides what to advise when it is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Store,
+    Backup,
 }
 
 impl Place {
     pub fn in_directory(directory: &Path) -> Self {
-        Place { directory: directory.to_owned(), database: directory.join(DATABASE) }
+        Place { directory: directory.to_owned(), database: directory.join(DATABASE), role: Role::Store }
     }
 
     /// A file next to the database, e.g. with suffix `-wal`.
@@ -57,12 +65,21 @@ impl Place {
         self.known_io_fault(error.kind()).unwrap_or_else(|| self.other(error))
     }
 
+    /// A file that may have any name.
+    pub fn of_backup(file: &Path) -> Self {
+        let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Place { directory: directory.to_owned(), database: file.to_owned(), role: Role::Backup }
+    }
+
     pub fn damaged(&self, what: &impl fmt::Display) -> StoreError {
         let directory = self.directory.display();
-        StoreError::Damaged {
-            path: self.to_string(),
-            detail: format!("{what}; move {DATABASE}, {DATABASE}-wal and {DATABASE}-shm out of {directory} and copy a backup to {self}"),
-        }
+        let detail = match self.role {
+            Role::Store => {
+                format!("{what}; move {DATABASE}, {DATABASE}-wal and {DATABASE}-shm out of {directory} and copy a backup to {self}")
+            }
+            Role::Backup => format!("{what}; nothing was restored from it"),
+        };
+        StoreError::Damaged { path: self.to_string(), detail }
     }
 
     pub fn read_only(&self) -> StoreError {

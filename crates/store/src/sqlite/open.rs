@@ -79,7 +79,7 @@ fn configure(connection: &Connection, place: &Place) -> Result<(), StoreError> {
     connection.pragma_update_and_check(None, "journal_size_limit", LARGEST_IDLE_LOG, |_| Ok(())).map_err(fault)
 }
 
-fn check_identity(connection: &Connection, place: &Place) -> Result<(), StoreError> {
+pub(super) fn check_identity(connection: &Connection, place: &Place) -> Result<(), StoreError> {
     let application = schema::application_of(connection).map_err(|error| place.fault(error))?;
     if application != schema::APPLICATION_ID {
         return Err(place.damaged(&"it is not a database of Rackwright"));
@@ -92,12 +92,12 @@ fn check_identity(connection: &Connection, place: &Place) -> Result<(), StoreErr
 }
 
 /// Walks every page. The values inside are checked by their own checksums when they are read.
-fn check_health(connection: &Connection, place: &Place) -> Result<(), StoreError> {
+pub(super) fn check_health(connection: &Connection, place: &Place) -> Result<(), StoreError> {
     let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(|error| place.fault(error))?;
     if verdict == "ok" { Ok(()) } else { Err(place.damaged(&verdict.replace('\n', " "))) }
 }
 
-fn remove_if_present(path: &Path) -> io::Result<()> {
+pub(super) fn remove_if_present(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

@@ -84,7 +84,7 @@ fn select(query: &LogQuery, through: Revision) -> (String, Vec<Value>) {
     (sql, values)
 }
 
-fn load_record(row: &Row<'_>) -> rusqlite::Result<Record> {
+pub(super) fn load_record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let place = place_at(row)?;
     let (at, value): (_, Vec<u8>) = (Timestamp::from_millis(row.get(2)?), row.get(3)?);
     check(row, 4, record_checksum(place, at, &value))?;

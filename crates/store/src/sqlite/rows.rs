@@ -44,7 +44,7 @@ fn load_documents(connection: &Connection) -> rusqlite::Result<OrdMap<Arc<str>, 
     rows.collect()
 }
 
-fn load_leases(connection: &Connection) -> rusqlite::Result<OrdMap<Arc<str>, Tenure>> {
+pub(super) fn load_leases(connection: &Connection) -> rusqlite::Result<OrdMap<Arc<str>, Tenure>> {
     let mut statement = connection.prepare("SELECT name, holder, epoch, expires_at, checksum FROM leases")?;
     let rows = statement.query_map([], |row| {
         let name: String = row.get(0)?;

@@ -1,0 +1,213 @@
+//! What the API measures, and what it counts of the documents whenever somebody asks. Labels have few values.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::{HeaderValue, Method, StatusCode, header};
+use model::{
+    Action, Cluster, ClusterName, Connection, Evacuate, FaultClass, KeeperState, Machine, Management, Meter, Power, Provisioning, Shutdown,
+    Timestamp,
+};
+use tokio::time::Instant;
+
+use crate::cache::View;
+use crate::{Api, KeeperWatch, health};
+
+const REQUESTS: Meter =
+    Meter::counter("rackwright_http_requests_total", &["method", "route", "status"], "Requests that the API answered, by kind and status.");
+const REQUEST_DURATION: Meter = Meter::histogram(
+    "rackwright_http_request_seconds",
+    &["route"],
+    &[0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0],
+    "How long requests took to be answered, the wait for a verdict included.",
+);
+const IN_FLIGHT: Meter =
+    Meter::gauge("rackwright_http_requests_in_flight", &[], "Requests that are being answered, the one that asks included.");
+const READY: Meter = Meter::gauge("rackwright_ready", &[], "1 if `/readyz` answers 200, else 0.");
+const STORE_REVISION: Meter = Meter::gauge("rackwright_store_revision", &[], "The number of the store's newest commit.");
+const CACHE_REVISION: Meter = Meter::gauge("rackwright_cache_revision", &[], "The newest commit that reads are served from.");
+const KEEPER_STATE: Meter =
+    Meter::gauge("rackwright_keeper_state", &["cluster", "state"], "1 for the state that the cluster's keeper is in, else 0.");
+const LEASE_REMAINING: Meter = Meter::gauge(
+    "rackwright_keeper_lease_remaining_seconds",
+    &["cluster"],
+    "How long the lease lasts that the cluster is kept under; 0 without one.",
+);
+const LAST_KNOWN_AGE: Meter = Meter::gauge(
+    "rackwright_last_known_age_seconds",
+    &["cluster", "which"],
+    "How long ago the machine that was silent longest (`oldest`), or the one that was heard last (`newest`), answered through its BMC.",
+);
+const UNSEEN: Meter = Meter::gauge("rackwright_machines_unseen", &["cluster"], "Machines that have not answered since their keeper began.");
+const CONNECTED: Meter =
+    Meter::gauge("rackwright_cluster_connected", &["cluster"], "1 if the cluster's undercloud has been heard from lately, else 0.");
+const MACHINES: Meter = Meter::gauge("rackwright_machines", &["cluster"], "Machines of the cluster.");
+const BY_POWER: Meter =
+    Meter::gauge("rackwright_machines_by_power", &["cluster", "power"], "Machines by the power state that was seen last.");
+const BY_PROVISIONING: Meter =
+    Meter::gauge("rackwright_machines_by_provisioning", &["cluster", "state"], "Machines by their provisioning state.");
+const MACHINES_READY: Meter =
+    Meter::gauge("rackwright_machines_ready", &["cluster"], "Machines that are on, provisioned, and whose node is ready.");
+const CORDONED: Meter = Meter::gauge("rackwright_machines_cordoned", &["cluster"], "Machines that are kept free of new workloads.");
+const UNMANAGED: Meter = Meter::gauge("rackwright_machines_unmanaged", &["cluster"], "Machines that nothing is sent to.");
+const DEGRADED: Meter = Meter::gauge("rackwright_machines_degraded", &["cluster"], "Machines whose node tells of a problem.");
+const BLIND: Meter = Meter::gauge(
+    "rackwright_machines_blind",
+    &["cluster", "fault"],
+    "Machines that cannot be seen through their BMC, by the fault that it answers with.",
+);
+const LATE: Meter = Meter::gauge("rackwright_waits_late", &["cluster"], "Waits that have lasted longer than is usual.");
+const RUNNING: Meter = Meter::gauge("rackwright_operations_running", &["cluster", "action"], "Operations under way.");
+const PENDING: Meter = Meter::gauge("rackwright_requests_pending", &["cluster"], "Requests that wait for their verdict.");
+
+/// Every metric of this crate.
+pub const METERS: &[Meter] = &[
+    REQUESTS,
+    REQUEST_DURATION,
+    IN_FLIGHT,
+    READY,
+    STORE_REVISION,
+    CACHE_REVISION,
+    KEEPER_STATE,
+    LEASE_REMAINING,
+    LAST_KNOWN_AGE,
+    UNSEEN,
+    CONNECTED,
+    MACHINES,
+    BY_POWER,
+    BY_PROVISIONING,
+    MACHINES_READY,
+    CORDONED,
+    UNMANAGED,
+    DEGRADED,
+    BLIND,
+    LATE,
+    RUNNING,
+    PENDING,
+];
+
+pub(crate) fn count_request(method: &Method, route: String, status: StatusCode, began: Instant) {
+    let method = match method.as_str() {
+        known @ ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") => known.to_owned(),
+        // Anybody can make methods up.
+        _ => "other".to_owned(),
+    };
+    let status = status.as_u16().to_string();
+    metrics::counter!(REQUESTS.name, "method" => method, "route" => route.clone(), "status" => status).increment(1);
+    metrics::histogram!(REQUEST_DURATION.name, "route" => route).record(began.elapsed());
+}
+
+/// Counts the documents, and shows everything that was measured in this process.
+pub(crate) async fn show(api: &Api) -> Response {
+    let (vitals, revision) = health::observe(api).await;
+    let now = api.clock.now();
+    let view = api.cache.view();
+    set(READY, &[], f64::from(u8::from(plan::readiness(&vitals, now).is_empty())));
+    set_count(IN_FLIGHT, &[], api.process.answering.len());
+    set_revision(STORE_REVISION, revision.map_or(0, |revision| revision.0));
+    set_revision(CACHE_REVISION, view.revision.0);
+    for (cluster, keeper) in api.keepers.iter() {
+        gauge_keeper(cluster, keeper, now);
+    }
+    for cluster in view.clusters.values() {
+        gauge_cluster(&view, &cluster.document, now);
+    }
+    let mut response = Response::new(Body::from((api.process.exposition)()));
+    let text = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, text);
+    response
+}
+
+fn set(meter: Meter, labels: &[(&'static str, &str)], value: f64) {
+    let labels: Vec<metrics::Label> = labels.iter().map(|(name, value)| metrics::Label::new(*name, (*value).to_owned())).collect();
+    metrics::gauge!(meter.name, labels).set(value);
+}
+
+#[expect(clippy::cast_precision_loss, reason = "Prometheus keeps every number as a float; revisions stay far below 2^52")]
+fn set_revision(meter: Meter, revision: u64) {
+    set(meter, &[], revision as f64);
+}
+
+#[expect(clippy::cast_precision_loss, reason = "nobody has 2^52 machines")]
+fn set_count(meter: Meter, labels: &[(&'static str, &str)], count: usize) {
+    set(meter, labels, count as f64);
+}
+
+fn gauge_keeper(cluster: &ClusterName, keeper: &KeeperWatch, now: Timestamp) {
+    let (state, footing) = (keeper.state.borrow(), keeper.footing.borrow());
+    let name = match *state {
+        KeeperState::Starting => "starting",
+        KeeperState::AwaitingLease { .. } => "awaiting-lease",
+        KeeperState::Keeping { .. } => "keeping",
+        KeeperState::Failing { .. } => "failing",
+    };
+    let cluster = ("cluster", cluster.as_str());
+    for known in ["starting", "awaiting-lease", "keeping", "failing"] {
+        set_count(KEEPER_STATE, &[cluster, ("state", known)], usize::from(known == name));
+    }
+    let seconds = |span: model::Span| span.to_std().as_secs_f64();
+    set(LEASE_REMAINING, &[cluster], footing.lease.as_ref().map_or(0.0, |lease| seconds(lease.expires_at.since(now))));
+    set_count(UNSEEN, &[cluster], footing.looks.unseen);
+    for (which, at) in [("oldest", footing.looks.oldest_at), ("newest", footing.looks.newest_at)] {
+        if let Some(at) = at {
+            set(LAST_KNOWN_AGE, &[cluster, ("which", which)], seconds(now.since(at)));
+        }
+    }
+}
+
+fn gauge_cluster(view: &View, cluster: &Cluster, now: Timestamp) {
+    let machines: Vec<&Machine> = view.machines_of(&cluster.name).map(|machine| machine.document.as_ref()).collect();
+    let count = |is: &dyn Fn(&Machine) -> bool| machines.iter().filter(|machine| is(machine)).count();
+    let named = ("cluster", cluster.name.as_str());
+    set_count(CONNECTED, &[named], usize::from(cluster.connection == Connection::Connected));
+    set_count(MACHINES, &[named], machines.len());
+    set_count(MACHINES_READY, &[named], count(&Machine::is_ready));
+    set_count(CORDONED, &[named], count(&Machine::is_cordoned));
+    set_count(UNMANAGED, &[named], count(&|machine| !matches!(machine.management, Management::Managed)));
+    set_count(DEGRADED, &[named], count(&|machine| !plan::problems(machine).is_empty()));
+    for (label, power) in POWERS {
+        let seen = |machine: &Machine| machine.last_seen.power.as_ref().map(|power| power.what);
+        set_count(BY_POWER, &[named, ("power", label)], count(&|machine| seen(machine) == power));
+    }
+    for (label, state) in PROVISIONINGS {
+        set_count(BY_PROVISIONING, &[named, ("state", label)], count(&|machine| machine.provisioning == state));
+    }
+    for class in FaultClass::ALL {
+        let fault = |machine: &Machine| machine.last_seen.bmc_fault.as_ref().map(|fault| fault.what.class);
+        set_count(BLIND, &[named, ("fault", &class.to_string().replace(' ', "-"))], count(&|machine| fault(machine) == Some(class)));
+    }
+    let waits = machines.iter().flat_map(|machine| &machine.waits).chain(&cluster.waits);
+    set_count(LATE, &[named], waits.filter(|wait| wait.is_late(now)).count());
+    let running = || view.operations.values().filter(|operation| operation.is_running() && operation.cluster == cluster.name);
+    for action in ACTIONS {
+        let of_kind = running().filter(|operation| operation.action.command() == action.command()).count();
+        set_count(RUNNING, &[named, ("action", action.command())], of_kind);
+    }
+    let pending = view.requests.values().filter(|request| request.cluster == cluster.name && request.verdict.is_none());
+    set_count(PENDING, &[named], pending.count());
+}
+
+/// One of each kind; only their names count here.
+const ACTIONS: [Action; 5] = [
+    Action::PowerOff { shutdown: Shutdown::Graceful },
+    Action::Start,
+    Action::Restart,
+    Action::Cordon { evacuate: Evacuate::No },
+    Action::Uncordon,
+];
+
+const POWERS: [(&str, Option<Power>); 5] = [
+    ("on", Some(Power::On)),
+    ("off", Some(Power::Off)),
+    ("powering-on", Some(Power::PoweringOn)),
+    ("powering-off", Some(Power::PoweringOff)),
+    ("unknown", None),
+];
+
+const PROVISIONINGS: [(&str, Provisioning); 6] = [
+    ("preparing", Provisioning::Preparing),
+    ("error", Provisioning::Error),
+    ("available", Provisioning::Available),
+    ("provisioning", Provisioning::Provisioning),
+    ("provisioned", Provisioning::Provisioned),
+    ("deprovisioning", Provisioning::Deprovisioning),
+];

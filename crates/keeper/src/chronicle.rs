@@ -1,0 +1,144 @@
+//! What a keeper tells of its work: one line of the log for each thing that people would ask about, a span for each call
+//! to a device, and the counts of both.
+
+use model::{Ask, CorrelationId, Fault, MachineName, Operation, OperationResult, Request, Verdict};
+use plan::{Plan, Snapshot};
+use tokio::time::Instant;
+use tracing::{Instrument, field, info, info_span, warn};
+
+use crate::meters::{self, Device, Purpose};
+
+/// Tells what a plan that was just committed begins, ends and refuses. `before` is the snapshot that it was made from.
+pub(crate) fn note_commit(before: &Snapshot, plan: &Plan) {
+    for operation in plan.changes.operations.values() {
+        let known = before.operations.get(&operation.id);
+        if known.is_none() {
+            note_begin(operation);
+        }
+        if known.is_none_or(|known| known.is_running()) {
+            note_end(operation);
+        }
+    }
+    for request in plan.changes.requests.values() {
+        if before.requests.get(&request.id).is_none_or(|known| known.verdict.is_none()) {
+            note_refusal(request);
+        }
+    }
+    if let Some(after) = plan.changes.cluster.as_ref().filter(|after| after.connection != before.cluster.connection) {
+        info!(cluster = %after.name, connection = ?after.connection, "the line to the undercloud changed");
+    }
+}
+
+fn note_begin(operation: &Operation) {
+    meters::count_started(operation.action);
+    info!(
+        cluster = %operation.cluster,
+        machine = %operation.machine,
+        operation = %operation.id,
+        correlation_id = %operation.correlation_id,
+        action = operation.action.command(),
+        caller = operation.caller,
+        "an operation begins"
+    );
+}
+
+fn note_end(operation: &Operation) {
+    let Some(ended) = &operation.ended else { return };
+    let took = ended.at.since(operation.accepted_at);
+    meters::count_ended(operation.action, ended.result, took);
+    let reason = (ended.result != OperationResult::Succeeded).then_some(ended.message.as_str());
+    info!(
+        cluster = %operation.cluster,
+        machine = %operation.machine,
+        operation = %operation.id,
+        correlation_id = %operation.correlation_id,
+        action = operation.action.command(),
+        result = %ended.result,
+        took_ms = took.as_millis(),
+        reason,
+        "an operation has ended"
+    );
+}
+
+fn note_refusal(request: &Request) {
+    let Some(Verdict::Refused { refusal }) = &request.verdict else { return };
+    meters::count_refused(refusal.rule);
+    let machine = match &request.ask {
+        Ask::Act { machine, .. } | Ask::Update { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } => {
+            Some(field::display(machine))
+        }
+        Ask::Cancel { .. } => None,
+    };
+    info!(
+        cluster = %request.cluster,
+        machine,
+        correlation_id = %request.correlation_id,
+        caller = request.caller,
+        rule = refusal.rule.name(),
+        refused = refusal.message,
+        evidence = refusal.evidence.join("; "),
+        "a request was refused"
+    );
+}
+
+/// One call to a device, as it is told and measured.
+#[derive(Debug)]
+pub(crate) struct Called {
+    device: Device,
+    purpose: Purpose,
+    span: tracing::Span,
+}
+
+/// On whose behalf a device is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Behalf<'a> {
+    pub snapshot: &'a Snapshot,
+    pub machine: Option<&'a MachineName>,
+}
+
+impl Called {
+    /// A span of its own trace: the request that led to it has long been answered. The correlation id connects the two.
+    pub fn new(device: Device, purpose: Purpose, behalf: Behalf<'_>) -> Called {
+        let span = info_span!(
+            parent: None,
+            "device call",
+            device = device.name(),
+            call = purpose.name(),
+            cluster = %behalf.snapshot.cluster.name,
+            machine = field::Empty,
+            operation = field::Empty,
+            correlation_id = field::Empty,
+            result = field::Empty,
+        );
+        if let Some(machine) = behalf.machine {
+            span.record("machine", field::display(machine));
+            if let Some(operation) = behalf.snapshot.running_on(machine) {
+                span.record("operation", field::display(&operation.id));
+                span.record("correlation_id", field::display(&operation.correlation_id));
+            }
+        }
+        Called { device, purpose, span }
+    }
+
+    pub async fn during<T>(self, call: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+        let began = Instant::now();
+        let result = call.instrument(self.span.clone()).await;
+        meters::count_call(self.device, self.purpose, &result, began);
+        self.span.record("result", meters::outcome(&result));
+        result
+    }
+}
+
+/// A device did not do what it was asked.
+pub(crate) fn note_fault(snapshot: &Snapshot, step: &plan::Step, fault: &Fault) {
+    let operation = step.operation.as_ref().and_then(|id| snapshot.operations.get(id));
+    warn!(
+        cluster = %snapshot.cluster.name,
+        machine = %step.machine,
+        operation = operation.map(|operation| field::display(&operation.id)),
+        correlation_id = operation.map(|operation| field::display::<&CorrelationId>(&operation.correlation_id)),
+        ask = %step.ask,
+        %fault,
+        "a device did not do what it was asked"
+    );
+}

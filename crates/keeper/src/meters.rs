@@ -1,0 +1,126 @@
+//! What a keeper measures. Nothing is decided on it; where it goes is chosen by whoever installs a recorder.
+
+use model::{Action, ClusterName, DeviceAsk, Fault, Meter, OperationResult, Rule, Span};
+use tokio::time::Instant;
+
+const STARTED: Meter = Meter::counter("rackwright_operations_started_total", &["action"], "Operations that were accepted.");
+const ENDED: Meter = Meter::counter("rackwright_operations_total", &["action", "result"], "Operations that have ended, by how.");
+const DURATION: Meter = Meter::histogram(
+    "rackwright_operation_seconds",
+    &["action", "result"],
+    &[1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0, 2_400.0, 3_600.0, 7_200.0, 14_400.0],
+    "How long operations took, from their acceptance to their end.",
+);
+const REFUSED: Meter = Meter::counter("rackwright_refusals_total", &["rule"], "Requests that a rule refused.");
+const PLANNED: Meter = Meter::histogram(
+    "rackwright_plan_seconds",
+    &["cluster"],
+    &[0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0],
+    "How long one plan took, its check against the invariants included.",
+);
+const COMMITTED: Meter = Meter::histogram(
+    "rackwright_commit_seconds",
+    &["cluster"],
+    &[0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0],
+    "How long a keeper's commit took until it was durable.",
+);
+const WOKEN: Meter = Meter::counter("rackwright_keeper_wakeups_total", &["cluster"], "Rounds of the keeper's loop.");
+const FAILED: Meter =
+    Meter::counter("rackwright_keeper_failures_total", &["cluster"], "How often keeping broke off and had to begin again from the store.");
+const CALLS: Meter = Meter::counter(
+    "rackwright_device_calls_total",
+    &["device", "call", "result"],
+    "Calls to BMCs and underclouds, by what was asked and by the fault they met; `ok` if none.",
+);
+const CALL_DURATION: Meter = Meter::histogram(
+    "rackwright_device_call_seconds",
+    &["device", "call"],
+    &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0],
+    "How long calls to devices took, logging in included.",
+);
+
+/// Every metric of this crate.
+pub const METERS: &[Meter] = &[STARTED, ENDED, DURATION, REFUSED, PLANNED, COMMITTED, WOKEN, FAILED, CALLS, CALL_DURATION];
+
+pub(crate) fn count_started(action: Action) {
+    metrics::counter!(STARTED.name, "action" => action.command()).increment(1);
+}
+
+pub(crate) fn count_ended(action: Action, result: OperationResult, took: Span) {
+    let (action, result) = (action.command(), result.to_string());
+    metrics::counter!(ENDED.name, "action" => action, "result" => result.clone()).increment(1);
+    metrics::histogram!(DURATION.name, "action" => action, "result" => result).record(took.to_std());
+}
+
+pub(crate) fn count_refused(rule: Rule) {
+    metrics::counter!(REFUSED.name, "rule" => rule.name()).increment(1);
+}
+
+pub(crate) fn count_wakeup(cluster: &ClusterName) {
+    metrics::counter!(WOKEN.name, "cluster" => cluster.to_string()).increment(1);
+}
+
+pub(crate) fn count_failure(cluster: &ClusterName) {
+    metrics::counter!(FAILED.name, "cluster" => cluster.to_string()).increment(1);
+}
+
+pub(crate) fn time_plan(cluster: &ClusterName, began: Instant) {
+    metrics::histogram!(PLANNED.name, "cluster" => cluster.to_string()).record(began.elapsed());
+}
+
+pub(crate) fn time_commit(cluster: &ClusterName, began: Instant) {
+    metrics::histogram!(COMMITTED.name, "cluster" => cluster.to_string()).record(began.elapsed());
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Device {
+    Bmc,
+    Undercloud,
+}
+
+impl Device {
+    pub fn name(self) -> &'static str {
+        match self {
+            Device::Bmc => "bmc",
+            Device::Undercloud => "undercloud",
+        }
+    }
+}
+
+/// What a device is called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Look,
+    Listen,
+    Contact,
+    Ask(DeviceAsk),
+}
+
+impl Purpose {
+    pub fn name(self) -> &'static str {
+        match self {
+            Purpose::Look => "look",
+            Purpose::Listen => "listen",
+            Purpose::Contact => "contact",
+            Purpose::Ask(DeviceAsk::GracefulOff) => "graceful-off",
+            Purpose::Ask(DeviceAsk::ForceOff) => "force-off",
+            Purpose::Ask(DeviceAsk::PowerOn) => "power-on",
+            Purpose::Ask(DeviceAsk::Cordon) => "cordon",
+            Purpose::Ask(DeviceAsk::Uncordon) => "uncordon",
+        }
+    }
+}
+
+/// How a call ended, as a label: the class of its fault, or `ok`.
+pub(crate) fn outcome<T>(result: &Result<T, Fault>) -> String {
+    match result {
+        Ok(_) => "ok".to_owned(),
+        Err(fault) => fault.class.to_string().replace(' ', "-"),
+    }
+}
+
+pub(crate) fn count_call<T>(device: Device, purpose: Purpose, result: &Result<T, Fault>, began: Instant) {
+    let (device, call) = (device.name(), purpose.name());
+    metrics::counter!(CALLS.name, "device" => device, "call" => call, "result" => outcome(result)).increment(1);
+    metrics::histogram!(CALL_DURATION.name, "device" => device, "call" => call).record(began.elapsed());
+}

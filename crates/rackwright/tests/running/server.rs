@@ -1,0 +1,173 @@
+//! A running server, with what it has said, and clients for it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Long enough for a busy computer.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The path of a machine's resource on a simulated site.
+pub const MACHINES: &str =
+    "/subscriptions/00000000-0000-4000-8000-000000000001/resourceGroups/site1/providers/Microsoft.NetworkCloud/bareMetalMachines";
+
+/// A process that does not outlive the test.
+pub struct Server {
+    child: Child,
+    out: Arc<Mutex<String>>,
+    err: Arc<Mutex<String>>,
+    /// `127.0.0.1:4711`.
+    pub address: String,
+}
+
+pub fn command(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rackwright"));
+    command.env("RACKWRIGHT_HOME", home).env("USER", "alice");
+    for variable in ["RUST_LOG", "RACKWRIGHT_LOG_LEVEL", "RACKWRIGHT_LOG_FORMAT", "OTEL_EXPORTER_OTLP_ENDPOINT", "NOTIFY_SOCKET"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+pub fn run(home: &Path, arguments: &[&str]) -> Output {
+    command(home).args(arguments).output().expect("the binary starts")
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Asks again and again until there is an answer.
+#[track_caller]
+pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(Instant::now() < end, "gave up waiting for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+impl Server {
+    /// A small simulated site and its control plane.
+    pub fn up(home: &Path, arguments: &[&str]) -> Server {
+        Server::up_at(home, "600", arguments)
+    }
+
+    /// The same at another speed.
+    pub fn up_at(home: &Path, speed: &str, arguments: &[&str]) -> Server {
+        let mut command = command(home);
+        command.args(["up", "--listen", "127.0.0.1:0", "--speed", speed, "--racks", "4", "--machines-per-rack", "3"]).args(arguments);
+        Server::start(command)
+    }
+
+    /// Starts any server of ours, and waits until it has told its address, if it has one.
+    pub fn start(mut command: Command) -> Server {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+        let out = collect(child.stdout.take().expect("stdout is piped"));
+        let err = collect(child.stderr.take().expect("stderr is piped"));
+        let mut server = Server { child, out, err, address: String::new() };
+        server.address = until("the server's address", || {
+            let said = server.out();
+            let api = said.split("http://").nth(1).and_then(|rest| rest.split_whitespace().next()).map(str::to_owned);
+            let is_complete = said.contains("Ctrl-C stops it") || said.contains("  Files ");
+            assert!(server.child.try_wait().expect("the process is ours").is_none(), "it ended early: {said}{}", server.err());
+            api.filter(|_| is_complete).or_else(|| said.contains("A control plane for them").then(String::new))
+        });
+        server
+    }
+
+    pub fn out(&self) -> String {
+        self.out.lock().expect("nobody panicked").clone()
+    }
+
+    pub fn err(&self) -> String {
+        self.err.lock().expect("nobody panicked").clone()
+    }
+
+    pub fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().expect("kill is there").success());
+    }
+
+    /// SIGTERM, and the exit code that follows it.
+    pub fn stop(mut self) -> Option<i32> {
+        self.signal("-TERM");
+        self.ended()
+    }
+
+    pub fn ended(&mut self) -> Option<i32> {
+        until("the server to end", || self.child.try_wait().expect("the process is ours")).code()
+    }
+
+    /// The status and the body of an answer; `None` if there is none.
+    pub fn call(&self, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
+        let mut stream = TcpStream::connect(&self.address).ok()?;
+        write!(stream, "{}{body}", head(method, path, body.len())).ok()?;
+        read_answer(stream)
+    }
+
+    pub fn get(&self, path: &str) -> (u16, String) {
+        self.call("GET", path, "").expect("the server answers")
+    }
+
+    pub fn json(&self, path: &str) -> Value {
+        serde_json::from_str(&self.get(path).1).expect("the answer is JSON")
+    }
+
+    pub fn until_ready(&self) {
+        until("readiness", || self.call("GET", "/readyz", "").filter(|(status, _)| *status == 200));
+    }
+}
+
+/// The beginning of a request, up to its body.
+pub fn head(method: &str, path: &str, length: usize) -> String {
+    format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n")
+}
+
+pub fn read_answer(mut stream: TcpStream) -> Option<(u16, String)> {
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).ok()?;
+    let answer = text(&answer);
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+}
+
+fn collect(stream: impl Read + Send + 'static) -> Arc<Mutex<String>> {
+    let said = Arc::new(Mutex::new(String::new()));
+    let heard = said.clone();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            let mut heard = heard.lock().expect("nobody panicked");
+            heard.push_str(&line);
+            heard.push('\n');
+        }
+    });
+    said
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A file of the repository.
+pub fn repository(path: &str) -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
+}
+
+/// A program of the peers that `tools/peers` installs.
+pub fn promtool() -> PathBuf {
+    let peers = Command::new(repository("tools/peers")).output().expect("tools/peers runs");
+    assert!(peers.status.success(), "{peers:?}");
+    PathBuf::from(text(&peers.stdout).trim()).join("prometheus/usr/bin/promtool")
+}
