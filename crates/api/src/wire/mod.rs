@@ -16,7 +16,7 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use model::Span;
+use model::{REQUEST_LIFE, Span};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -47,8 +47,9 @@ pub const HEADERS_MAX: usize = 100;
 /// What a connection buffers of what comes and of what goes, each.
 const BUFFER_MAX: usize = 64 * 1024;
 
-/// How long a connection may finish what it is doing when we stop.
-const LINGER: Duration = Duration::from_secs(1);
+/// How long a connection may finish what it is doing when we stop: a request may wait for its keeper's verdict meanwhile.
+/// Streams of events end with the cache, and idle connections at once.
+const LINGER: Duration = Duration::from_secs(REQUEST_LIFE.as_millis() / 1_000 + 3);
 
 /// How long, and for how many bytes, a client that was refused while it was still sending is listened to. A socket that is
 /// closed before takes the answer away with it.

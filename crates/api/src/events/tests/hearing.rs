@@ -80,7 +80,7 @@ async fn events_look_as_documented() {
             event: "resource".to_owned(),
             data: json!({
                 "change": "put", "id": format!("{group}/bareMetalMachines/m1"), "type": "Microsoft.NetworkCloud/bareMetalMachines",
-                "name": "m1", "etag": format!("\"{revision}\""), "revision": revision,
+                "name": "m1", "etag": "\"1\"", "revision": revision,
             }),
             id: None,
         }

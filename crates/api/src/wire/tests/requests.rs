@@ -100,7 +100,7 @@ async fn what_is_unusual_but_right_is_served() {
     assert_eq!((head[0].status, head[0].header("content-length"), head[0].body.len()), (200, Some(length.as_str()), 0));
 
     let options = exchange(served.address, &request(&format!("OPTIONS {machine} HTTP/1.1"), "", "")).await;
-    assert_eq!((options[0].status, options[0].header("allow")), (204, Some("GET, HEAD, OPTIONS")));
+    assert_eq!((options[0].status, options[0].header("allow")), (204, Some("GET, PATCH, PUT, DELETE, HEAD, OPTIONS")));
 
     let one = format!("GET {machine} HTTP/1.1\r\nhost: localhost\r\n\r\n");
     let pipelined = format!("{one}{one}GET /nowhere HTTP/1.1\r\nhost: localhost\r\n\r\nthis is no request\r\n\r\n");
