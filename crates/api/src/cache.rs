@@ -12,6 +12,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
+use crate::events::{Feed, news_of};
+
 /// A document as it was at a revision.
 #[derive(Clone, Debug)]
 pub(crate) struct Versioned<T> {
@@ -39,14 +41,15 @@ pub(crate) struct View {
 pub struct Cache {
     view: RwLock<Arc<View>>,
     revision: watch::Sender<Revision>,
+    feed: Feed,
 }
 
 impl Cache {
     /// Reads everything there is; [`Cache::follow`] keeps it up to date from then on.
     pub async fn load(store: &SharedStore) -> Result<Arc<Cache>, StoreError> {
         let view = read_all(store).await?;
-        let revision = watch::Sender::new(view.revision);
-        Ok(Arc::new(Cache { view: RwLock::new(Arc::new(view)), revision }))
+        let (revision, feed) = (watch::Sender::new(view.revision), Feed::new(view.revision));
+        Ok(Arc::new(Cache { view: RwLock::new(Arc::new(view)), revision, feed }))
     }
 
     pub(crate) fn view(&self) -> Arc<View> {
@@ -57,6 +60,11 @@ impl Cache {
         self.revision.subscribe()
     }
 
+    /// What has changed lately, for whoever listens.
+    pub(crate) fn feed(&self) -> &Feed {
+        &self.feed
+    }
+
     fn set(&self, view: View) {
         let revision = view.revision;
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
@@ -64,7 +72,10 @@ impl Cache {
     }
 
     /// Follows the store until `shutdown`. Falling behind means reading everything again.
+    ///
+    /// Whoever listens to events hears nothing more once this has ended, however it did.
     pub async fn follow(self: Arc<Self>, store: SharedStore, shutdown: CancellationToken) {
+        let _closing = Closing(&self.feed);
         while !shutdown.is_cancelled() {
             let result = tokio::select! {
                 biased;
@@ -75,7 +86,11 @@ impl Cache {
                 warn!(error = %problem, "the cache lost its watch and reads everything again");
                 tokio::time::sleep(REREAD_AFTER).await;
                 match read_all(&store).await {
-                    Ok(view) => self.set(view),
+                    Ok(view) => {
+                        let revision = view.revision;
+                        self.set(view);
+                        self.feed.read_again(revision);
+                    }
                     Err(problem) => error!(error = %problem, "the store cannot be read"),
                 }
             }
@@ -86,12 +101,25 @@ impl Cache {
         let mut watch = store.watch("", self.view().revision).await?;
         loop {
             let changes = watch.next().await?;
-            let mut view = (*self.view()).clone();
+            let before = self.view();
+            let mut view = (*before).clone();
             for change in &changes {
                 view.apply(change);
             }
+            let (revision, news) = (view.revision, news_of(&changes, &before, &view));
             self.set(view);
+            // Only now: whoever hears of a change and reads must see it.
+            self.feed.publish(revision, news);
         }
+    }
+}
+
+/// Ends the listeners' streams when the cache stops following.
+struct Closing<'a>(&'a Feed);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 
@@ -241,6 +269,10 @@ impl View {
         let end = after.cloned().map_or(Bound::Unbounded, Bound::Excluded);
         let accepted = self.by_acceptance.range::<_, Acceptance>((Bound::Unbounded, end)).rev();
         accepted.filter_map(|(_, id)| self.operations.get(id))
+    }
+
+    pub fn rack(&self, cluster: &ClusterName, name: &RackName) -> Option<&Versioned<Rack>> {
+        self.racks.get(cluster)?.get(name)
     }
 
     pub fn racks_of(&self, cluster: &ClusterName) -> impl Iterator<Item = &Versioned<Rack>> {

@@ -1,6 +1,6 @@
 //! One HTTP request: who sent it, what it asks, and the ids that go back with the answer.
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::Request as HttpRequest;
 use axum::response::Response;
 use bytes::Bytes;
@@ -13,13 +13,17 @@ use uuid::Uuid;
 
 use crate::codes::Code;
 use crate::cross_origin;
-use crate::reply::Refused;
+use crate::media_type;
+use crate::reply::{Refused, shortened};
 
 /// Larger bodies are refused: the largest action body of the model is under a kilobyte.
 pub const BODY_MAX: usize = 64 * 1024;
 
 /// A client that has not sent its body by then is not waited for.
-const BODY_TIMEOUT: Span = Span::seconds(10);
+pub const BODY_TIMEOUT: Span = Span::seconds(10);
+
+/// Longest path and query together. The longest that clients of ARM send are filters and page tokens of a few hundred bytes.
+pub const URI_MAX: usize = 8 * 1024;
 
 /// Who is asking. There is no authentication yet, and so the API listens on loopback only; this names the caller in
 /// operations and holds.
@@ -31,8 +35,10 @@ const CALLER_MAX: usize = 128;
 #[derive(Debug)]
 pub(crate) struct Call {
     pub method: Method,
+    /// As it was sent, with its escapes.
     pub path: String,
     query: Vec<(String, String)>,
+    address: Address,
     /// The host in the request line, if it is there too.
     authority: Option<Authority>,
     headers: HeaderMap,
@@ -40,14 +46,29 @@ pub(crate) struct Call {
     pub correlation_id: CorrelationId,
 }
 
+/// Whether path and query can be understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Address {
+    Fine,
+    TooLong,
+    QueryIsNoText,
+}
+
 impl Call {
     pub fn begin(request: HttpRequest) -> (Call, Body) {
         let (Parts { method, uri, headers, .. }, body) = request.into_parts();
         let correlation_id = header_text(&headers, "x-ms-correlation-request-id").unwrap_or_else(|| Uuid::new_v4().to_string());
+        let query = uri.query().unwrap_or_default();
+        let (address, query) = match parse_query(query) {
+            _ if uri.path().len() + query.len() > URI_MAX => (Address::TooLong, Vec::new()),
+            Some(query) => (Address::Fine, query),
+            None => (Address::QueryIsNoText, Vec::new()),
+        };
         let call = Call {
             method,
-            path: percent_decode(uri.path()),
-            query: parse_query(uri.query().unwrap_or_default()),
+            path: uri.path().to_owned(),
+            query,
+            address,
             authority: uri.authority().cloned(),
             request_id: Uuid::new_v4().to_string(),
             correlation_id: CorrelationId::new(correlation_id),
@@ -59,6 +80,26 @@ impl Call {
     /// Refuses what a web page sent.
     pub fn check_sender(&self) -> Result<(), Refused> {
         cross_origin::check(self.authority.as_ref(), &self.headers)
+    }
+
+    /// Refuses a path and query that cannot be understood.
+    pub fn check_address(&self) -> Result<(), Refused> {
+        match self.address {
+            Address::Fine => Ok(()),
+            Address::TooLong => {
+                Err(Refused::new(Code::RequestUriTooLong, format!("path and query are longer than {URI_MAX} bytes together")))
+            }
+            Address::QueryIsNoText => Err(Refused::bad_content("the query has a control character or is not UTF-8")),
+        }
+    }
+
+    pub fn request_id(&self) -> &str {
+        &self.request_id
+    }
+
+    /// A header's text, if it is short and printable.
+    pub fn header(&self, name: &str) -> Option<String> {
+        header_text(&self.headers, name)
     }
 
     /// A query parameter; names are matched without case, as Azure does.
@@ -89,7 +130,13 @@ impl Call {
     pub async fn read_body(&self, body: Body) -> Result<Bytes, Refused> {
         let limited = Limited::new(body, BODY_MAX).collect();
         match tokio::time::timeout(BODY_TIMEOUT.to_std(), limited).await {
-            Ok(Ok(collected)) => Ok(collected.to_bytes()),
+            Ok(Ok(collected)) => {
+                let bytes = collected.to_bytes();
+                if !bytes.is_empty() {
+                    media_type::check(&self.headers)?;
+                }
+                Ok(bytes)
+            }
             Ok(Err(problem)) if problem.is::<http_body_util::LengthLimitError>() => {
                 let message = format!("the body is larger than {BODY_MAX} bytes");
                 Err(Refused::new(Code::RequestBodyTooLarge, message))
@@ -102,7 +149,21 @@ impl Call {
         }
     }
 
+    /// The answer with the ids that it is asked about by. What failed on our side is in the log under the same id.
     pub fn finish(&self, mut response: Response) -> Response {
+        let status = response.status();
+        if status.is_server_error() {
+            let code = response.headers().get("x-ms-error-code").and_then(|code| code.to_str().ok()).unwrap_or_default();
+            let (method, path) = (self.method.as_str(), shortened(&self.path));
+            let (request_id, correlation_id) = (self.request_id.as_str(), self.correlation_id.as_str());
+            tracing::warn!(request_id, correlation_id, method, path, status = status.as_u16(), code, "a request could not be answered");
+        }
+        if self.method == Method::HEAD {
+            let body = std::mem::take(response.body_mut());
+            if let Some(length) = HttpBody::size_hint(&body).exact() {
+                response.headers_mut().insert(http::header::CONTENT_LENGTH, HeaderValue::from(length));
+            }
+        }
         let headers = response.headers_mut();
         if let Ok(id) = HeaderValue::from_str(&self.request_id) {
             headers.insert("x-ms-request-id", id);
@@ -121,18 +182,20 @@ fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
     fine.then(|| text.to_owned())
 }
 
-fn parse_query(query: &str) -> Vec<(String, String)> {
-    query
-        .split('&')
-        .filter(|pair| !pair.is_empty())
+/// The parameters of a query; none at all if one of them is not text.
+fn parse_query(query: &str) -> Option<Vec<(String, String)>> {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    pairs
         .map(|pair| {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (percent_decode(&key.replace('+', " ")), percent_decode(&value.replace('+', " ")))
+            Some((decode(key)?, decode(value)?))
         })
         .collect()
 }
 
 /// Broken escapes stay as they are: they then match nothing, and the answer says so.
-fn percent_decode(text: &str) -> String {
-    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+fn decode(text: &str) -> Option<String> {
+    let spaced = text.replace('+', " ");
+    let decoded = percent_encoding::percent_decode_str(&spaced).decode_utf8().ok()?;
+    (!decoded.chars().any(char::is_control)).then(|| decoded.into_owned())
 }

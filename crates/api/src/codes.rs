@@ -40,6 +40,7 @@ codes! {
     BackupRunning CONFLICT,
     BackupUnavailable NOT_IMPLEMENTED,
     CrossOriginRefused FORBIDDEN,
+    InternalError INTERNAL_SERVER_ERROR,
     InvalidAction NOT_FOUND,
     InvalidRequestContent BAD_REQUEST,
     InvalidResourceNamespace NOT_FOUND,
@@ -50,12 +51,15 @@ codes! {
     OperationNotAllowed CONFLICT,
     PropertyChangeNotAllowed BAD_REQUEST,
     RequestBodyTooLarge PAYLOAD_TOO_LARGE,
+    RequestHeadersTooLarge REQUEST_HEADER_FIELDS_TOO_LARGE,
     RequestTimeout REQUEST_TIMEOUT,
+    RequestUriTooLong URI_TOO_LONG,
     ResourceGroupNotFound NOT_FOUND,
     ResourceNotFound NOT_FOUND,
     StoreUnavailable SERVICE_UNAVAILABLE,
     SubscriptionNotFound NOT_FOUND,
     TooManyRequests TOO_MANY_REQUESTS,
+    UnsupportedMediaType UNSUPPORTED_MEDIA_TYPE,
 
     // How operations end that do not succeed. A 200 for their result would make `az` exit 0.
     DeadlineExceeded CONFLICT,

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::codes::Code;
+use crate::json::{kind_of, parse_object};
 use crate::reply::{Refused, shortened};
 use crate::schema::{Access, Field, Model, Shape};
 
@@ -12,11 +13,7 @@ pub(crate) fn object(body: &[u8]) -> Result<Map<String, Value>, Refused> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Map::new());
     }
-    serde_json::from_slice(body).map_err(|problem| not_understood(&problem))
-}
-
-pub(crate) fn not_understood(problem: &serde_json::Error) -> Refused {
-    Refused::bad_content(format!("the body is not understood: {problem}"))
+    parse_object(body)
 }
 
 /// A field that was sent and may be written.
@@ -119,15 +116,4 @@ fn check_shape(shape: Shape, path: &str, value: &Value) -> Result<(), Refused> {
         return Ok(());
     }
     Err(Refused::bad_content(format!("`{path}` must be {wanted}, not {}", kind_of(value))).target(path))
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
 }

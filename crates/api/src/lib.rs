@@ -4,16 +4,21 @@
 //! calls a keeper, and nothing here decides. Reads come from a cache that follows the store.
 
 mod activity;
+#[cfg(test)]
+mod any_input_tests;
 mod backup;
 mod cache;
 mod call;
 mod codes;
 mod cross_origin;
+mod events;
 mod fields;
 #[cfg(test)]
 mod fixtures;
 mod health;
+mod json;
 mod links;
+mod media_type;
 mod meters;
 mod openapi;
 mod operations;
@@ -28,14 +33,18 @@ mod route_properties;
 mod schema;
 mod site_status;
 mod submit;
+mod wire;
 
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response;
-use http::StatusCode;
+use futures::FutureExt;
+use http::{Method, StatusCode};
 use model::{Clock, ClusterName, Footing, KeeperState};
 use serde_json::json;
 use store::SharedStore;
@@ -45,16 +54,18 @@ use tracing::{Instrument, debug, field, info_span};
 
 pub use activity::rejections::{MAX_REJECTIONS_UNDER_WAY, Rejections};
 pub use cache::Cache;
-pub use call::{BODY_MAX, CALLER_HEADER};
+pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, URI_MAX};
 pub use codes::error_codes;
+pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub use meters::METERS;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use process::{Exposition, Process};
-pub use submit::MAX_PENDING;
+pub use submit::{MAX_PENDING, Queues};
+pub use wire::{HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, READ_NOTHING_TIMEOUT, serve};
 
 use activity::rejections::Concern;
 use call::Call;
-use reply::{Refused, json_response};
+use reply::{Refused, allow_response, json_response};
 use route::{Kind, Route};
 
 #[derive(Clone)]
@@ -64,6 +75,8 @@ pub struct Api {
     pub cache: Arc<Cache>,
     pub keepers: Keepers,
     pub rejections: Arc<Rejections>,
+    /// How many requests of each cluster wait in this process.
+    pub queues: Queues,
     pub process: Process,
 }
 
@@ -93,10 +106,7 @@ async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
     let _answering = api.process.answering.token();
     let began = Instant::now();
     let (call, body) = Call::begin(request);
-    let found = Route::find(&call.method, &call.path);
-    let concern = found.as_ref().ok().and_then(Concern::of);
-    let route = call.check_sender().and(found);
-    let kind = route.as_ref().map_or_else(|_| "none".to_owned(), Route::kind_name);
+    let kind = Route::find(&call.method, &call.path).map_or_else(|_| "none".to_owned(), |route| route.kind_name());
     let span = info_span!(
         parent: None,
         "request",
@@ -105,29 +115,43 @@ async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
         correlation_id = %call.correlation_id,
         status = field::Empty,
     );
-    let response = answer_route(&api, &call, route, concern.as_ref(), body).instrument(span.clone()).await;
+    let answered = AssertUnwindSafe(respond(&api, &call, body)).catch_unwind().instrument(span.clone()).await;
+    let result = answered.unwrap_or_else(|panic| {
+        tracing::error!(request_id = call.request_id(), panic = panic_text(panic.as_ref()), "a request made its handler panic");
+        Err(Refused::internal())
+    });
+    let response = call.finish(result.unwrap_or_else(Refused::into_response));
     span.record("status", response.status().as_u16());
     span.in_scope(|| debug!(status = response.status().as_u16(), took_ms = began.elapsed().as_millis(), "answered"));
     meters::count_request(&call.method, kind, response.status(), began);
     response
 }
 
-async fn answer_route(
-    api: &Api,
-    call: &Call,
-    route: Result<Route, Refused>,
-    concern: Option<&Concern>,
-    body: axum::body::Body,
-) -> Response {
-    let result = match route {
+/// The answer; a refusal of something that would have changed a known resource goes into the activity log.
+async fn respond(api: &Api, call: &Call, body: axum::body::Body) -> Result<Response, Refused> {
+    let sender = call.check_sender();
+    call.check_address()?;
+    if call.method == Method::OPTIONS {
+        sender?;
+        return Ok(allow_response(&Route::methods_of(&call.path)?));
+    }
+    let found = Route::find(&call.method, &call.path);
+    let concern = found.as_ref().ok().and_then(Concern::of);
+    let result = match sender.and(found) {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
         Ok(route) => dispatch(api, call, route, body).await,
         Err(refused) => Err(refused),
     };
-    if let (Some(concern), Err(refused)) = (concern, &result) {
+    if let (Some(concern), Err(refused)) = (&concern, &result) {
         api.rejections.note(api, call, concern, refused);
     }
-    call.finish(result.unwrap_or_else(Refused::into_response))
+    result
+}
+
+/// What a panic said, for the log alone.
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("nothing that can be printed")
 }
 
 async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) -> Result<Response, Refused> {
@@ -171,6 +195,7 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::SiteStatus => Ok(site_status::show(&view, &api.keepers, api.clock.now())),
         Route::Operations => operations::list(&view, call, api.clock.now()),
         Route::Operation { id } => operations::show(&view, &id, api.clock.now()),
+        Route::Events => events::listen(api, call),
         Route::CancelOperation { id } => operations::cancel(api, call, &id).await,
         Route::Backup => backup::send(api).await,
     }

@@ -75,9 +75,9 @@ impl Refused {
     }
 
     pub fn method_not_allowed(method: &Method, allowed: &[&Method]) -> Self {
-        let allow = allowed.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(", ");
-        let message = format!("{method} is not possible here; {allow} {}", if allowed.len() == 1 { "is" } else { "are" });
-        Refused { allow: Some(allow), ..Refused::new(Code::MethodNotAllowed, message) }
+        let possible = allowed.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(", ");
+        let message = format!("{method} is not possible here; {possible} {}", if allowed.len() == 1 { "is" } else { "are" });
+        Refused { allow: Some(allow_list(allowed)), ..Refused::new(Code::MethodNotAllowed, message) }
     }
 
     pub fn not_found(what: &str, name: &str) -> Self {
@@ -86,6 +86,11 @@ impl Refused {
 
     pub fn bad_content(message: impl Into<String>) -> Self {
         Refused::new(Code::InvalidRequestContent, message)
+    }
+
+    /// For what went wrong on our side and cannot be told: the log has it, under the id of the request.
+    pub fn internal() -> Self {
+        Refused::new(Code::InternalError, "something went wrong in the server; its log tells more under the id in `x-ms-request-id`")
     }
 
     pub fn missing_api_version() -> Self {
@@ -164,6 +169,26 @@ pub(crate) fn resource_response(status: StatusCode, resource: &Value) -> Respons
         response.headers_mut().insert(header::ETAG, etag);
     }
     response
+}
+
+/// What a path is there for, as the answer to OPTIONS.
+pub(crate) fn allow_response(methods: &[&Method]) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    if let Ok(allow) = HeaderValue::from_str(&allow_list(methods)) {
+        response.headers_mut().insert(header::ALLOW, allow);
+    }
+    response
+}
+
+/// Methods with those that come along: whatever can be read has a head, and every path has options.
+fn allow_list(methods: &[&Method]) -> String {
+    let mut names: Vec<&str> = methods.iter().map(|method| method.as_str()).collect();
+    if names.contains(&"GET") && !names.contains(&"HEAD") {
+        names.push("HEAD");
+    }
+    names.push("OPTIONS");
+    names.join(", ")
 }
 
 pub(crate) fn set_retry_after(headers: &mut HeaderMap, span: Span) {

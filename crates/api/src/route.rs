@@ -1,6 +1,9 @@
 //! The router: one table of paths. Segments are matched without case, and empty ones do not count, as Azure's clients need.
 
+use std::borrow::Cow;
+
 use http::Method;
+use percent_encoding::percent_decode_str;
 
 use crate::reply::Refused;
 use crate::resources::providers;
@@ -36,6 +39,7 @@ pub(crate) enum Route {
     Operation { id: String },
     CancelOperation { id: String },
     Backup,
+    Events,
 }
 
 /// The two ways to write to a resource.
@@ -87,9 +91,7 @@ fn owned(text: &str) -> String {
 /// Every path there is.
 const TABLE: &[Row] = &[
     (Method::GET, "healthz", |_| Some(Route::Health)),
-    (Method::HEAD, "healthz", |_| Some(Route::Health)),
     (Method::GET, "readyz", |_| Some(Route::Ready)),
-    (Method::HEAD, "readyz", |_| Some(Route::Ready)),
     (Method::GET, "metrics", |_| Some(Route::Metrics)),
     (Method::GET, "subscriptions", |_| Some(Route::Subscriptions)),
     (Method::GET, "subscriptions/{}", |v| Some(Route::Subscription { subscription: owned(v[0]) })),
@@ -143,6 +145,7 @@ const TABLE: &[Row] = &[
     (Method::GET, "rackwright/v1/operations/{}", |v| Some(Route::Operation { id: owned(v[0]) })),
     (Method::POST, "rackwright/v1/operations/{}/cancel", |v| Some(Route::CancelOperation { id: owned(v[0]) })),
     (Method::POST, "rackwright/v1/backup", |_| Some(Route::Backup)),
+    (Method::GET, "rackwright/v1/events", |_| Some(Route::Events)),
 ];
 
 impl Route {
@@ -160,6 +163,7 @@ impl Route {
                 | Route::CancelOperation { .. }
                 | Route::ActivityEntry { .. }
                 | Route::Backup
+                | Route::Events
         )
     }
 
@@ -169,28 +173,54 @@ impl Route {
         shown.chars().take_while(|c| c.is_alphanumeric()).collect()
     }
 
+    /// What a path means, as it was sent. Its segments are told apart before they are decoded: a `%2F` is part of a name.
+    ///
+    /// HEAD is GET whose answer keeps its body to itself, unless a path has a HEAD of its own.
     pub fn find(method: &Method, path: &str) -> Result<Route, Refused> {
-        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-        let mut allowed: Vec<&Method> = Vec::new();
-        for (row_method, pattern, make) in TABLE {
-            let Some(values) = matched(pattern, &segments) else { continue };
-            let Some(route) = make(&values) else { continue };
-            if row_method == method {
-                return Ok(route);
-            }
-            allowed.push(row_method);
+        let segments = segments_of(path)?;
+        let mut rows = rows_of(&segments);
+        let place = |wanted: &Method| rows.iter().position(|(method, _)| *method == wanted);
+        let found = place(method).or_else(|| if *method == Method::HEAD { place(&Method::GET) } else { None });
+        match found {
+            Some(at) => Ok(rows.swap_remove(at).1),
+            None if rows.is_empty() => Err(nothing_at(path, &segments)),
+            None => Err(Refused::method_not_allowed(method, &rows.iter().map(|(method, _)| *method).collect::<Vec<_>>())),
         }
-        if allowed.is_empty() { Err(nothing_at(path, &segments)) } else { Err(Refused::method_not_allowed(method, &allowed)) }
+    }
+
+    /// The methods that a path is there for.
+    pub fn methods_of(path: &str) -> Result<Vec<&'static Method>, Refused> {
+        let segments = segments_of(path)?;
+        let methods: Vec<&Method> = rows_of(&segments).into_iter().map(|(method, _)| method).collect();
+        if methods.is_empty() { Err(nothing_at(path, &segments)) } else { Ok(methods) }
     }
 }
 
 /// A path that leads nowhere, with what is wrong about its provider if it names one.
-fn nothing_at(path: &str, segments: &[&str]) -> Refused {
+fn nothing_at(path: &str, segments: &[Cow<'_, str>]) -> Refused {
     let named = segments.iter().rposition(|segment| segment.eq_ignore_ascii_case("providers")).and_then(|at| segments.get(at + 1));
     match named {
         Some(namespace) if providers::find(namespace).is_none() => providers::unknown(namespace),
         _ => Refused::no_such_path(path),
     }
+}
+
+fn segments_of(path: &str) -> Result<Vec<Cow<'_, str>>, Refused> {
+    path.split('/').filter(|segment| !segment.is_empty()).map(decode).collect()
+}
+
+fn rows_of(segments: &[Cow<'_, str>]) -> Vec<(&'static Method, Route)> {
+    let segments: Vec<&str> = segments.iter().map(AsRef::as_ref).collect();
+    TABLE.iter().filter_map(|(method, pattern, make)| Some((method, make(&matched(pattern, &segments)?)?))).collect()
+}
+
+/// One segment's text. Broken escapes stay as they are: they match nothing, and the answer says so.
+fn decode(segment: &str) -> Result<Cow<'_, str>, Refused> {
+    let text = percent_decode_str(segment).decode_utf8().map_err(|_| Refused::bad_content("the path is not UTF-8"))?;
+    if text.chars().any(char::is_control) {
+        return Err(Refused::bad_content("the path has a control character"));
+    }
+    Ok(text)
 }
 
 fn matched<'a>(pattern: &str, segments: &[&'a str]) -> Option<Vec<&'a str>> {
@@ -233,6 +263,23 @@ mod tests {
     fn the_name_of_a_kind_carries_no_value() {
         let route = Route::Operation { id: "8f3c".into() };
         assert_eq!((route.kind_name().as_str(), Route::Health.kind_name().as_str()), ("Operation", "Health"));
+    }
+
+    #[test]
+    fn an_escaped_slash_is_part_of_a_name_and_not_a_path() {
+        let machines = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines";
+        let name = |path: &str| match Route::find(&Method::GET, path).unwrap() {
+            Route::Show { name, .. } => name,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(name(&format!("{machines}/a%2Fb")), "a/b");
+        assert_eq!(name(&format!("{machines}/%2E%2e")), "..");
+        assert_eq!(name(&format!("{machines}/a%zz%")), "a%zz%");
+        let posted = Route::find(&Method::POST, &format!("{machines}/m1%2Frestart")).unwrap_err();
+        assert_eq!(posted.code(), "MethodNotAllowed", "it is one name, not a machine and a verb");
+        for path in ["/%00", "/a%0Ab", "/%c3%28", "/%ff", "/%7f"] {
+            assert_eq!(Route::find(&Method::GET, path).unwrap_err().code(), "InvalidRequestContent", "{path}");
+        }
     }
 
     #[test]

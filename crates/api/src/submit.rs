@@ -1,8 +1,12 @@
 //! Handing a request to its cluster's keeper through the store, and waiting for the verdict.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use model::{Ask, ClusterName, REQUEST_LIFE, Request, RequestId, RequestKey, Span, Verdict, keys};
 use sha2::{Digest, Sha256};
 use store::{Commit, Expected, Revision, StoreError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::{Instrument, error, info_span};
 use uuid::Uuid;
 
@@ -21,13 +25,25 @@ const VERDICT_GRACE: Span = Span::seconds(1);
 /// How long a cache that missed a verdict may take to read everything again; a client's patience ends soon after.
 const CATCH_UP_TIMEOUT: Span = Span::seconds(5);
 
+/// The requests of each cluster that wait in this process. The cache tells of those of other processes, a little late.
+#[derive(Clone, Debug, Default)]
+pub struct Queues(Arc<Mutex<BTreeMap<ClusterName, Arc<Semaphore>>>>);
+
+impl Queues {
+    /// A place in a cluster's queue, kept until it is dropped.
+    fn enter(&self, cluster: &ClusterName) -> Option<OwnedSemaphorePermit> {
+        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = queues.entry(cluster.clone()).or_insert_with(|| Arc::new(Semaphore::new(MAX_PENDING)));
+        Arc::clone(queue).try_acquire_owned().ok()
+    }
+}
+
 /// What the keeper said, once the cache has it too: a read that follows sees what was done.
 pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: Ask, body: &[u8]) -> Result<Verdict, Refused> {
-    let pending = api.cache.view().requests.values().filter(|request| request.verdict.is_none() && request.cluster == *cluster).count();
-    if pending >= MAX_PENDING {
-        let message = format!("{pending} requests are waiting for cluster `{cluster}`");
-        return Err(Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER));
-    }
+    let place = api.queues.enter(cluster).filter(|_| pending(api, cluster) < MAX_PENDING).ok_or_else(|| {
+        let message = format!("{MAX_PENDING} requests are waiting for cluster `{cluster}`");
+        Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER)
+    })?;
     let now = api.clock.now();
     let request = Request {
         id: RequestId::new(Uuid::new_v4().to_string()),
@@ -40,14 +56,34 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
         expires_at: now + REQUEST_LIFE,
         verdict: None,
     };
-    let key = keys::request(cluster, &request.id);
-    let document = serde_json::to_vec(&request).expect("a request has string keys and no failing serializers");
+    let api = api.clone();
+    // On its own, so that a client that goes away leaves neither its request nor its verdict in the store.
+    let filed = tokio::spawn(async move {
+        let verdict = file(&api, &request).await;
+        drop(place);
+        verdict
+    });
+    match filed.await {
+        Ok(verdict) => verdict,
+        Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
+        Err(_) => Err(outcome_unknown("the server is stopping")),
+    }
+}
+
+fn pending(api: &Api, cluster: &ClusterName) -> usize {
+    api.cache.view().requests.values().filter(|request| request.verdict.is_none() && request.cluster == *cluster).count()
+}
+
+/// Leaves a request for its keeper, waits for the verdict, and sweeps both away.
+async fn file(api: &Api, request: &Request) -> Result<Verdict, Refused> {
+    let key = keys::request(&request.cluster, &request.id);
+    let document = serde_json::to_vec(request).expect("a request has string keys and no failing serializers");
     let filing = Commit::default().expect(key.clone(), Expected::Absent).put(key.clone(), document);
     let revision = api.store.commit(filing).await.map_err(|e| store_failed(&e))?;
-    let span = info_span!("verdict", %cluster, correlation_id = %request.correlation_id);
+    let span = info_span!("verdict", cluster = %request.cluster, correlation_id = %request.correlation_id);
     let verdict = match wait_for_verdict(api, &request.id).instrument(span).await {
         Some(verdict) => verdict,
-        None => withdraw(api, &request, &key, revision).await?,
+        None => withdraw(api, request, &key, revision).await?,
     };
     // Whoever asked sweeps up; if that fails, the keeper does later.
     if let Err(problem) = api.store.commit(Commit::default().delete(key)).await {
@@ -219,6 +255,70 @@ mod tests {
             message,
             "the request was judged, but what came of it cannot be read yet; `rackwright operation list` tells whether it was accepted"
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_queue_is_bounded_though_the_cache_sees_none_of_it() {
+        const TOO_MANY: usize = 100;
+        let api = service().await;
+        let answers: Vec<_> = (0..MAX_PENDING + TOO_MANY).map(|_| begin_restart(&api)).collect();
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents.len(), MAX_PENDING);
+        let mut codes: BTreeMap<String, usize> = BTreeMap::new();
+        for answer in answers {
+            let (_, body) = answer.await.unwrap();
+            *codes.entry(body["error"]["code"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+        let expected = [("KeeperUnavailable".to_owned(), MAX_PENDING), ("TooManyRequests".to_owned(), TOO_MANY)];
+        assert_eq!(codes, BTreeMap::from(expected));
+        assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents, []);
+        assert_eq!(begin_restart(&api).await.unwrap().1["error"]["code"], "KeeperUnavailable", "there is room again");
+    }
+
+    /// A clock whose reading is a mistake of ours.
+    struct BrokenClock;
+
+    impl model::Clock for BrokenClock {
+        fn now(&self) -> model::Timestamp {
+            panic!("the clock has no hands");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_panic_gives_its_place_in_the_queue_back() {
+        let broken = Api { clock: Arc::new(BrokenClock), ..service().await };
+        for _ in 0..=MAX_PENDING {
+            assert_eq!(begin_restart(&broken).await.unwrap().0, StatusCode::INTERNAL_SERVER_ERROR);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_that_other_processes_left_count_too() {
+        let api = service().await;
+        let cluster = ClusterName::new("site").unwrap();
+        let mut left = Commit::default();
+        for n in 0..MAX_PENDING {
+            let request = serde_json::json!({
+                "id": format!("{n}"), "cluster": "site", "ask": { "kind": "cancel", "operation": "x" }, "caller": "x",
+                "correlationId": "x", "receivedAt": NOW, "expiresAt": NOW,
+            });
+            left = left.put(keys::request(&cluster, &RequestId::new(format!("{n}"))), serde_json::to_vec(&request).unwrap());
+        }
+        api.store.commit(left).await.unwrap();
+        let api = Api { cache: crate::Cache::load(&api.store).await.unwrap(), ..api };
+        let (status, body) = begin_restart(&api).await.unwrap();
+        assert_eq!((status, &body["error"]["code"]), (StatusCode::TOO_MANY_REQUESTS, &Value::from("TooManyRequests")));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_goes_away_leaves_nothing_in_the_store() {
+        let api = service().await;
+        let answer = begin_restart(&api);
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents.len(), 1);
+        answer.abort();
+        tokio::time::sleep((REQUEST_LIFE + VERDICT_GRACE).to_std()).await;
+        assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents, []);
     }
 
     #[test]

@@ -11,3 +11,24 @@ pub fn raise_limit() {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     }
 }
+
+/// How many of them clients of the API may take: the BMCs, the undercloud and the store come first, and whatever clients
+/// do, they must not run short.
+pub fn share_for_clients() -> usize {
+    share_of(getrlimit(Resource::Nofile).current)
+}
+
+/// `None` is no limit at all.
+fn share_of(limit: Option<u64>) -> usize {
+    limit.map_or(usize::MAX, |limit| usize::try_from(limit / 4).unwrap_or(usize::MAX).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_get_a_quarter_and_never_nothing() {
+        assert_eq!([share_of(Some(1_024)), share_of(Some(1)), share_of(None)], [256, 1, usize::MAX]);
+    }
+}

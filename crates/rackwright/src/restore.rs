@@ -9,7 +9,8 @@ use model::{Clock, Operation, keys};
 use serde_json::{Value, json};
 use store::{KeyFit, Restoration, StoreError, SystemClock, Vault};
 
-use crate::cli::args::Output;
+use crate::cli::output::Showing;
+use crate::cli::render::Table;
 use crate::cli::screen::{Screen, Sheet, Tone};
 use crate::cli::trouble::Trouble;
 use crate::private_file;
@@ -32,7 +33,7 @@ pub struct RestoreArgs {
     pub replace: bool,
 }
 
-pub fn run(args: &RestoreArgs, output: Output, screen: &mut Screen) -> Result<(), Trouble> {
+pub fn run(args: &RestoreArgs, showing: &Showing, screen: &mut Screen) -> Result<(), Trouble> {
     let failed = |error: StoreError| Trouble::caused(&format!("{} cannot be restored", args.file.display()), &error);
     let mut restoration = Restoration::prepare(&args.file, &args.data_dir).map_err(failed)?;
     if let Some(occupant) = restoration.occupant().filter(|_| !args.replace) {
@@ -49,7 +50,7 @@ pub fn run(args: &RestoreArgs, output: Output, screen: &mut Screen) -> Result<()
     if let (KeyFit::Fits, Some(given)) = (key, &args.key) {
         copy_key(given, &key_place(args))?;
     }
-    show(&told, key, kept.as_deref(), args, output, screen)
+    show(&told, key, kept.as_deref(), args, showing, screen)
 }
 
 /// What is in a backup.
@@ -115,20 +116,30 @@ fn copy_key(from: &Path, to: &Path) -> Result<(), Trouble> {
     copied.map_err(|error| Trouble::caused(&format!("the key cannot be put to {}", to.display()), &error))
 }
 
-fn show(told: &Told, key: KeyFit, kept: Option<&Path>, args: &RestoreArgs, output: Output, screen: &mut Screen) -> Result<(), Trouble> {
-    if output == Output::Json {
-        let body: Value = json!({
-            "dataDir": args.data_dir.display().to_string(),
-            "revision": told.revision,
-            "latestAt": told.latest_at,
-            "clusters": told.clusters,
-            "machines": told.machines,
-            "operationsInFlight": told.in_flight,
-            "keyFits": key == KeyFit::Fits,
-            "setAside": kept.map(|path| path.display().to_string()),
-        });
-        return screen.data(&format!("{body:#}"));
-    }
+fn show(told: &Told, key: KeyFit, kept: Option<&Path>, args: &RestoreArgs, showing: &Showing, screen: &mut Screen) -> Result<(), Trouble> {
+    let dir = args.data_dir.display().to_string();
+    let body: Value = json!({
+        "dataDir": dir,
+        "revision": told.revision,
+        "latestAt": told.latest_at,
+        "clusters": told.clusters,
+        "machines": told.machines,
+        "operationsInFlight": told.in_flight,
+        "keyFits": key == KeyFit::Fits,
+        "setAside": kept.map(|path| path.display().to_string()),
+    });
+    let row = || {
+        let mut table = Table::new(&["DATA DIR", "REVISION", "CLUSTERS", "MACHINES", "IN FLIGHT"]);
+        let counts = [told.machines, told.in_flight.len()].map(|count| count.to_string());
+        table.row(Tone::Plain, [dir.clone(), told.revision.to_string(), told.clusters.join(","), counts[0].clone(), counts[1].clone()]);
+        table
+    };
+    showing.one(screen, &body, || sheet(told, key, kept, args), row)?;
+    screen.hint(&format!("start it with `rackwright serve --config FILE --data-dir {}`", args.data_dir.display()));
+    Ok(())
+}
+
+fn sheet(told: &Told, key: KeyFit, kept: Option<&Path>, args: &RestoreArgs) -> Sheet {
     let mut sheet = Sheet::default();
     let as_of = told.latest_at.map_or_else(|| "an unknown time".to_owned(), |at| at.to_string());
     sheet.line(Tone::Strong, format!("restored {} into {}", args.file.display(), args.data_dir.display()));
@@ -141,9 +152,7 @@ fn show(told: &Told, key: KeyFit, kept: Option<&Path>, args: &RestoreArgs, outpu
     if let Some(kept) = kept {
         sheet.line(Tone::Plain, format!("  set aside   {}", kept.display()));
     }
-    screen.sheet(&sheet)?;
-    screen.hint(&format!("start it with `rackwright serve --config FILE --data-dir {}`", args.data_dir.display()));
-    Ok(())
+    sheet
 }
 
 fn key_words(key: KeyFit, dir: &Path) -> String {

@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::trouble::{Exit, Trouble};
+use crate::descriptors;
 use crate::equip::equip;
 use crate::logging::LogArgs;
 use crate::measuring;
@@ -155,13 +156,10 @@ impl ControlPlane {
         plane.faces.spawn(notify::stay_alive(stages.keeping.clone()));
         plane.faces.spawn(stopping::in_order(shutdown.clone(), stop_delay, process.answering.clone(), stages.clone()));
         let keepers = Arc::new(std::mem::take(&mut plane.keeper_watches));
-        let router = api::router(api::Api { store, clock, cache, keepers, rejections: Arc::default(), process });
-        plane.faces.spawn(async move {
-            let served = axum::serve(listener, router).with_graceful_shutdown(stages.listening.cancelled_owned()).await;
-            if let Err(error) = served {
-                tracing::error!(%error, "the API stopped");
-            }
-        });
+        let router =
+            api::router(api::Api { store, clock, cache, keepers, rejections: Arc::default(), queues: api::Queues::default(), process });
+        let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
+        plane.faces.spawn(api::serve(listener, router, max_connections, stages.listening));
         Ok(plane)
     }
 

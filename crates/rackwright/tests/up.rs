@@ -1,6 +1,6 @@
 //! `rackwright up` as a person uses it: started, asked, stopped with Ctrl-C, started again, misused.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -129,13 +129,21 @@ fn two_homes_do_not_meet() {
 }
 
 #[test]
-fn a_client_that_has_sent_half_a_request_does_not_hold_up_a_stop() {
+fn neither_half_a_request_nor_a_listener_holds_up_a_stop() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let (up, greeting) = Up::start(directory.path(), &[]);
     let address = greeting.split("http://").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("the greeting names the API");
     let mut dawdler = std::net::TcpStream::connect(address).expect("the API listens");
     dawdler.write_all(b"GET / HTTP/1.1\r\nHost: loc").expect("half a request is sent");
+    let mut listener = std::net::TcpStream::connect(address).expect("the API listens");
+    listener.write_all(b"GET /rackwright/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("the request is sent");
+    let mut heard = vec![0; 4_096];
+    let greeting = listener.read(&mut heard).expect("the stream begins");
+    assert!(text(&heard[..greeting]).starts_with("HTTP/1.1 200 OK\r\n"), "{}", text(&heard[..greeting]));
     assert_eq!(up.interrupt(), Some(0));
+    let mut rest = Vec::new();
+    listener.read_to_end(&mut rest).expect("the stream ends");
+    assert!(rest.ends_with(b"0\r\n\r\n"), "it was ended, not cut: {}", text(&rest));
 }
 
 #[test]

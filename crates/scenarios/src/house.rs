@@ -1,6 +1,7 @@
 //! A site, its control plane, and the hands to use them with.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -17,6 +18,7 @@ use redfish::{Bmc, Transport};
 use serde_json::Value;
 use sim::SiteSpec;
 use store::{MemoryStore, SharedStore, TokioClock, Vault};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -140,8 +142,17 @@ impl House {
             cache,
             keepers: Arc::new(self.keepers()),
             rejections: Arc::default(),
+            queues: api::Queues::default(),
             process: api::Process::default(),
         });
+    }
+
+    /// Serves the API on a socket too, which needs wall time.
+    pub async fn listen(&mut self) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let address = listener.local_addr().expect("a listener has an address");
+        self.plane.spawn(api::serve(listener, self.api.clone(), api::MAX_CONNECTIONS, CancellationToken::new()));
+        address
     }
 
     async fn keeper(&self, store: SharedStore) -> Keeper {

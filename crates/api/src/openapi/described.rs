@@ -41,8 +41,8 @@ pub(super) enum Content {
     Page(&'static Model),
     /// JSON of a kind that is described elsewhere.
     Document,
-    /// Something else than JSON, of this type.
-    Bytes(&'static str),
+    /// Text of this media type.
+    Plain(&'static str),
 }
 
 /// A parameter beside the path's own.

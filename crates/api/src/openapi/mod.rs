@@ -107,8 +107,8 @@ fn response(about: &str, content: Content, schemas: &mut Schemas) -> Value {
         Content::Nothing => return json!({ "description": about }),
         Content::One(model) => ("application/json", schemas.reference(model)),
         Content::Page(model) => ("application/json", schemas.page(model)),
+        Content::Plain(media_type) => (media_type, json!({ "type": "string" })),
         Content::Document => ("application/json", json!({ "type": "object" })),
-        Content::Bytes(media_type) => (media_type, json!({ "type": "string" })),
     };
     json!({ "description": about, "content": { media_type: { "schema": schema } } })
 }

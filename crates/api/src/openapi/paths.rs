@@ -5,7 +5,7 @@ use http::Method;
 use super::described::{Content, Described, Place, Query, get};
 use crate::resources::actions::VERBS;
 use crate::schema;
-use Content::{Bytes, Document, Nothing, One, Page};
+use Content::{Document, Nothing, One, Page, Plain};
 
 const SUBSCRIPTION: &str = "/subscriptions/{subscriptionId}";
 const GROUP: &str = "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}";
@@ -24,6 +24,10 @@ const ACTIVITY_FILTER: Query = query(
     "$filter",
     "`eventTimestamp ge … and …`, of eventTimestamp, resourceId, resourceGroupName, correlationId, status, caller, resourceProvider, levels.",
 );
+const EVENT_TYPES: Query = query("types", "Only events of these, with commas between: clusters, racks, machines, operations.");
+const EVENT_RESOURCE: Query = query("resourceId", "Only events about this resource.");
+const LAST_EVENT: Query = query("lastEventId", "Where to go on, for clients that cannot send the header.");
+const LAST_EVENT_HEADER: Query = Query { place: Place::Header, ..query("Last-Event-ID", "Where to go on: the last id that came.") };
 const RUNNING: Query = Query { kind: "boolean", ..query("running", "Only operations that have not ended.") };
 const OUTAGE: Query = Query { kind: "boolean", ..query("acceptControlPlaneOutage", "Accept that the control plane goes away.") };
 const PAGES: [Query; 2] = [TOP, SKIP_TOKEN];
@@ -55,24 +59,20 @@ pub(super) fn meaning_of(status: u16) -> &'static str {
 }
 
 pub(super) fn all() -> Vec<Described> {
-    [ours(), neighbours(), resources(), machine_writes(), machine_actions(), operations(), activity()].concat()
+    [ours(), neighbours(), resources(), machine_writes(), machine_actions(), operations(), news()].concat()
 }
 
 fn ours() -> Vec<Described> {
     vec![
         get(OURS, "health", "/healthz", "Whether the process lives.", One(&schema::HEALTH)),
-        Described::new(Method::HEAD, OURS, "hasHealth", "/healthz", "Whether the process lives.").answered(200, "It lives.", Nothing),
         get(OURS, "ready", "/readyz", "Whether the process is of use, and what is missing.", Document).answered(
             503,
             "It is not; the answer names what is missing.",
             Document,
         ),
-        Described::new(Method::HEAD, OURS, "isReady", "/readyz", "Whether the process is of use.")
-            .answered(200, "It is.", Nothing)
-            .answered(503, "It is not.", Nothing),
-        get(OURS, "metrics", "/metrics", "Everything that is measured, for Prometheus.", Bytes("text/plain")),
+        get(OURS, "metrics", "/metrics", "Everything that is measured, for Prometheus.", Plain("text/plain")),
         Described::new(Method::POST, OURS, "backup", "/rackwright/v1/backup", "The whole store at one revision, without its key.")
-            .answered(200, "The file.", Bytes("application/vnd.sqlite3"))
+            .answered(200, "The file.", Plain("application/vnd.sqlite3"))
             .refused(&[409, 501, 503]),
         get(OURS, "openApi", "/rackwright/v1/openapi.json", "This document.", Document),
         get(OURS, "status", "/rackwright/v1/status", "What every cluster is doing, and what waits for what.", One(&schema::STATUS)),
@@ -203,13 +203,17 @@ fn operations() -> Vec<Described> {
     ]
 }
 
-fn activity() -> Vec<Described> {
+/// What happened, and what happens.
+fn news() -> Vec<Described> {
     let values = format!("{SUBSCRIPTION}/providers/Microsoft.Insights/eventtypes/management/values");
     let one = "/rackwright/v1/activity/{eventDataId}";
     vec![
         get(ARM, "listActivity", values, "The activity log, the latest first.", Page(&schema::ACTIVITY))
             .queries(&[TOP, SKIP_TOKEN, ACTIVITY_FILTER])
             .refused(&[400, 404, 503]),
+        get(OURS, "followEvents", "/rackwright/v1/events", "What changes, as server-sent events.", Plain("text/event-stream"))
+            .queries(&[EVENT_TYPES, EVENT_RESOURCE, LAST_EVENT_HEADER, LAST_EVENT])
+            .refused(&[400, 429]),
         get(OURS, "getActivity", one, "An entry of the activity log.", One(&schema::ACTIVITY)).refused(&[404, 503]),
     ]
 }

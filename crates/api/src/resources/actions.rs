@@ -11,6 +11,7 @@ use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
 use crate::fields;
+use crate::json;
 use crate::links;
 use crate::operations::render_status;
 use crate::reply::{RETRY_AFTER, Refused, json_response, resource_response, set_retry_after, shortened};
@@ -144,7 +145,7 @@ fn parse<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, Refused> {
         return Ok(T::default());
     }
     // Read as an object first: serde would take a list for a struct.
-    T::deserialize(serde_json::Value::Object(fields::object(body)?)).map_err(|problem| fields::not_understood(&problem))
+    T::deserialize(serde_json::Value::Object(fields::object(body)?)).map_err(|problem| json::not_understood(&problem))
 }
 
 /// 202 with the two addresses that clients poll.

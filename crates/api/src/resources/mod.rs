@@ -23,7 +23,7 @@ use crate::call::Call;
 use crate::codes::Code;
 use crate::links;
 use crate::paging::{PAGE_DEFAULT, Paging};
-use crate::reply::{Refused, json_response};
+use crate::reply::{Refused, json_response, shortened};
 use crate::route::Kind;
 
 /// Where a resource is, as a request names it.
@@ -69,10 +69,10 @@ fn parse_place<N, E>(token: &str, parse: impl Fn(String) -> Result<N, E>) -> Opt
 /// An unknown subscription or resource group is an error, not an empty list: it is most often a typing mistake.
 pub(crate) fn check_place(view: &View, subscription: &str, group: Option<&str>) -> Result<(), Refused> {
     if !view.subscriptions().iter().any(|known| known.eq_ignore_ascii_case(subscription)) {
-        return Err(Refused::new(Code::SubscriptionNotFound, format!("there is no subscription `{subscription}`")));
+        return Err(Refused::new(Code::SubscriptionNotFound, format!("there is no subscription `{}`", shortened(subscription))));
     }
     match group {
-        Some(group) => Err(Refused::new(Code::ResourceGroupNotFound, format!("there is no resource group `{group}`"))),
+        Some(group) => Err(Refused::new(Code::ResourceGroupNotFound, format!("there is no resource group `{}`", shortened(group)))),
         None => Ok(()),
     }
 }
@@ -88,15 +88,20 @@ pub(crate) fn clusters_at<'a>(view: &'a View, subscription: &str, group: &str) -
 
 type Tags = BTreeMap<String, String>;
 
+/// What tells one state of a resource from another.
+pub(crate) fn etag(edition: u64) -> String {
+    format!("\"{edition}\"")
+}
+
 /// What every tracked resource has around its properties.
-fn envelope(cluster: &Cluster, kind: &str, id: &str, name: &str, created_at: Timestamp, etag: u64, tags: &Tags) -> Value {
+fn envelope(cluster: &Cluster, kind: &str, id: &str, name: &str, created_at: Timestamp, edition: u64, tags: &Tags) -> Value {
     json!({
         "id": id,
         "name": name,
         "type": format!("{}/{kind}", links::PROVIDER),
         "location": cluster.home.location,
         "tags": tags,
-        "etag": format!("\"{etag}\""),
+        "etag": etag(edition),
         "extendedLocation": {
             "name": format!(
                 "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.ExtendedLocation/customLocations/{}",

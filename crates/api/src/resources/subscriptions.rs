@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cache::View;
 use crate::codes::Code;
-use crate::reply::{Refused, json_response};
+use crate::reply::{Refused, json_response, shortened};
 
 /// The tenant of everything here. Azure's clients want one, and it must be a GUID.
 pub(crate) const TENANT: &str = "00000000-0000-4000-8000-0000000000aa";
@@ -41,6 +41,6 @@ pub(crate) fn show(view: &View, subscription: &str) -> Result<Response, Refused>
     let known = view.subscriptions().into_iter().find(|known| known.eq_ignore_ascii_case(subscription));
     match known {
         Some(known) => Ok(json_response(StatusCode::OK, &render(&known))),
-        None => Err(Refused::new(Code::SubscriptionNotFound, format!("there is no subscription `{subscription}`"))),
+        None => Err(Refused::new(Code::SubscriptionNotFound, format!("there is no subscription `{}`", shortened(subscription)))),
     }
 }

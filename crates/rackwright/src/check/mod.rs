@@ -15,7 +15,7 @@ use redfish::{Bmc, Credentials, Identity, Login};
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::cli::args::Output;
+use crate::cli::output::Showing;
 use crate::cli::screen::Screen;
 use crate::cli::trouble::Trouble;
 use crate::equip::{self, Transports};
@@ -47,7 +47,7 @@ enum Probe {
     OutOfTime,
 }
 
-pub async fn run(paths: &[PathBuf], output: Output, screen: &mut Screen) -> Result<(), Trouble> {
+pub async fn run(paths: &[PathBuf], showing: &Showing, screen: &mut Screen) -> Result<(), Trouble> {
     let mut sites: Vec<Loaded> = Vec::new();
     for path in paths {
         let read = Loaded::read(path).and_then(|next| neighbours::check(&sites.iter().collect::<Vec<_>>(), &next).map(|()| next));
@@ -61,16 +61,13 @@ pub async fn run(paths: &[PathBuf], output: Output, screen: &mut Screen) -> Resu
     for loaded in &sites {
         reports.push(check(loaded).await?);
     }
-    match output {
-        Output::Json => {
-            let sites: Vec<_> = reports.iter().map(SiteReport::json).collect();
-            screen.data(&format!("{:#}", json!({"sites": sites})))?;
+    if showing.is_for_people() {
+        for report in &reports {
+            screen.sheet(&report.sheet())?;
         }
-        Output::Table => {
-            for report in &reports {
-                screen.sheet(&report.sheet())?;
-            }
-        }
+    } else {
+        let sites: Vec<_> = reports.iter().map(SiteReport::json).collect();
+        showing.list(screen, &json!({"sites": sites}), || report::table(&reports))?;
     }
     let failed = reports.iter().filter(|report| !report.problems.is_empty()).count() + unusable;
     match failed {

@@ -12,6 +12,17 @@ use crate::cli::render::Table;
 use crate::cli::screen::{Sheet, Tone};
 use crate::site_file::{Loaded, Place};
 
+/// Every machine of the sites, a row each.
+pub fn table(reports: &[SiteReport]) -> Table {
+    let mut table = Table::new(&["MACHINE", "ADDRESS", "BMC", "LOGIN", "POWER", "MODEL", "SERIAL", "NODE"]);
+    for row in reports.iter().flat_map(|report| &report.rows) {
+        let cells = [&row.machine, &row.address, &row.bmc, &row.login, &row.power, &row.model, &row.serial, &row.node];
+        let tone = if row.problems.is_empty() { Tone::Plain } else { Tone::Alarm };
+        table.row(tone, cells.into_iter().cloned());
+    }
+    table
+}
+
 #[derive(Debug)]
 pub struct SiteReport {
     cluster: String,
@@ -72,13 +83,7 @@ impl SiteReport {
     }
 
     pub fn sheet(&self) -> Sheet {
-        let mut table = Table::new(&["MACHINE", "ADDRESS", "BMC", "LOGIN", "POWER", "MODEL", "SERIAL", "NODE"]);
-        for row in &self.rows {
-            let cells = [&row.machine, &row.address, &row.bmc, &row.login, &row.power, &row.model, &row.serial, &row.node];
-            let tone = if row.problems.is_empty() { Tone::Plain } else { Tone::Alarm };
-            table.row(tone, cells.into_iter().cloned());
-        }
-        let mut sheet = table.into_sheet();
+        let mut sheet = table(std::slice::from_ref(self)).into_sheet();
         sheet.gap();
         match &self.undercloud {
             None => sheet.line(Tone::Plain, format!("undercloud: answers, {} nodes", self.node_count)),

@@ -4,12 +4,12 @@ use clap::Args;
 use serde_json::Value;
 
 use super::answer::{command_of, short_id};
-use super::args::Output;
 use super::follow::{follow, how_to_follow, interrupted};
 use super::operation::target;
 use super::outcome::{Wanted, conclude};
+use super::render::{Clock, operation_table};
 use super::screen::Screen;
-use super::session::Session;
+use super::session::{Kind, Session};
 use super::trouble::{Exit, Trouble};
 
 /// Options of every action that becomes an operation.
@@ -48,9 +48,12 @@ impl Action {
         if let Some(question) = &self.question
             && screen.can_ask()
             && !consent.yes
-            && !screen.ask(question)
         {
-            return Err(Trouble::failed("not confirmed; nothing was sent"));
+            // A question about a machine that does not exist would be a waste of a person's care.
+            session.get(Kind::Machine, &self.machine).await?;
+            if !screen.ask(question) {
+                return Err(Trouble::failed("not confirmed; nothing was sent"));
+            }
         }
         let query = self.accepts_outage.then_some(("acceptControlPlaneOutage", "true"));
         tokio::select! {
@@ -70,14 +73,13 @@ impl Action {
             let ended = follow(session, screen, id).await?;
             return conclude(session, screen, &ended, Wanted::Success);
         }
-        match session.output {
-            // The same shape as with waiting, so that a script reads one.
-            Output::Json => screen.data(&format!("{:#}", session.client.get(&target(id)).await?)),
-            Output::Table => {
-                screen.data(&format!("`{}`: {} accepted as operation {}", self.machine, command_of(self.verb), short_id(id)))?;
-                screen.hint(&how_to_follow(id));
-                Ok(())
-            }
+        if session.showing.is_for_people() {
+            screen.data(&format!("`{}`: {} accepted as operation {}", self.machine, command_of(self.verb), short_id(id)))?;
+            screen.hint(&how_to_follow(id));
+            return Ok(());
         }
+        // The same shape as with waiting, so that a script reads one.
+        let operation = session.client.get(&target(id)).await?;
+        session.showing.list(screen, &operation, || operation_table(std::slice::from_ref(&operation), Clock::of_process()))
     }
 }

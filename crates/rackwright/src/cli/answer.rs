@@ -63,6 +63,8 @@ pub fn trouble_of(status: u16, envelope: &Value) -> Trouble {
     let exit = match (status, refusal) {
         (404, _) => Exit::NotFound,
         (400 | 409 | 429, Some(_)) => Exit::Refused,
+        // It is no longer as the request supposes.
+        (412, _) => Exit::Refused,
         // The request as it was typed can never be carried out.
         (400 | 409 | 413, None) => Exit::Usage,
         _ => Exit::Failed,

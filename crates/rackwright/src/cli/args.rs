@@ -2,25 +2,31 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
+use super::activity::ActivityCommand;
 use super::bmm::BmmCommand;
 use super::contexts::ContextCommand;
 use super::fault::FaultArgs;
 use super::operation::OperationCommand;
+use super::output::{Output, Showing};
 use super::resources::{ClusterCommand, RackCommand};
+use super::top::TopArgs;
+use super::trouble::Trouble;
 use crate::restore::RestoreArgs;
 use crate::serve::ServeArgs;
 use crate::sim_serve::SimServeArgs;
 use crate::up::UpArgs;
 
-const AFTER_HELP: &str = "\
+pub const AFTER_HELP: &str = "\
 Examples:
   rackwright up                                 start everything, with a simulated site
   rackwright status                             what runs and what waits, and why
   rackwright bmm list                           every machine
   rackwright bmm restart rack1compute01         restart one and follow it to the end
   rackwright operation list                     what is running now
+  rackwright activity-log list --follow         who asked for what, and what came of it, as it happens
+  rackwright top                                all of it, live
 
 Exit codes:
   0    done
@@ -34,27 +40,32 @@ Exit codes:
 
 Environment:
   RACKWRIGHT_HOME  where contexts are kept, instead of the configuration directory
-  NO_COLOR         if set, nothing is coloured";
+  NO_COLOR         if set, nothing is coloured
+  CLICOLOR_FORCE   if set and not 0, colours without a terminal too";
 
 /// A control plane for bare-metal sites.
 ///
 /// Data goes to stdout, talk and progress to stderr. Without a terminal nothing is asked and nothing is coloured.
 #[derive(Debug, Parser)]
-#[command(name = "rackwright", version, after_help = AFTER_HELP, arg_required_else_help = true, max_term_width = 120)]
+#[command(name = "rackwright", version, after_help = AFTER_HELP, max_term_width = 120)]
 pub struct Cli {
     #[command(flatten)]
     pub global: GlobalArgs,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// Options that every command understands.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global options")]
 pub struct GlobalArgs {
-    /// How results are shown: for people, or exactly as the API answers.
+    /// How results are shown.
     #[arg(long, short, global = true, value_enum, default_value_t = Output::Table, value_name = "FORMAT")]
     pub output: Output,
+
+    /// Which part of the result, as a JMESPath expression, such as `[].name`. As in `az`, it sees the JSON of `-o json`.
+    #[arg(long, global = true, value_name = "EXPRESSION")]
+    pub query: Option<String>,
 
     /// The resource group to look in, instead of the context's.
     #[arg(long, short = 'g', global = true, value_name = "GROUP", value_parser = parse_name)]
@@ -73,12 +84,6 @@ pub struct GlobalArgs {
     pub context: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Output {
-    Table,
-    Json,
-}
-
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Start the control plane and a simulated site, and make them the current context.
@@ -89,28 +94,50 @@ pub enum Command {
     Up(UpArgs),
     /// Start the control plane for the sites that files describe.
     ///
+    /// From then on it looks at their machines, and acts on them when somebody asks. With `--check` it only looks, says
+    /// what is not as described, and ends.
+    ///
     /// Example: rackwright serve --config site.toml
     Serve(ServeArgs),
-    /// The simulated site.
+    /// The simulated site: run it alone, and break things in it.
     #[command(subcommand)]
     Sim(SimCommand),
     /// What runs, what waits, and what ends each wait.
     ///
     /// Shows each cluster with its control plane, its machines, its running operations, and everything that is being
-    /// waited for: since when, what ends it, and whether it is late.
+    /// waited for: since when, what ends it, and whether it is late. Changes nothing.
+    ///
+    /// Example: rackwright status
     Status,
+    /// A live view of racks, machines, operations and waits. Changes nothing.
+    ///
+    /// Tab and the arrows scroll, `?` explains the marks, `q` quits. A server that goes away is waited for. Without a
+    /// terminal one picture is printed.
+    ///
+    /// Example: rackwright top
+    Top(TopArgs),
     /// Bare-metal machines: look at them, and act on them.
     #[command(subcommand, visible_alias = "baremetalmachine")]
     Bmm(BmmCommand),
-    /// Clusters.
+    /// Clusters: the sites that are kept.
     #[command(subcommand)]
     Cluster(ClusterCommand),
-    /// Racks.
+    /// Racks: where the machines of a site stand.
     #[command(subcommand)]
     Rack(RackCommand),
     /// Operations: what is being done, what was done, and stopping it.
     #[command(subcommand)]
     Operation(OperationCommand),
+    /// The activity log: what was asked, decided, refused and done, and by whom.
+    #[command(subcommand, name = "activity-log")]
+    ActivityLog(ActivityCommand),
+    /// The script that lets a shell complete our commands with the tab key. Changes nothing.
+    ///
+    /// Example: rackwright completions bash > ~/.local/share/bash-completion/completions/rackwright
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
     /// Contexts: which server commands talk to.
     #[command(subcommand)]
     Context(ContextCommand),
@@ -138,9 +165,20 @@ pub enum Command {
 #[derive(Debug, Subcommand)]
 pub enum SimCommand {
     /// Run the simulated site as a process of its own, and write the site files for `rackwright serve`.
+    ///
+    /// It runs until Ctrl-C; starting it again continues. No real machine is touched.
+    ///
+    /// Example: rackwright sim serve --racks 2 --speed 60
     Serve(SimServeArgs),
     /// Faults: break things in the simulated site, and mend them.
     Fault(FaultArgs),
+}
+
+impl GlobalArgs {
+    /// Wrong queries are found here, before anything is sent.
+    pub fn showing(&self) -> Result<Showing, Trouble> {
+        Showing::new(self.output, self.query.as_deref())
+    }
 }
 
 /// A name, with or without its flag.
@@ -169,181 +207,5 @@ pub fn parse_name(text: &str) -> Result<String, String> {
         "." | ".." => Err("it is not a name".to_owned()),
         text if text.contains('/') || text.chars().any(char::is_control) => Err("a name has no slashes or control characters".to_owned()),
         text => Ok(text.to_owned()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-    use expect_test::expect;
-
-    fn parse(line: &str) -> Result<Cli, clap::Error> {
-        Cli::try_parse_from(line.split_whitespace())
-    }
-
-    fn name(line: &str) -> String {
-        match parse(line).unwrap().command {
-            Command::Bmm(BmmCommand::Show { name }) => name.get().to_owned(),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn without_trailing_blanks(text: &str) -> String {
-        text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
-    }
-
-    #[test]
-    fn the_grammar_contradicts_itself_nowhere() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_name_is_given_with_or_without_its_flag_but_once() {
-        assert_eq!(name("rackwright bmm show m1"), "m1");
-        assert_eq!(name("rackwright bmm show -n m1"), "m1");
-        assert_eq!(name("rackwright baremetalmachine show --name m1 --resource-group g"), "m1");
-        for wrong in ["rackwright bmm show", "rackwright bmm show m1 -n m2", "rackwright bmm show ..", "rackwright bmm show a/b"] {
-            assert_eq!(parse(wrong).unwrap_err().exit_code(), 2, "{wrong}");
-        }
-    }
-
-    #[test]
-    fn global_options_stand_anywhere_and_a_server_needs_no_context() {
-        let cli = parse("rackwright -o json bmm list -g site1").unwrap();
-        assert_eq!((cli.global.output, cli.global.resource_group.as_deref()), (Output::Json, Some("site1")));
-        assert!(parse("rackwright bmm list --server http://127.0.0.1:1 --context lab").is_err());
-    }
-
-    #[test]
-    fn every_action_takes_yes() {
-        for line in [
-            "bmm power-off m",
-            "bmm start m",
-            "bmm restart m",
-            "bmm cordon m",
-            "bmm uncordon m",
-            "bmm manage m --reason r",
-            "bmm unmanage m --reason r",
-            "operation cancel 8f3c",
-        ] {
-            assert!(parse(&format!("rackwright {line} --yes")).is_ok(), "{line}");
-        }
-    }
-
-    #[test]
-    fn the_help_teaches_commands_and_exit_codes() {
-        let help = Cli::command().term_width(100).render_help().to_string();
-        expect![[r#"
-            A control plane for bare-metal sites
-
-            Usage: rackwright [OPTIONS] <COMMAND>
-
-            Commands:
-              up         Start the control plane and a simulated site, and make them the current context
-              serve      Start the control plane for the sites that files describe
-              sim        The simulated site
-              status     What runs, what waits, and what ends each wait
-              bmm        Bare-metal machines: look at them, and act on them [alias: baremetalmachine]
-              cluster    Clusters
-              rack       Racks
-              operation  Operations: what is being done, what was done, and stopping it
-              context    Contexts: which server commands talk to
-              backup     Copy what a running server knows to a file, while it goes on
-              restore    Put a backup into a data directory, before a server is started on it
-              help       Print this message or the help of the given subcommand(s)
-
-            Options:
-              -h, --help     Print help (see more with '--help')
-              -V, --version  Print version
-
-            Global options:
-              -o, --output <FORMAT>         How results are shown: for people, or exactly as the API answers
-                                            [default: table] [possible values: table, json]
-              -g, --resource-group <GROUP>  The resource group to look in, instead of the context's
-                  --subscription <ID>       The subscription, instead of the context's
-                  --server <URL>            The server to talk to, without any context
-                  --context <NAME>          The context to use, instead of the current one
-
-            Examples:
-              rackwright up                                 start everything, with a simulated site
-              rackwright status                             what runs and what waits, and why
-              rackwright bmm list                           every machine
-              rackwright bmm restart rack1compute01         restart one and follow it to the end
-              rackwright operation list                     what is running now
-
-            Exit codes:
-              0    done
-              1    failed: the operation, the server or this computer
-              2    wrong usage
-              3    there is nothing of that name
-              4    refused by a rule; the message names it, its evidence and the remedy
-              5    no server can be reached
-              6    the operation was cancelled
-              130  interrupted
-
-            Environment:
-              RACKWRIGHT_HOME  where contexts are kept, instead of the configuration directory
-              NO_COLOR         if set, nothing is coloured
-        "#]]
-        .assert_eq(&help);
-    }
-
-    #[test]
-    fn an_action_says_whether_it_disrupts_and_shows_an_example() {
-        let mut root = Cli::command();
-        root.build();
-        let restart = root.find_subcommand_mut("bmm").and_then(|bmm| bmm.find_subcommand_mut("restart")).unwrap();
-        expect![[r#"
-            Switch a machine off and on again and wait until its node has rejoined. Disruptive.
-
-            Cordons the node first and lifts its own cordon at the end; cordons of others stay. A control-plane
-            machine is refused while that would endanger the others' quorum.
-
-            Example: rackwright bmm restart rack1compute01
-
-            Usage: rackwright bmm restart [OPTIONS] <NAME|--name <NAME>>
-
-            Arguments:
-              [NAME]
-                      Its name
-
-            Options:
-              -n, --name <NAME>
-                      The same, as a flag
-
-                  --accept-control-plane-outage
-                      Go on even if this machine has the control plane's only vote: the undercloud's API is down
-                      meanwhile
-
-                  --no-wait
-                      Do not follow the operation to its end
-
-              -y, --yes
-                      Ask nothing. Without a terminal nothing is asked anyway
-
-              -h, --help
-                      Print help (see a summary with '-h')
-
-            Global options:
-              -o, --output <FORMAT>
-                      How results are shown: for people, or exactly as the API answers
-          
-                      [default: table]
-                      [possible values: table, json]
-
-              -g, --resource-group <GROUP>
-                      The resource group to look in, instead of the context's
-
-                  --subscription <ID>
-                      The subscription, instead of the context's
-
-                  --server <URL>
-                      The server to talk to, without any context
-
-                  --context <NAME>
-                      The context to use, instead of the current one
-        "#]]
-        .assert_eq(&without_trailing_blanks(&restart.clone().term_width(100).render_long_help().to_string()));
     }
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::client::Target;
+use super::render::Table;
 use super::screen::{Screen, Sheet, Tone};
 use super::session::Session;
 use super::trouble::{Exit, Trouble};
@@ -36,12 +37,17 @@ pub async fn run(session: &Session, screen: &mut Screen, file: &Path) -> Result<
     let told = json!({
         "file": file.display().to_string(), "bytes": bytes, "revision": revision.parse::<u64>().ok(), "sha256": found, "keyIncluded": false,
     });
-    session.show(screen, &told, || {
+    let sheet = || {
         let mut sheet = Sheet::default();
         sheet.line(Tone::Strong, format!("backed up to {}", file.display()));
         sheet.line(Tone::Plain, format!("  revision {revision}, {bytes} bytes, SHA-256 {found}"));
         sheet.line(Tone::Plain, "  key      not inside: keep `vault.key` of the server's data directory in another safe place");
         sheet
+    };
+    session.showing.one(screen, &told, sheet, || {
+        let mut table = Table::new(&["FILE", "REVISION", "BYTES", "SHA256"]);
+        table.row(Tone::Plain, [file.display().to_string(), revision.clone(), bytes.to_string(), found.clone()]);
+        table
     })
 }
 

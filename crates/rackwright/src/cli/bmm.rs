@@ -4,17 +4,24 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::act::{Action, ConsentArgs, FollowArgs};
-use super::args::{NameArgs, Output};
+use super::args::NameArgs;
 use super::render::{Clock, machine_sheet, machine_table};
-use super::screen::Screen;
+use super::screen::{Screen, Sheet, Tone};
 use super::session::{Kind, Session};
 use super::trouble::Trouble;
+use super::update::{self, UpdateArgs};
 
 #[derive(Debug, Subcommand)]
 pub enum BmmCommand {
     /// Every machine: rack, role, power, readiness, cordon, and what is being done to it.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright bmm list --query "[?properties.powerState=='Off'].name" -o tsv
     List,
     /// One machine: what it is, who holds it, and what it waits for.
+    ///
+    /// Changes nothing.
     ///
     /// Example: rackwright bmm show rack1compute01
     Show {
@@ -105,7 +112,15 @@ pub enum BmmCommand {
     ///
     /// Example: rackwright bmm unmanage rack1compute01 --reason 'replacing a fan'
     Unmanage(ManagementArgs),
+    /// Change the tags or the details that are written on a machine. Not disruptive.
+    ///
+    /// Nothing is sent to the machine itself. What is not named stays as it is.
+    ///
+    /// Example: rackwright bmm update rack1compute01 --tags owner=core-team asset=4711
+    Update(UpdateArgs),
     /// Let a machine be managed again. Not disruptive.
+    ///
+    /// Ends what `unmanage` began. Nothing is switched by it.
     ///
     /// Example: rackwright bmm manage rack1compute01 --reason 'fan replaced'
     Manage(ManagementArgs),
@@ -142,6 +157,7 @@ pub async fn run(session: &Session, screen: &mut Screen, command: BmmCommand) ->
         BmmCommand::Restart { name, outage, follow } => restart(name.get(), outage).run(session, screen, follow).await,
         BmmCommand::Cordon { name, evacuate, follow } => cordon(name.get(), evacuate).run(session, screen, follow).await,
         BmmCommand::Uncordon { name, follow } => harmless(name.get(), "uncordon").run(session, screen, follow).await,
+        BmmCommand::Update(args) => update::run(session, screen, &args).await,
         BmmCommand::Unmanage(args) => {
             let said = format!("`{}` is unmanaged: it is observed, but nothing is sent to it", args.name.get());
             set_management(session, screen, "unmanage", &args, &said).await
@@ -155,15 +171,29 @@ pub async fn run(session: &Session, screen: &mut Screen, command: BmmCommand) ->
 
 async fn list(session: &Session, screen: &mut Screen) -> Result<(), Trouble> {
     let machines = session.list(Kind::Machine).await?;
-    // JSON is the API's list alone; the operations beside it are for people.
-    let running = if session.output == Output::Table { session.running_operations().await? } else { Vec::new() };
-    session.show(screen, &Value::from(machines.as_slice()), || machine_table(&machines, &running))
+    let running = running_beside(session).await?;
+    session.showing.list(screen, &Value::from(machines.as_slice()), || machine_table(&machines, &running))
 }
 
 async fn show(session: &Session, screen: &mut Screen, name: &str) -> Result<(), Trouble> {
     let machine = session.get(Kind::Machine, name).await?;
-    let running = if session.output == Output::Table { session.running_operations().await? } else { Vec::new() };
-    session.show(screen, &machine, || machine_sheet(&machine, &running, Clock::of_process()))
+    let running = running_beside(session).await?;
+    show_one(session, screen, &machine, || machine_sheet(&machine, &running, Clock::of_process()), &running)
+}
+
+/// JSON is the API's answer alone; the operations beside it stand in our own columns.
+async fn running_beside(session: &Session) -> Result<Vec<Value>, Trouble> {
+    if session.showing.has_our_columns() { session.running_operations().await } else { Ok(Vec::new()) }
+}
+
+fn show_one(
+    session: &Session,
+    screen: &mut Screen,
+    machine: &Value,
+    sheet: impl FnOnce() -> Sheet,
+    running: &[Value],
+) -> Result<(), Trouble> {
+    session.showing.one(screen, machine, sheet, || machine_table(std::slice::from_ref(machine), running))
 }
 
 fn power_off(machine: &str, skip_shutdown: bool, outage: OutageArgs) -> Action {
@@ -212,8 +242,5 @@ async fn set_management(
 ) -> Result<(), Trouble> {
     let action = Action { body: json!({ "reason": args.reason }), ..harmless(args.name.get(), verb) };
     let machine = action.send(session, screen, args.consent).await?;
-    match session.output {
-        Output::Json => screen.data(&format!("{machine:#}")),
-        Output::Table => screen.data(said),
-    }
+    show_one(session, screen, &machine, || Sheet::of(Tone::Plain, said), &[])
 }

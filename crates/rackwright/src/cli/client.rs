@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderValue, IF_MATCH};
 use reqwest::{Method, StatusCode, Url};
 use serde_json::Value;
 use uuid::Uuid;
@@ -23,7 +23,7 @@ const RESEND_AFTER: Duration = Duration::from_millis(500);
 const API_VERSION: &str = "2026-07-01";
 
 /// Items asked for on one page; the server's own limit.
-const PAGE_SIZE: &str = "1000";
+const PAGE_SIZE: usize = 1_000;
 
 /// A list that still goes on after these pages is going round in circles.
 const PAGES_MAX: usize = 1_000;
@@ -38,13 +38,13 @@ pub struct Client {
 #[derive(Clone, Debug, Default)]
 pub struct Target {
     segments: Vec<String>,
-    query: Vec<(&'static str, &'static str)>,
+    query: Vec<(&'static str, String)>,
 }
 
 impl Target {
     /// A path of the ARM dialect.
     pub fn arm<'a>(segments: impl IntoIterator<Item = &'a str>) -> Target {
-        Target { segments: segments.into_iter().map(str::to_owned).collect(), query: vec![("api-version", API_VERSION)] }
+        Target { segments: segments.into_iter().map(str::to_owned).collect(), query: vec![("api-version", API_VERSION.to_owned())] }
     }
 
     /// A path of ours, under `rackwright/v1`.
@@ -52,8 +52,8 @@ impl Target {
         Target { segments: ["rackwright", "v1"].into_iter().chain(segments).map(str::to_owned).collect(), query: Vec::new() }
     }
 
-    pub fn with(mut self, name: &'static str, value: &'static str) -> Target {
-        self.query.push((name, value));
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Target {
+        self.query.push((name, value.into()));
         self
     }
 }
@@ -85,10 +85,18 @@ impl Client {
 
     /// Every item of a list, page after page.
     pub async fn list(&self, target: &Target) -> Result<Vec<Value>, Trouble> {
-        let mut next = Some(self.url(&target.clone().with("$top", PAGE_SIZE)));
+        self.list_up_to(target, usize::MAX).await
+    }
+
+    /// The first items of a list; pages behind them are not fetched.
+    pub async fn list_up_to(&self, target: &Target, max: usize) -> Result<Vec<Value>, Trouble> {
+        let mut next = Some(self.url(&target.clone().with("$top", PAGE_SIZE.min(max).to_string())));
         let mut items = Vec::new();
         for _ in 0..PAGES_MAX {
-            let Some(url) = next else { return Ok(items) };
+            let Some(url) = next.filter(|_| items.len() < max) else {
+                items.truncate(max);
+                return Ok(items);
+            };
             let mut page = self.get_url(url).await?;
             if let Some(Value::Array(value)) = page.get_mut("value").map(Value::take) {
                 items.extend(value);
@@ -103,7 +111,22 @@ impl Client {
 
     /// Sends it again, once, if the connection breaks: the server knows the request by its id and does it once.
     pub async fn post(&self, target: &Target, body: &Value) -> Result<Value, Trouble> {
-        let request = || self.http.request(Method::POST, self.url(target)).json(body);
+        self.send(|| self.http.request(Method::POST, self.url(target)).json(body)).await
+    }
+
+    /// Changes a resource, if it is still as the caller knows it.
+    pub async fn patch(&self, target: &Target, body: &Value, if_match: Option<&HeaderValue>) -> Result<Value, Trouble> {
+        self.send(|| {
+            let request = self.http.request(Method::PATCH, self.url(target)).json(body);
+            match if_match {
+                Some(etag) => request.header(IF_MATCH, etag),
+                None => request,
+            }
+        })
+        .await
+    }
+
+    async fn send(&self, request: impl Fn() -> reqwest::RequestBuilder) -> Result<Value, Trouble> {
         let mut answer = exchange(request()).await;
         if answer.as_ref().is_err_and(is_connection_loss) {
             tokio::time::sleep(RESEND_AFTER).await;
@@ -161,7 +184,7 @@ impl Client {
     }
 
     /// The server as people type it.
-    fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         self.server.as_str().trim_end_matches('/')
     }
 
@@ -220,8 +243,18 @@ fn caller() -> HeaderValue {
 
 #[cfg(unix)]
 fn unnamed_caller() -> HeaderValue {
-    let text = format!("uid {}", rustix::process::getuid().as_raw());
-    HeaderValue::from_str(&text).expect("a number is plain ASCII")
+    let uid = rustix::process::getuid().as_raw();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let text = login_name(&users, uid).map_or_else(|| format!("uid {uid}"), str::to_owned);
+    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
+}
+
+/// The name of a user in a file of users: its first field, where the third is the number.
+#[cfg(unix)]
+fn login_name(users: &str, uid: u32) -> Option<&str> {
+    let entries = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let mut names = entries.filter(|fields| fields.get(2).and_then(|number| number.parse().ok()) == Some(uid)).map(|fields| fields[0]);
+    names.find(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic()))
 }
 
 #[cfg(not(unix))]
@@ -238,6 +271,12 @@ mod tests {
         let client = Client::new("localhost:7101/site/").unwrap();
         let url = client.url(&Target::arm(["subscriptions", "s 1"]).with("$top", "5"));
         assert_eq!(url.as_str(), "http://localhost:7101/site/subscriptions/s%201?api-version=2026-07-01&%24top=5");
+    }
+
+    #[test]
+    fn somebody_without_a_name_is_looked_up_by_number() {
+        let users = "root:x:0:0::/root:/bin/sh\n# a comment\nal ice:x:7:7\nalice:x:7:7:Alice\n";
+        assert_eq!((login_name(users, 0), login_name(users, 7), login_name(users, 8)), (Some("root"), Some("alice"), None));
     }
 
     #[test]

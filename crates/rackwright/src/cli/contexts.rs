@@ -3,27 +3,41 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::args::{GlobalArgs, Output};
+use super::args::GlobalArgs;
 use super::context::{Context, Home};
-use super::render::facts;
+use super::output::Showing;
+use super::render::{Table, facts};
 use super::screen::{Screen, Sheet, Tone};
 use super::trouble::Trouble;
 
 #[derive(Debug, Subcommand)]
 pub enum ContextCommand {
     /// Every context; a star marks the current one.
+    ///
+    /// No server is asked.
+    ///
+    /// Example: rackwright context list
     List,
     /// The context that commands use now.
+    ///
+    /// No server is asked.
+    ///
+    /// Example: rackwright context show
     Show,
     /// Use this context from now on.
     ///
+    /// It is remembered on this computer; no server is asked.
+    ///
     /// Example: rackwright context use lab
-    Use { name: String },
+    Use {
+        /// Its name.
+        name: String,
+    },
 }
 
 pub fn run(home: &Home, global: &GlobalArgs, screen: &mut Screen, command: ContextCommand) -> Result<(), Trouble> {
     match command {
-        ContextCommand::List => list(home, global.output, screen),
+        ContextCommand::List => list(home, &global.showing()?, screen),
         ContextCommand::Show => show(home, global, screen),
         ContextCommand::Use { name } => {
             home.change(|contexts| {
@@ -31,20 +45,21 @@ pub fn run(home: &Home, global: &GlobalArgs, screen: &mut Screen, command: Conte
                 contexts.current = Some(name.clone());
                 Ok(())
             })?;
-            match global.output {
-                Output::Json => show(home, global, screen),
-                Output::Table => screen.data(&format!("commands use context `{name}` from now on")),
+            match global.showing()?.is_for_people() {
+                true => screen.data(&format!("commands use context `{name}` from now on")),
+                false => show(home, global, screen),
             }
         }
     }
 }
 
-fn list(home: &Home, output: Output, screen: &mut Screen) -> Result<(), Trouble> {
+fn list(home: &Home, showing: &Showing, screen: &mut Screen) -> Result<(), Trouble> {
     let contexts = home.load()?;
     let is_current = |name: &str| contexts.current.as_deref() == Some(name);
-    if output == Output::Json {
+    if !showing.is_for_people() {
         let all: Vec<Value> = contexts.contexts.iter().map(|(name, context)| as_json(name, context, is_current(name))).collect();
-        return screen.data(&format!("{:#}", Value::from(all)));
+        let rows = || contexts.contexts.iter().map(|(name, context)| (name.as_str(), context, is_current(name)));
+        return showing.list(screen, &Value::from(all), || table(rows()));
     }
     let mut sheet = Sheet::default();
     let width = contexts.contexts.keys().map(String::len).max().unwrap_or(0);
@@ -61,18 +76,28 @@ fn list(home: &Home, output: Output, screen: &mut Screen) -> Result<(), Trouble>
 fn show(home: &Home, global: &GlobalArgs, screen: &mut Screen) -> Result<(), Trouble> {
     let contexts = home.load()?;
     let (name, context) = contexts.select(global.context.as_deref())?;
-    if global.output == Output::Json {
-        let is_current = contexts.current.as_deref() == Some(name);
-        return screen.data(&format!("{:#}", as_json(name, context, is_current)));
-    }
+    let is_current = contexts.current.as_deref() == Some(name);
     let plain = |name, text: &str| (Tone::Plain, name, text.to_owned());
-    screen.sheet(&facts(&[
-        (Tone::Strong, "context", name.to_owned()),
-        plain("server", &context.server),
-        plain("subscription", &context.subscription),
-        plain("resource group", context.resource_group.as_deref().unwrap_or("any")),
-        plain("file", &home.contexts_file().display().to_string()),
-    ]))
+    let sheet = || {
+        facts(&[
+            (Tone::Strong, "context", name.to_owned()),
+            plain("server", &context.server),
+            plain("subscription", &context.subscription),
+            plain("resource group", context.resource_group.as_deref().unwrap_or("any")),
+            plain("file", &home.contexts_file().display().to_string()),
+        ])
+    };
+    global.showing()?.one(screen, &as_json(name, context, is_current), sheet, || table([(name, context, is_current)]))
+}
+
+fn table<'a>(contexts: impl IntoIterator<Item = (&'a str, &'a Context, bool)>) -> Table {
+    let mut table = Table::new(&["NAME", "SERVER", "SUBSCRIPTION", "GROUP", "CURRENT"]);
+    for (name, context, current) in contexts {
+        let group = context.resource_group.as_deref().unwrap_or("-");
+        table
+            .row(Tone::Plain, [name, &context.server, &context.subscription, group, if current { "yes" } else { "no" }].map(str::to_owned));
+    }
+    table
 }
 
 fn as_json(name: &str, context: &Context, current: bool) -> Value {

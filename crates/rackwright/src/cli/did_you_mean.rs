@@ -20,11 +20,16 @@ fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a
 
 /// `did you mean …?`, or the command that lists what there is.
 pub fn nearest_hint<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>, list_command: &str) -> String {
+    near_hint(wrong, known).unwrap_or_else(|| format!("`{list_command}` names what there is"))
+}
+
+/// `did you mean …?`, if anything is near enough.
+pub fn near_hint<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let names: Vec<String> = nearest(wrong, known).into_iter().map(|name| format!("`{name}`")).collect();
     match names.as_slice() {
-        [] => format!("`{list_command}` names what there is"),
-        [only] => format!("did you mean {only}?"),
-        [others @ .., last] => format!("did you mean {} or {last}?", others.join(", ")),
+        [] => None,
+        [only] => Some(format!("did you mean {only}?")),
+        [others @ .., last] => Some(format!("did you mean {} or {last}?", others.join(", "))),
     }
 }
 

@@ -6,10 +6,11 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::answer::{field_or_dash, items};
-use super::args::{GlobalArgs, Output, parse_name};
+use super::args::{GlobalArgs, parse_name};
 use super::context::Home;
+use super::output::Showing;
 use super::render::{Clock, fault_kind_table, fault_table};
-use super::screen::{Screen, Sheet};
+use super::screen::Screen;
 use super::simulator::Simulator;
 use super::trouble::{Exit, Trouble};
 
@@ -33,6 +34,10 @@ pub struct FaultArgs {
 #[derive(Debug, Subcommand)]
 enum FaultCommand {
     /// What is broken now and what is planned.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright sim fault list --kinds
     List {
         /// What can be broken, and what each fault does.
         #[arg(long)]
@@ -63,7 +68,12 @@ enum FaultCommand {
     /// Play a file of faults: lines such as `after 5m bmc-unreachable rack1compute01 for 10m`.
     ///
     /// The lines count from now, in the site's own time. A line that cannot be understood is named, and nothing is done.
-    Script { file: PathBuf },
+    ///
+    /// Example: rackwright sim fault script night.txt
+    Script {
+        /// The file.
+        file: PathBuf,
+    },
 }
 
 #[derive(Args, Debug)]
@@ -133,31 +143,31 @@ pub async fn run(home: &Home, global: &GlobalArgs, screen: &mut Screen, args: Fa
     let simulator = Simulator::load(&args.simulator.unwrap_or_else(|| Simulator::file(home)))?;
     // A simulated site is in a resource group of its own name.
     let site = args.site.or_else(|| global.resource_group.clone());
-    let output = global.output;
+    let showing = &global.showing()?;
     match args.command {
         FaultCommand::List { kinds: true } => {
             let kinds = simulator.get(&["kinds"], &[]).await?;
-            show(screen, output, &kinds, || fault_kind_table(items(&kinds, "/value")))
+            showing.list(screen, &kinds["value"], || fault_kind_table(items(&kinds, "/value")))
         }
         FaultCommand::List { kinds: false } => {
             let query: Vec<(&str, &str)> = site.iter().map(|site| ("site", site.as_str())).collect();
             let faults = simulator.get(&["faults"], &query).await?;
-            if items(&faults, "/value").is_empty() && output == Output::Table {
+            if items(&faults, "/value").is_empty() && showing.is_for_people() {
                 screen.hint("nothing is broken; `rackwright sim fault list --kinds` tells what could be");
                 return Ok(());
             }
-            show(screen, output, &faults, || fault_table(items(&faults, "/value"), Clock::of_process()))
+            showing.list(screen, &faults["value"], || fault_table(items(&faults, "/value"), Clock::of_process()))
         }
         FaultCommand::Add(add) => {
             let site = only_site(&simulator, site).await?;
             let faults = simulator.post(&["sites", &site, "faults"], add.phrase()).await?;
-            show_added(screen, output, &faults)
+            show_added(screen, showing, &faults)
         }
         FaultCommand::Script { file } => {
             let script = read_script(&file)?;
             let site = only_site(&simulator, site).await?;
             let faults = simulator.post(&["sites", &site, "script"], script).await?;
-            show_added(screen, output, &faults)
+            show_added(screen, showing, &faults)
         }
         FaultCommand::Clear { what, kind, all } => {
             let mut query: Vec<(&str, &str)> = site.iter().map(|site| ("site", site.as_str())).collect();
@@ -166,34 +176,27 @@ pub async fn run(home: &Home, global: &GlobalArgs, screen: &mut Screen, args: Fa
             query.extend(kind.as_deref().map(|kind| ("kind", kind)));
             query.extend(all.then_some(("all", "true")));
             let cleared = simulator.delete(&["faults"], &query).await?;
-            show_cleared(screen, output, &cleared, what.as_deref())
+            show_cleared(screen, showing, &cleared, what.as_deref())
         }
     }
 }
 
-fn show(screen: &mut Screen, output: Output, answer: &Value, sheet: impl FnOnce() -> Sheet) -> Result<(), Trouble> {
-    match output {
-        Output::Json => screen.data(&format!("{:#}", answer["value"])),
-        Output::Table => screen.sheet(&sheet()),
-    }
-}
-
-fn show_added(screen: &mut Screen, output: Output, added: &Value) -> Result<(), Trouble> {
+fn show_added(screen: &mut Screen, showing: &Showing, added: &Value) -> Result<(), Trouble> {
     // A panic is over when the answer comes, so there is nothing to list.
-    if items(added, "/value").is_empty() && output == Output::Table {
+    if items(added, "/value").is_empty() && showing.is_for_people() {
         return screen.data("it has happened");
     }
-    show(screen, output, added, || fault_table(items(added, "/value"), Clock::of_process()))
+    showing.list(screen, &added["value"], || fault_table(items(added, "/value"), Clock::of_process()))
 }
 
-fn show_cleared(screen: &mut Screen, output: Output, cleared: &Value, what: Option<&str>) -> Result<(), Trouble> {
+fn show_cleared(screen: &mut Screen, showing: &Showing, cleared: &Value, what: Option<&str>) -> Result<(), Trouble> {
     let faults = items(cleared, "/value");
     if let (true, Some(what)) = (faults.is_empty(), what) {
         let trouble = Trouble::new(Exit::NotFound, format!("nothing is broken that `{what}` means"));
         return Err(trouble.hint("`rackwright sim fault list` tells what is"));
     }
-    if output == Output::Json {
-        return screen.data(&format!("{:#}", cleared["value"]));
+    if !showing.is_for_people() {
+        return showing.list(screen, &cleared["value"], || fault_table(faults, Clock::of_process()));
     }
     for fault in faults {
         let told = ["/id", "/kind", "/target"].map(|pointer| field_or_dash(fault, pointer)).join(" ");

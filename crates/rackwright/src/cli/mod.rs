@@ -4,11 +4,15 @@
 //! by `render`; nothing is decided.
 
 mod act;
+mod activity;
 mod answer;
 pub mod args;
+#[cfg(test)]
+mod args_tests;
 mod backup;
 mod bmm;
 mod client;
+mod completions;
 pub mod context;
 mod contexts;
 mod did_you_mean;
@@ -16,25 +20,32 @@ mod fault;
 mod follow;
 mod operation;
 mod outcome;
+pub mod output;
 mod progress;
+#[cfg(test)]
+mod reference;
 pub mod render;
 mod resources;
+mod retype;
 pub mod screen;
 mod session;
 #[cfg(test)]
 mod session_tests;
 pub mod simulator;
+mod top;
 pub mod trouble;
+mod update;
+mod welcome;
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use serde_json::Value;
 
-use args::{Cli, Command, GlobalArgs, SimCommand};
+use args::{Cli, Command, SimCommand};
 use client::Target;
 use context::Home;
-use render::{Clock, status_sheet};
+use render::{Clock, status_sheet, status_table};
+use retype::Retyped;
 use screen::Screen;
 use session::Session;
 use trouble::Trouble;
@@ -56,29 +67,34 @@ pub async fn run() -> ExitCode {
 
 async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
     let Cli { global, command } = cli;
+    screen.retype(Retyped::of(&global));
+    // A wrong query is said before anything is done.
+    global.showing()?;
     let open = || Session::open(&global, &Home::of_process()?);
+    let Some(command) = command else { return welcome::run(&Home::of_process()?, &global, screen).await };
     match command {
         Command::Up(args) => serving(&args.log.clone(), Usual::Warn, crate::up::run(args)).await,
-        Command::Serve(args) if args.check => crate::check::run(&args.configs, global.output, screen).await,
+        Command::Serve(args) if args.check => crate::check::run(&args.configs, &global.showing()?, screen).await,
         Command::Serve(args) => serving(&args.log.clone(), Usual::Info, crate::serve::run(args)).await,
         Command::Sim(SimCommand::Serve(args)) => serving(&args.log.clone(), Usual::Warn, crate::sim_serve::run(args)).await,
         Command::Sim(SimCommand::Fault(args)) => fault::run(&Home::of_process()?, &global, screen, args).await,
-        Command::Status => status(&open()?, &global, screen).await,
+        Command::Status => status(&open()?, screen).await,
+        Command::Top(args) => top::run(&open()?, screen, args).await,
         Command::Bmm(command) => bmm::run(&open()?, screen, command).await,
         Command::Cluster(command) => resources::run_cluster(&open()?, screen, command).await,
         Command::Rack(command) => resources::run_rack(&open()?, screen, command).await,
         Command::Operation(command) => operation::run(&open()?, screen, command).await,
         Command::Backup { file } => backup::run(&open()?, screen, &file).await,
-        Command::Restore(args) => crate::restore::run(&args, global.output, screen),
+        Command::Restore(args) => crate::restore::run(&args, &global.showing()?, screen),
+        Command::ActivityLog(command) => activity::run(&open()?, &global, screen, command).await,
+        Command::Completions { shell } => completions::run(screen, shell),
         Command::Context(command) => contexts::run(&Home::of_process()?, &global, screen, command),
     }
 }
 
 /// The whole site, or the clusters of the resource group that was asked for.
-async fn status(session: &Session, global: &GlobalArgs, screen: &mut Screen) -> Result<(), Trouble> {
+async fn status(session: &Session, screen: &mut Screen) -> Result<(), Trouble> {
     let mut status = session.client.get(&Target::own(["status"])).await?;
-    if let (Some(group), Some(clusters)) = (&global.resource_group, status.get_mut("clusters").and_then(Value::as_array_mut)) {
-        clusters.retain(|cluster| cluster["resourceGroup"].as_str().is_some_and(|own| own.eq_ignore_ascii_case(group)));
-    }
-    session.show(screen, &status, || status_sheet(&status, Clock::of_process()))
+    session.keep_own_clusters(&mut status);
+    session.showing.one(screen, &status, || status_sheet(&status, Clock::of_process()), || status_table(&status))
 }

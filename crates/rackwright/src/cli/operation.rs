@@ -4,18 +4,22 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::answer::short_id;
-use super::args::{Output, parse_name};
+use super::args::parse_name;
 use super::client::Target;
 use super::follow::follow;
 use super::outcome::{Wanted, conclude};
 use super::render::{Clock, operation_sheet, operation_table};
-use super::screen::Screen;
+use super::screen::{Screen, Sheet, Tone};
 use super::session::Session;
 use super::trouble::{Exit, Trouble};
 
 #[derive(Debug, Subcommand)]
 pub enum OperationCommand {
     /// Running operations, the latest first.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright operation list --all
     List {
         /// Ended ones too.
         #[arg(long)]
@@ -23,11 +27,13 @@ pub enum OperationCommand {
     },
     /// One operation: its steps, what it waits for, its journal, what it left behind.
     ///
+    /// Changes nothing.
+    ///
     /// Example: rackwright operation show 8f3c1a2b
     Show(IdArgs),
     /// Follow an operation to its end.
     ///
-    /// Exits 0 if it succeeded, 1 if it failed, 6 if it was cancelled.
+    /// Changes nothing; Ctrl-C leaves the operation running. Exits 0 if it succeeded, 1 if it failed, 6 if it was cancelled.
     ///
     /// Example: rackwright operation wait 8f3c1a2b
     Wait(IdArgs),
@@ -63,7 +69,8 @@ pub async fn run(session: &Session, screen: &mut Screen, command: OperationComma
         OperationCommand::List { all } => list(session, screen, all).await,
         OperationCommand::Show(IdArgs { id }) => {
             let operation = session.client.get(&target(&id)).await.map_err(unknown_operation)?;
-            session.show(screen, &operation, || operation_sheet(&operation, Clock::of_process()))
+            let (clock, all) = (Clock::of_process(), std::slice::from_ref(&operation));
+            session.showing.one(screen, &operation, || operation_sheet(&operation, clock), || operation_table(all, clock))
         }
         OperationCommand::Wait(IdArgs { id }) => {
             // Asked once before it is followed, so that a mistyped id is said at once and not as a lost operation.
@@ -97,26 +104,28 @@ async fn list(session: &Session, screen: &mut Screen, all: bool) -> Result<(), T
         true => session.client.list(&Target::own(["operations"])).await?,
         false => session.running_operations().await?,
     };
-    if operations.is_empty() && session.output == Output::Table {
+    if operations.is_empty() && session.showing.is_for_people() {
         screen.say(if all { "there are no operations" } else { "no operation is running; `--all` shows ended ones too" });
         return Ok(());
     }
-    session.show(screen, &Value::from(operations.as_slice()), || operation_table(&operations, Clock::of_process()))
+    session.showing.list(screen, &Value::from(operations.as_slice()), || operation_table(&operations, Clock::of_process()))
 }
 
 async fn cancel(session: &Session, screen: &mut Screen, id: &str, no_wait: bool) -> Result<(), Trouble> {
     let accepted = session.client.post(&Target::own(["operations", id, "cancel"]), &json!({})).await.map_err(unknown_operation)?;
     let id = id_of(&accepted, id);
     if no_wait {
-        return match session.output {
-            Output::Json => screen.data(&format!("{accepted:#}")),
-            Output::Table => {
-                let short = short_id(id);
-                screen.data(&format!("operation {short} stops at its next safe point"))?;
-                screen.hint(&format!("follow it with `rackwright operation wait {short}`"));
-                Ok(())
-            }
-        };
+        let short = short_id(id);
+        session.showing.one(
+            screen,
+            &accepted,
+            || Sheet::of(Tone::Plain, format!("operation {short} stops at its next safe point")),
+            || operation_table(std::slice::from_ref(&accepted), Clock::of_process()),
+        )?;
+        if session.showing.is_for_people() {
+            screen.hint(&format!("follow it with `rackwright operation wait {short}`"));
+        }
+        return Ok(());
     }
     let ended = follow(session, screen, id).await?;
     conclude(session, screen, &ended, Wanted::Cancel)

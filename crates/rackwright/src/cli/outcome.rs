@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::answer::{field, field_or_dash, short_id};
-use super::args::Output;
+use super::render::{Clock, operation_table};
 use super::screen::Screen;
 use super::session::Session;
 use super::trouble::{Exit, Trouble};
@@ -18,11 +18,13 @@ pub enum Wanted {
 
 /// Shows the end on stdout; an end that was not wanted is trouble.
 pub fn conclude(session: &Session, screen: &mut Screen, ended: &Value, wanted: Wanted) -> Result<(), Trouble> {
-    if session.output == Output::Json {
-        screen.data(&format!("{ended:#}"))?;
+    if !session.showing.is_for_people() {
+        let shown = session.showing.list(screen, ended, || operation_table(std::slice::from_ref(ended), Clock::of_process()));
+        // A query that does not fit must not hide what was done.
+        shown.map_err(|trouble| trouble.detail(format!("the operation itself ended as {}", field_or_dash(ended, "/status"))))?;
     }
     judge(ended, wanted)?;
-    if session.output == Output::Table {
+    if session.showing.is_for_people() {
         screen.data(&field(ended, "/message").unwrap_or_else(|| "done".to_owned()))?;
         if let Some(next) = field(ended, "/next") {
             screen.hint(&next_hint(&next));

@@ -1,5 +1,7 @@
 //! `rackwright cluster …` and `rackwright rack …`: reading.
 
+use std::slice;
+
 use clap::Subcommand;
 use serde_json::Value;
 
@@ -12,8 +14,16 @@ use super::trouble::Trouble;
 #[derive(Debug, Subcommand)]
 pub enum ClusterCommand {
     /// Every cluster, with its status and size.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright cluster list
     List,
     /// One cluster: its version, its connection, its racks.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright cluster show site1
     Show {
         #[command(flatten)]
         name: NameArgs,
@@ -23,8 +33,16 @@ pub enum ClusterCommand {
 #[derive(Debug, Subcommand)]
 pub enum RackCommand {
     /// Every rack.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright rack list
     List,
     /// One rack: where it stands and what it is.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright rack show rack1
     Show {
         #[command(flatten)]
         name: NameArgs,
@@ -35,11 +53,11 @@ pub async fn run_cluster(session: &Session, screen: &mut Screen, command: Cluste
     match command {
         ClusterCommand::List => {
             let clusters = session.list(Kind::Cluster).await?;
-            session.show(screen, &Value::from(clusters.as_slice()), || cluster_table(&clusters))
+            session.showing.list(screen, &Value::from(clusters.as_slice()), || cluster_table(&clusters))
         }
         ClusterCommand::Show { name } => {
             let cluster = session.get(Kind::Cluster, name.get()).await?;
-            session.show(screen, &cluster, || cluster_sheet(&cluster))
+            session.showing.one(screen, &cluster, || cluster_sheet(&cluster), || cluster_table(slice::from_ref(&cluster)))
         }
     }
 }
@@ -48,11 +66,11 @@ pub async fn run_rack(session: &Session, screen: &mut Screen, command: RackComma
     match command {
         RackCommand::List => {
             let racks = session.list(Kind::Rack).await?;
-            session.show(screen, &Value::from(racks.as_slice()), || rack_table(&racks))
+            session.showing.list(screen, &Value::from(racks.as_slice()), || rack_table(&racks))
         }
         RackCommand::Show { name } => {
             let rack = session.get(Kind::Rack, name.get()).await?;
-            session.show(screen, &rack, || rack_sheet(&rack))
+            session.showing.one(screen, &rack, || rack_sheet(&rack), || rack_table(slice::from_ref(&rack)))
         }
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use super::retype::Retyped;
 use super::trouble::Trouble;
 
 /// How a piece of text stands out. Nothing is said by colour alone.
@@ -54,6 +55,11 @@ impl Sheet {
         }));
     }
 
+    /// One line.
+    pub fn of(tone: Tone, text: impl Into<String>) -> Sheet {
+        Sheet { lines: vec![(tone, text.into())] }
+    }
+
     #[cfg(test)]
     pub fn plain(&self) -> String {
         self.lines.iter().map(|(_, text)| format!("{text}\n")).collect()
@@ -71,7 +77,7 @@ struct Output {
 
 impl Output {
     fn of_process(sink: Box<dyn Write + Send>, is_terminal: bool) -> Output {
-        let colour = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb_terminal();
+        let colour = wants_colour(is_terminal, |name| std::env::var(name).ok());
         Output { sink, is_terminal, colour, closed: false }
     }
 
@@ -97,6 +103,13 @@ impl Output {
     }
 }
 
+/// `NO_COLOR` is heard first, then `CLICOLOR_FORCE`; else colours are for terminals that can show them.
+fn wants_colour(is_terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name| variable(name).filter(|value| !value.is_empty());
+    let forced = set("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    set("NO_COLOR").is_none() && (forced || (is_terminal && set("TERM").is_none_or(|term| term != "dumb")))
+}
+
 fn is_dumb_terminal() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
@@ -106,6 +119,7 @@ pub struct Screen {
     err: Output,
     can_ask: bool,
     can_redraw: bool,
+    retyped: Retyped,
 }
 
 impl std::fmt::Debug for Screen {
@@ -120,19 +134,33 @@ impl Screen {
         let err = Output::of_process(Box::new(io::stderr()), io::stderr().is_terminal());
         let can_ask = io::stdin().is_terminal() && err.is_terminal;
         let can_redraw = err.is_terminal && !is_dumb_terminal();
-        Screen { out, err, can_ask, can_redraw }
+        Screen { out, err, can_ask, can_redraw, retyped: Retyped::default() }
     }
 
     /// A screen without a terminal, whose outputs are looked at afterwards.
     #[cfg(test)]
     pub fn captured(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Screen {
         let plain = |sink| Output { sink, is_terminal: false, colour: false, closed: false };
-        Screen { out: plain(out), err: plain(err), can_ask: false, can_redraw: false }
+        Screen { out: plain(out), err: plain(err), can_ask: false, can_redraw: false, retyped: Retyped::default() }
     }
 
     /// Whether a person sits in front of it who can be asked.
     pub fn can_ask(&self) -> bool {
         self.can_ask
+    }
+
+    /// Whether stdout is a terminal that can be drawn on, with somebody at its keys.
+    pub fn can_draw(&self) -> bool {
+        self.out.is_terminal && io::stdin().is_terminal() && !is_dumb_terminal()
+    }
+
+    pub fn has_colour(&self) -> bool {
+        self.out.colour
+    }
+
+    /// Whether nobody reads stdout any more, as when `head` has had enough.
+    pub fn reader_has_gone(&self) -> bool {
+        self.out.closed
     }
 
     /// Whether a progress bar can be drawn over itself on stderr.
@@ -145,6 +173,11 @@ impl Screen {
         self.out.write(&format!("{text}\n")).map_err(|problem| cannot_write(&problem))
     }
 
+    /// Data that has its own line ends, or is empty.
+    pub fn lines(&mut self, text: &str) -> Result<(), Trouble> {
+        self.out.write(text).map_err(|problem| cannot_write(&problem))
+    }
+
     pub fn sheet(&mut self, sheet: &Sheet) -> Result<(), Trouble> {
         let text: String = sheet.lines.iter().map(|(tone, line)| format!("{}\n", self.out.paint(*tone, line))).collect();
         self.out.write(&text).map_err(|problem| cannot_write(&problem))
@@ -155,8 +188,14 @@ impl Screen {
         let _ = self.err.write(&format!("{text}\n"));
     }
 
+    /// From now on the commands in hints repeat these options.
+    pub fn retype(&mut self, retyped: Retyped) {
+        self.retyped = retyped;
+    }
+
     pub fn hint(&mut self, hint: &str) {
         let label = self.err.paint(Tone::Notice, "hint:");
+        let hint = self.retyped.within(hint);
         self.say(&format!("{label} {hint}"));
     }
 
@@ -235,6 +274,19 @@ pub mod tests {
         assert_eq!(gone.data("b"), Ok(()));
         let mut full = Screen::captured(Box::new(Failing(io::ErrorKind::StorageFull)), Box::new(io::sink()));
         assert!(full.data("a").is_err());
+    }
+
+    #[test]
+    fn colours_are_for_terminals_unless_somebody_says_otherwise() {
+        let wants = |is_terminal, set: &[(&str, &str)]| {
+            wants_colour(is_terminal, |name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        };
+        assert!(wants(true, &[("TERM", "xterm")]) && wants(true, &[]));
+        assert!(!wants(false, &[("TERM", "xterm")]), "a pipe");
+        assert!(!wants(true, &[("TERM", "dumb")]));
+        assert!(!wants(true, &[("NO_COLOR", "1")]) && wants(true, &[("NO_COLOR", "")]));
+        assert!(wants(false, &[("CLICOLOR_FORCE", "1")]) && !wants(false, &[("CLICOLOR_FORCE", "0")]));
+        assert!(!wants(true, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
     }
 
     #[test]

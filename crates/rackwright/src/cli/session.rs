@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use reqwest::header::HeaderValue;
 use serde_json::Value;
 
 use super::answer::{field, field_or_dash, items, segment_after};
-use super::args::{GlobalArgs, Output};
+use super::args::GlobalArgs;
 use super::client::{Client, Target};
 use super::context::Home;
 use super::did_you_mean::nearest_hint;
-use super::screen::{Screen, Sheet};
+use super::output::Showing;
 use super::trouble::{Exit, Trouble};
 
 /// The kinds of resources that have names.
@@ -49,7 +50,9 @@ impl Kind {
 #[derive(Debug)]
 pub struct Session {
     pub client: Client,
-    pub output: Output,
+    pub showing: Showing,
+    /// The resource group that was typed for this command.
+    typed_group: Option<String>,
     /// As named or remembered; else the server's only one.
     subscription: Option<String>,
     group: Option<String>,
@@ -70,21 +73,21 @@ impl Session {
         let group = if global.subscription.is_some() { None } else { group };
         Ok(Session {
             client: Client::new(&server)?,
-            output: global.output,
+            showing: global.showing()?,
             subscription: global.subscription.clone().or(subscription),
+            typed_group: global.resource_group.clone(),
             group: global.resource_group.clone().or(group),
         })
     }
 
-    /// Shows an answer: as it is, or as people read it.
-    pub fn show(&self, screen: &mut Screen, answer: &Value, sheet: impl FnOnce() -> Sheet) -> Result<(), Trouble> {
-        match self.output {
-            Output::Json => screen.data(&format!("{answer:#}")),
-            Output::Table => screen.sheet(&sheet()),
+    /// Of the whole status, the clusters of the resource group that was typed.
+    pub fn keep_own_clusters(&self, status: &mut Value) {
+        if let (Some(group), Some(clusters)) = (&self.typed_group, status.get_mut("clusters").and_then(Value::as_array_mut)) {
+            clusters.retain(|cluster| cluster["resourceGroup"].as_str().is_some_and(|own| own.eq_ignore_ascii_case(group)));
         }
     }
 
-    async fn subscription(&self) -> Result<String, Trouble> {
+    pub async fn subscription(&self) -> Result<String, Trouble> {
         if let Some(subscription) = &self.subscription {
             return Ok(subscription.clone());
         }
@@ -130,6 +133,15 @@ impl Session {
             target = target.with(name, value);
         }
         match self.client.post(&target, body).await {
+            Err(trouble) if trouble.exit == Exit::NotFound => Err(self.explain_missing(Kind::Machine, name, trouble).await),
+            answer => answer,
+        }
+    }
+
+    /// Changes what is written on a machine.
+    pub async fn update(&self, name: &str, body: &Value, if_match: Option<&HeaderValue>) -> Result<Value, Trouble> {
+        let (subscription, group) = self.locate(Kind::Machine, name).await?;
+        match self.client.patch(&place(&subscription, Some(&group), Kind::Machine, &[name]), body, if_match).await {
             Err(trouble) if trouble.exit == Exit::NotFound => Err(self.explain_missing(Kind::Machine, name, trouble).await),
             answer => answer,
         }

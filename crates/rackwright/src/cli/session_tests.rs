@@ -6,31 +6,33 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::args::{GlobalArgs, Output};
+use super::args::GlobalArgs;
 use super::context::Home;
+use super::output::Output;
 use super::session::{Kind, Session};
 use super::trouble::Exit;
 
 /// What the server does with a request.
-enum Reply {
+pub enum Reply {
     Json(u16, Value),
     /// Reads the request and hangs up.
     HangUp,
 }
 
-struct Rote {
-    session: Session,
+pub struct Rote {
+    pub session: Session,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Rote {
     /// Serves the replies in their order, one connection each; `{}` in a reply stands for the server's own address.
-    async fn with(replies: Vec<Reply>, group: Option<&str>) -> Rote {
+    pub async fn with(replies: Vec<Reply>, group: Option<&str>) -> Rote {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
         let global = GlobalArgs {
             output: Output::Json,
+            query: None,
             resource_group: group.map(str::to_owned),
             subscription: Some("s1".to_owned()),
             server: Some(server.clone()),
@@ -53,12 +55,12 @@ impl Rote {
         Rote { session, requests }
     }
 
-    fn paths(&self) -> Vec<String> {
+    pub fn paths(&self) -> Vec<String> {
         let requests = self.requests.lock().unwrap();
         requests.iter().map(|request| request.split_whitespace().nth(1).unwrap().to_owned()).collect()
     }
 
-    fn header(&self, n: usize, name: &str) -> String {
+    pub fn header(&self, n: usize, name: &str) -> String {
         let requests = self.requests.lock().unwrap();
         let line = requests[n].lines().find(|line| line.to_ascii_lowercase().starts_with(name)).unwrap();
         line.split_once(": ").unwrap().1.to_owned()

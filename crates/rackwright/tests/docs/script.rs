@@ -112,12 +112,12 @@ impl Reader<'_> {
         let line = block.line;
         let (word, rest) = self.remark.take().unwrap_or_default();
         match (word.as_str(), block.language.as_str()) {
-            ("not run", "console" | "sh" | "text") if !rest.is_empty() => {
+            ("not run", "console" | "python" | "sh" | "text") if !rest.is_empty() => {
                 let first_line = block.lines.first().cloned().unwrap_or_default();
                 self.reading.not_run.push(NotRun { page: self.page.name.clone(), first_line });
                 Ok(())
             }
-            ("not run", _) => Err(format!("{line}: a block that is not run says why, and is console, sh or text")),
+            ("not run", _) => Err(format!("{line}: a block that is not run says why, and is console, python, sh or text")),
             ("file", language) if language != "console" => self.step(line, What::File { name: rest, lines: block.lines }),
             ("said", "text") => self.step(line, What::Said(block.lines)),
             ("", "console") => {

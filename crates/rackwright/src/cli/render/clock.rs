@@ -21,6 +21,10 @@ impl Clock {
         Clock { now: now.parse().unwrap() }
     }
 
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
     /// `14:02:10Z`, with its date if that is not today's; a dash if there is none.
     pub fn time(&self, value: &Value, pointer: &str) -> String {
         let Some(text) = field(value, pointer) else { return "-".to_owned() };
@@ -42,7 +46,7 @@ impl Clock {
 }
 
 /// The two largest units. A server whose clock is ahead of ours makes nothing negative.
-fn span(from: Timestamp, to: Timestamp) -> String {
+pub fn span(from: Timestamp, to: Timestamp) -> String {
     let millis = (to.as_millisecond() - from.as_millisecond()).max(0);
     let seconds = millis / 1_000;
     match (seconds / 86_400, seconds / 3_600, seconds / 60, seconds) {

@@ -7,7 +7,7 @@ use super::racks::group_of;
 use crate::cli::answer::{field_or_dash, items, name_in_id};
 use crate::cli::screen::{Sheet, Tone};
 
-pub fn cluster_table(clusters: &[Value]) -> Sheet {
+pub fn cluster_table(clusters: &[Value]) -> Table {
     let mut table = Table::new(&["NAME", "GROUP", "VERSION", "STATUS", "CONNECTION", "RACKS", "MACHINES"]);
     for cluster in clusters {
         let racks = racks(cluster);
@@ -24,7 +24,7 @@ pub fn cluster_table(clusters: &[Value]) -> Sheet {
             ],
         );
     }
-    table.into_sheet()
+    table
 }
 
 pub fn cluster_sheet(cluster: &Value) -> Sheet {

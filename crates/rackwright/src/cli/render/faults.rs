@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::clock::Clock;
 use super::layout::Table;
 use crate::cli::answer::{field, field_or_dash};
-use crate::cli::screen::{Sheet, Tone};
+use crate::cli::screen::Tone;
 
-pub fn fault_table(faults: &[Value], clock: Clock) -> Sheet {
+pub fn fault_table(faults: &[Value], clock: Clock) -> Table {
     let mut table = Table::new(&["ID", "SITE", "KIND", "TARGET", "NUMBER", "STATE", "SINCE", "UNTIL"]);
     for fault in faults {
         let is_active = fault["state"] == "Active";
@@ -25,10 +25,10 @@ pub fn fault_table(faults: &[Value], clock: Clock) -> Sheet {
             ],
         );
     }
-    table.into_sheet()
+    table
 }
 
-pub fn fault_kind_table(kinds: &[Value]) -> Sheet {
+pub fn fault_kind_table(kinds: &[Value]) -> Table {
     let mut table = Table::new(&["KIND", "TARGET", "NUMBER", "WHAT IT DOES"]);
     for kind in kinds {
         let number = match field(kind, "/setting/name") {
@@ -38,7 +38,7 @@ pub fn fault_kind_table(kinds: &[Value]) -> Sheet {
         let cells = [field_or_dash(kind, "/kind"), field_or_dash(kind, "/target"), number, field_or_dash(kind, "/about")];
         table.row(Tone::Plain, cells);
     }
-    table.into_sheet()
+    table
 }
 
 #[cfg(test)]

@@ -195,3 +195,36 @@ pub fn busy_status() -> Value {
     cluster["waits"] = json!([wait]);
     status
 }
+
+pub fn accepted_restart() -> Value {
+    let id = machine("site1", "rack1control01", "control-plane")["id"].clone();
+    json!({
+        "eventDataId": "0b0f8a52-6f3c-4a43-9c0e-2f2f4b8d9f10", "eventTimestamp": "2026-11-15T14:02:10.120Z",
+        "correlationId": "c1d2", "operationId": OPERATION, "level": "Informational", "caller": "alice",
+        "description": "restart of `rack1control01` accepted",
+        "operationName": { "value": "Microsoft.NetworkCloud/bareMetalMachines/restart/action", "localizedValue": "Restart" },
+        "status": { "value": "Accepted", "localizedValue": "Accepted" },
+        "subStatus": { "value": "Accepted", "localizedValue": "Accepted (HTTP Status Code: 202)" },
+        "resourceId": id, "resourceGroupName": "site1", "properties": { "statusCode": "Accepted" },
+    })
+}
+
+pub fn refused_restart() -> Value {
+    let error = json!({ "error": {
+        "code": "KcpOneAtATime", "message": "`rack2control01` cannot be restarted: `rack1control01` is being restarted", "details": [],
+        "additionalInfo": [{ "type": "Refusal", "info": {
+            "rule": "kcp-one-at-a-time", "subject": "`rack2control01` cannot be restarted",
+            "evidence": ["`rack1control01` is being restarted since 14:02:10 (operation 8f3c1a2b)"],
+            "remedy": "wait with `rackwright operation wait 8f3c1a2b`",
+        } }],
+    } });
+    let mut entry = accepted_restart();
+    entry["eventDataId"] = json!("1c1f8a52-6f3c-4a43-9c0e-2f2f4b8d9f11");
+    entry["eventTimestamp"] = json!("2026-11-15T14:02:40.000Z");
+    entry["level"] = json!("Error");
+    entry["status"] = json!({ "value": "Failed", "localizedValue": "Failed" });
+    entry["subStatus"] = json!({ "value": "Conflict", "localizedValue": "Conflict (HTTP Status Code: 409)" });
+    entry["resourceId"] = machine("site1", "rack2control01", "control-plane")["id"].clone();
+    entry["properties"] = json!({ "statusCode": "Conflict", "statusMessage": error.to_string() });
+    entry
+}

@@ -7,29 +7,43 @@ use crate::cli::screen::{Sheet, Tone};
 /// Rows under headings. A row keeps to one line however narrow the terminal is, so that `grep` finds whole rows.
 #[derive(Debug)]
 pub struct Table {
-    table: comfy_table::Table,
-    tones: Vec<Tone>,
+    headings: Vec<String>,
+    rows: Vec<(Tone, Vec<String>)>,
 }
 
 impl Table {
     pub fn new(headings: &[&str]) -> Table {
-        let mut table = comfy_table::Table::new();
-        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).set_header(headings.iter().copied());
-        for column in table.column_iter_mut() {
-            column.set_padding((0, 2));
-        }
-        Table { table, tones: vec![Tone::Strong] }
+        Table { headings: headings.iter().map(|&heading| heading.to_owned()).collect(), rows: Vec::new() }
     }
 
     pub fn row(&mut self, tone: Tone, cells: impl IntoIterator<Item = String>) {
-        self.table.add_row(cells.into_iter().collect::<Vec<String>>());
-        self.tones.push(tone);
+        self.rows.push((tone, cells.into_iter().collect()));
     }
 
-    /// Colour is put on whole lines, because the table would count its escapes as text.
+    /// The cells alone, as scripts read them.
+    pub fn into_rows(self) -> Vec<Vec<String>> {
+        self.rows.into_iter().map(|(_, cells)| cells).collect()
+    }
+
+    #[cfg(test)]
+    pub fn plain(self) -> String {
+        self.into_sheet().plain()
+    }
+
     pub fn into_sheet(self) -> Sheet {
+        let mut tones = vec![Tone::Strong];
+        let mut table = comfy_table::Table::new();
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).set_header(self.headings);
+        for (tone, cells) in self.rows {
+            tones.push(tone);
+            table.add_row(cells);
+        }
+        for column in table.column_iter_mut() {
+            column.set_padding((0, 2));
+        }
+        // Colour is put on whole lines, because the table would count its escapes as text.
         let mut sheet = Sheet::default();
-        for (line, tone) in self.table.lines().zip(self.tones) {
+        for (line, tone) in table.lines().zip(tones) {
             sheet.line(tone, line.trim_end());
         }
         sheet

@@ -9,7 +9,7 @@ use super::operations::{current_step, is_on, percent};
 use super::racks::{cluster_of, group_of};
 use super::role::role;
 use super::waits::wait_facts;
-use crate::cli::answer::{command_of, field, field_or_dash, is_true, items, name_in_id, short_id};
+use crate::cli::answer::{command_of, field, field_or_dash, is_true, items, name_in_id, short_id, text_of};
 use crate::cli::screen::{Sheet, Tone};
 
 /// `running` are the operations that run now, on this machine or on others.
@@ -39,7 +39,17 @@ fn identity(machine: &Value) -> Vec<Fact<'static>> {
         let address = field(machine, "/properties/oamIpv4Address").map(|address| format!(", {address}")).unwrap_or_default();
         lines.push((Tone::Plain, "node", format!("{node}, kubelet {}{address}", text("/properties/kubernetesVersion"))));
     }
+    lines.extend(written(machine));
     lines
+}
+
+/// What people have written on it, if anything.
+fn written(machine: &Value) -> Vec<Fact<'static>> {
+    let tags = machine.get("tags").and_then(Value::as_object).into_iter().flatten();
+    let tags: Vec<String> = tags.filter_map(|(key, value)| Some(format!("{}={}", text_of(key), text_of(value.as_str()?)))).collect();
+    let details = field(machine, "/properties/machineDetails").unwrap_or_default();
+    let lines = [(Tone::Plain, "tags", tags.join(", ")), (Tone::Plain, "details", details)];
+    lines.into_iter().filter(|(_, _, text)| !text.is_empty()).collect()
 }
 
 fn condition(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
@@ -227,5 +237,14 @@ mod tests {
             managed   yes
         "#]]
         .assert_eq(&machine_sheet(&fixtures::spare("site1", "rack4control01"), &[], clock).plain());
+    }
+
+    #[test]
+    fn what_people_wrote_on_it_is_shown() {
+        let mut machine = fixtures::machine("site1", "rack1compute01", "compute-plane");
+        machine["tags"] = serde_json::json!({ "owner": "core", "odd": 1 });
+        machine["properties"]["machineDetails"] = "asset 4711".into();
+        let sheet = machine_sheet(&machine, &[], Clock::at(fixtures::NOW)).plain();
+        assert!(sheet.contains("tags      owner=core\n") && sheet.contains("details   asset 4711\n"), "{sheet}");
     }
 }

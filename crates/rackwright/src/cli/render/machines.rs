@@ -9,10 +9,10 @@ use super::operations::{is_on, percent};
 use super::racks::group_of;
 use super::role::role;
 use crate::cli::answer::{field, field_or_dash, name_in_id, short_id};
-use crate::cli::screen::{Sheet, Tone};
+use crate::cli::screen::Tone;
 
 /// The resource group is shown only where there is more than one.
-pub fn machine_table(machines: &[Value], running: &[Value]) -> Sheet {
+pub fn machine_table(machines: &[Value], running: &[Value]) -> Table {
     let several_groups = machines.iter().map(group_of).collect::<BTreeSet<_>>().len() > 1;
     let mut headings = vec!["NAME", "RACK", "ROLE", "POWER", "READY", "CORDON", "STATUS", "OPERATION"];
     if several_groups {
@@ -36,7 +36,7 @@ pub fn machine_table(machines: &[Value], running: &[Value]) -> Sheet {
         }
         table.row(tone(machine, operation.is_some()), cells);
     }
-    table.into_sheet()
+    table
 }
 
 /// A machine that works, but not as well as it should, says so in its message.

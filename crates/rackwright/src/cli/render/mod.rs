@@ -1,5 +1,6 @@
 //! From the API's JSON to what a person reads. Pure: values in, lines out; nothing here asks or writes.
 
+mod activity;
 mod clock;
 mod clusters;
 mod faults;
@@ -13,16 +14,18 @@ mod role;
 mod status;
 mod waits;
 
-pub use clock::Clock;
+pub use activity::{activity_line, activity_sheet, activity_table};
+pub use clock::{Clock, span};
 pub use clusters::{cluster_sheet, cluster_table};
 pub use faults::{fault_kind_table, fault_table};
 pub use layout::{Table, facts};
 pub use machine_sheet::machine_sheet;
-pub use machines::machine_table;
+pub use machines::{machine_table, rack_of};
 pub use operation_sheet::operation_sheet;
-pub use operations::{current_step, operation_table};
-pub use racks::{rack_sheet, rack_table};
-pub use status::status_sheet;
+pub use operations::{current_step, is_on, operation_table};
+pub use racks::{cluster_of, group_of, rack_sheet, rack_table};
+pub use role::role;
+pub use status::{status_sheet, status_table};
 
 #[cfg(test)]
-mod fixtures;
+pub mod fixtures;

@@ -6,9 +6,9 @@ use super::clock::Clock;
 use super::layout::Table;
 use super::racks::cluster_of;
 use crate::cli::answer::{field, field_or_dash, items, short_id};
-use crate::cli::screen::{Sheet, Tone};
+use crate::cli::screen::Tone;
 
-pub fn operation_table(operations: &[Value], clock: Clock) -> Sheet {
+pub fn operation_table(operations: &[Value], clock: Clock) -> Table {
     let mut table = Table::new(&["ID", "CLUSTER", "MACHINE", "ACTION", "STATUS", "DONE", "STEP", "STARTED", "TOOK", "BY"]);
     for operation in operations {
         let id = field_or_dash(operation, "/id");
@@ -28,7 +28,7 @@ pub fn operation_table(operations: &[Value], clock: Clock) -> Sheet {
             ],
         );
     }
-    table.into_sheet()
+    table
 }
 
 /// The title of the step that it is in.

@@ -6,7 +6,7 @@ use super::layout::{Table, facts};
 use crate::cli::answer::{field_or_dash, name_in_id, segment_after};
 use crate::cli::screen::{Sheet, Tone};
 
-pub fn rack_table(racks: &[Value]) -> Sheet {
+pub fn rack_table(racks: &[Value]) -> Table {
     let mut table = Table::new(&["NAME", "CLUSTER", "GROUP", "LOCATION", "SKU", "SERIAL", "STATUS"]);
     for rack in racks {
         table.row(
@@ -22,7 +22,7 @@ pub fn rack_table(racks: &[Value]) -> Sheet {
             ],
         );
     }
-    table.into_sheet()
+    table
 }
 
 pub fn rack_sheet(rack: &Value) -> Sheet {

@@ -22,6 +22,25 @@ pub fn status_sheet(status: &Value, clock: Clock) -> Sheet {
     sheet
 }
 
+/// One line for each cluster, for scripts.
+pub fn status_table(status: &Value) -> Table {
+    let columns = [
+        "/name",
+        "/resourceGroup",
+        "/detailedStatus",
+        "/connection",
+        "/machines/total",
+        "/machines/ready",
+        "/operationCount",
+        "/waitCount",
+    ];
+    let mut table = Table::new(&["NAME", "GROUP", "STATUS", "CONNECTION", "MACHINES", "READY", "OPERATIONS", "WAITS"]);
+    for cluster in items(status, "/clusters") {
+        table.row(Tone::Plain, columns.map(|pointer| field_or_dash(cluster, pointer)));
+    }
+    table
+}
+
 fn header(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
     let text = |pointer| field_or_dash(cluster, pointer);
     let well = cluster["detailedStatus"] == "Running" && cluster["connection"] == "Connected";

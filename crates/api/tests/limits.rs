@@ -1,0 +1,55 @@
+//! `docs/limits.md` and `docs/events.md` tell the limits as they are.
+
+use std::path::PathBuf;
+
+fn page(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()))
+}
+
+/// 32768 as `32,768`.
+fn written(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).expect("digits are text")).collect();
+    groups.join(",")
+}
+
+#[test]
+fn every_limit_is_documented_as_it_is() {
+    let page = page("limits.md");
+    let rows = [
+        ("connections at once", written(api::MAX_CONNECTIONS)),
+        ("request line and headers together", format!("{} bytes", written(api::HEADER_BYTES_MAX))),
+        ("headers of a request", written(api::HEADERS_MAX)),
+        ("path and query together", format!("{} bytes", written(api::URI_MAX))),
+        ("time for the request line and headers", format!("{} s", api::HEADERS_TIMEOUT.to_std().as_secs())),
+        ("a connection without a request", format!("{} s", api::HEADERS_TIMEOUT.to_std().as_secs())),
+        ("body of a request", format!("{} bytes", written(api::BODY_MAX))),
+        ("time for the body", format!("{} s", api::BODY_TIMEOUT.to_std().as_secs())),
+        ("a client that reads nothing of its answer", format!("{} s", api::READ_NOTHING_TIMEOUT.to_std().as_secs())),
+        ("requests of a cluster that wait for a verdict", written(api::MAX_PENDING)),
+        ("operations that run in a cluster", written(plan::MAX_RUNNING_OPERATIONS)),
+        ("items on a page", written(api::PAGE_MAX)),
+        ("clients that listen to [events](events.md)", written(api::MAX_LISTENERS)),
+    ];
+    for (what, limit) in &rows {
+        let row = page.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>()).find(|cells| cells.get(1) == Some(what));
+        assert_eq!(row.unwrap_or_else(|| panic!("`{what}` is not on the page"))[2], limit, "{what}");
+    }
+    let table = page.lines().filter(|line| line.starts_with("| ")).count();
+    assert_eq!(table, rows.len() + 1, "the page has no other limits");
+}
+
+#[test]
+fn the_page_of_events_tells_what_is_kept() {
+    let page = page("events.md").replace('\n', " ");
+    let texts = [
+        format!("The latest {} events are kept", written(api::TAIL_EVENTS_MAX)),
+        format!("at most {} MiB", api::TAIL_BYTES_MAX / 1024 / 1024),
+        format!("At most {} clients listen", api::MAX_LISTENERS),
+        format!("every {} seconds", api::HEARTBEAT_EVERY.to_std().as_secs()),
+    ];
+    for text in texts {
+        assert!(page.contains(&text), "{text}");
+    }
+}

@@ -1,0 +1,153 @@
+//! The page `docs/cli.md`, written from the grammar itself, so that it cannot be wrong about it.
+
+use std::fmt::Write;
+
+use clap::builder::StyledStr;
+use clap::{Arg, Command, CommandFactory};
+use expect_test::expect_file;
+
+use super::args::{AFTER_HELP, Cli};
+
+const HEAD: &str = "# Command line
+
+Every command of `rackwright`, its arguments, their defaults, and an example. A test writes this page from the commands
+themselves (`UPDATE_EXPECT=1 cargo test -p rackwright reference`), so it says what they say.
+
+Data goes to stdout, talk and progress to stderr. Without a terminal nothing is asked and nothing is coloured.
+`rackwright` with nothing after it tells whether a server is there, and what to type next.
+
+";
+
+fn page() -> String {
+    let mut root = Cli::command();
+    root.build();
+    let mut page = HEAD.to_owned();
+    contents(&mut page, &root, "rackwright");
+    write!(page, "\n## Everywhere\n\n```text\n{}\n```\n\n### Global options\n\n", AFTER_HELP.trim_end()).unwrap();
+    arguments(&mut page, root.get_arguments());
+    page.push_str(FORMATS);
+    commands(&mut page, &root, "rackwright");
+    page
+}
+
+const FORMATS: &str = "
+`-o json` is what the API answers, of a list its items; `-o yaml` says the same. `-o tsv` has a line for each item, with the
+columns of the table; of one thing, the line that a list would have of it. `--query` picks from the JSON, and its result is
+shown in any of the four: in a table an object has a column for each name, in the order in which the query names them, a list
+has `Column1`, `Column2` and so on, and anything else `Result`. In a line of `tsv` null is `None`, a list is the number of its
+items, an object is empty, and a tab or a line break within a value becomes a blank. A query is at most 2000 bytes long.
+
+<!-- setting: up --racks 1 --machines-per-rack 4 -->
+```sh
+rackwright bmm list --query \"[?properties.powerState=='Off'].name\" -o tsv
+rackwright bmm list --query \"[].{name: name, rack: properties.rackId, slot: properties.rackSlot}\"
+rackwright operation list --all --query \"length([?status=='Failed'])\"
+```
+";
+
+fn contents(page: &mut String, command: &Command, path: &str) {
+    for child in children(command) {
+        let path = format!("{path} {}", child.get_name());
+        if child.has_subcommands() {
+            contents(page, child, &path);
+        } else {
+            let anchor = path.replace(' ', "-");
+            writeln!(page, "- [`{path}`](#{anchor}): {}", text(child.get_about())).unwrap();
+        }
+    }
+}
+
+fn commands(page: &mut String, command: &Command, path: &str) {
+    for child in children(command) {
+        let path = format!("{path} {}", child.get_name());
+        if child.has_subcommands() {
+            commands(page, child, &path);
+        } else {
+            one(page, child, &path);
+        }
+    }
+}
+
+fn children(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|child| child.get_name() != "help")
+}
+
+fn one(page: &mut String, command: &Command, path: &str) {
+    let about = text(command.get_long_about().or(command.get_about()));
+    let (examples, words): (Vec<&str>, Vec<&str>) = about.lines().partition(|line| line.starts_with("Example: "));
+    let usage = command.clone().render_usage().to_string();
+    write!(page, "\n## {path}\n\n{}\n\n", words.join("\n").trim_end()).unwrap();
+    write!(page, "```text\n{}\n```\n\n", usage.trim_start_matches("Usage: ")).unwrap();
+    arguments(page, command.get_arguments().filter(|argument| !argument.is_global_set()));
+    let examples: Vec<&str> = examples.iter().map(|example| example.trim_start_matches("Example: ")).collect();
+    write!(page, "\nFor example:\n\n```text\n{}\n```\n", examples.join("\n")).unwrap();
+}
+
+fn arguments<'a>(page: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
+    let shown: Vec<&Arg> = arguments.filter(|argument| !matches!(argument.get_id().as_str(), "help" | "version")).collect();
+    if shown.is_empty() {
+        page.push_str("It has no arguments of its own.\n");
+        return;
+    }
+    page.push_str("| argument | what it says | unless given |\n|---|---|---|\n");
+    for argument in shown {
+        writeln!(page, "| {} | {} | {} |", names(argument), cell(&meaning(argument)), default(argument)).unwrap();
+    }
+}
+
+/// `-o`, `--output FORMAT`, or `NAME` where it stands by its place.
+fn names(argument: &Arg) -> String {
+    let value = if argument.get_action().takes_values() {
+        let names = argument.get_value_names().unwrap_or_default();
+        names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    } else {
+        String::new()
+    };
+    let short = argument.get_short().map(|short| format!("`-{short}`, ")).unwrap_or_default();
+    match argument.get_long() {
+        Some(long) => cell(&format!("{short}`{}`", format!("--{long} {value}").trim_end())),
+        None => cell(&format!("`{value}`")),
+    }
+}
+
+fn meaning(argument: &Arg) -> String {
+    let help = text(argument.get_help());
+    let values: Vec<String> = argument.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
+    let values =
+        if values.is_empty() || !argument.get_action().takes_values() { String::new() } else { format!(" One of {}.", values.join(", ")) };
+    format!("{}.{values}", help.trim_end_matches('.'))
+}
+
+fn default(argument: &Arg) -> String {
+    let values = argument.get_default_values();
+    match values {
+        _ if !argument.get_action().takes_values() => String::new(),
+        [] if argument.is_required_set() => "required".to_owned(),
+        [] => String::new(),
+        values => format!("`{}`", values.iter().map(|value| value.to_string_lossy()).collect::<Vec<_>>().join(" ")),
+    }
+}
+
+/// A bar within a cell would end it.
+fn cell(text: &str) -> String {
+    text.replace('\n', " ").replace('|', "\\|")
+}
+
+fn text(styled: Option<&StyledStr>) -> String {
+    styled.map(ToString::to_string).unwrap_or_default()
+}
+
+#[test]
+fn the_reference_says_what_the_commands_say() {
+    expect_file![concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md")].assert_eq(&page());
+}
+
+#[test]
+fn every_exit_code_is_documented() {
+    use super::trouble::Exit;
+    let exits = [Exit::Failed, Exit::Usage, Exit::NotFound, Exit::Refused, Exit::Unreachable, Exit::Canceled, Exit::Interrupted];
+    for exit in exits {
+        let code = exit.code().to_string();
+        assert!(AFTER_HELP.lines().any(|line| line.trim_start().starts_with(&format!("{code} "))), "{code}");
+    }
+}
