@@ -164,6 +164,7 @@ impl Route {
                 | Route::ActivityEntry { .. }
                 | Route::Events
                 | Route::Backup
+                | Route::Events
         )
     }
 

@@ -80,6 +80,8 @@ fn the_help_teaches_commands_and_exit_codes() {
           activity-log  The activity log: what was asked, decided, refused and done, and by whom
           completions   The script that lets a shell complete our commands with the tab key. Changes nothing
           context       Contexts: which server commands talk to
+          backup        Copy what a running server knows to a file, while it goes on
+          restore       Put a backup into a data directory, before a server is started on it
           help          Print this message or the help of the given subcommand(s)
 
         Options:
