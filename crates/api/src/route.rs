@@ -164,7 +164,6 @@ impl Route {
                 | Route::ActivityEntry { .. }
                 | Route::Events
                 | Route::Backup
-                | Route::Events
         )
     }
 

@@ -82,7 +82,11 @@ fn is_of_canceller(event: &Value) -> bool {
 
 /// Requests that were refused, by a keeper or before one saw them.
 pub fn refusals(log: &[Value]) -> usize {
-    let is_refusal = |event: &&Value| event["status"]["value"] == "Failed" && event["httpRequest"]["method"] == "POST";
+    let is_request = |event: &Value| {
+        let writes = ["Microsoft.NetworkCloud/bareMetalMachines/write", "Microsoft.NetworkCloud/bareMetalMachines/delete"];
+        event["httpRequest"]["method"] == "POST" || writes.contains(&name(event))
+    };
+    let is_refusal = |event: &&Value| event["status"]["value"] == "Failed" && is_request(event);
     log.iter().filter(is_refusal).count()
 }
 

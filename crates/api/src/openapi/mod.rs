@@ -108,6 +108,7 @@ fn response(about: &str, content: Content, schemas: &mut Schemas) -> Value {
         Content::One(model) => ("application/json", schemas.reference(model)),
         Content::Page(model) => ("application/json", schemas.page(model)),
         Content::Document => ("application/json", json!({ "type": "object" })),
+        Content::Bytes(media_type) => (media_type, json!({ "type": "string" })),
     };
     json!({ "description": about, "content": { media_type: { "schema": schema } } })
 }

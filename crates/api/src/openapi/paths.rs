@@ -72,7 +72,7 @@ fn ours() -> Vec<Described> {
         ),
         get(OURS, "metrics", "/metrics", "Everything that is measured, for Prometheus.", Bytes("text/plain")),
         Described::new(Method::POST, OURS, "backup", "/rackwright/v1/backup", "The whole store at one revision, without its key.")
-            .answered(200, "The file.", Plain("application/vnd.sqlite3"))
+            .answered(200, "The file.", Bytes("application/vnd.sqlite3"))
             .refused(&[409, 501, 503]),
         get(OURS, "openApi", "/rackwright/v1/openapi.json", "This document.", Document),
         get(OURS, "status", "/rackwright/v1/status", "What every cluster is doing, and what waits for what.", One(&schema::STATUS)),
