@@ -108,7 +108,8 @@ pub(crate) async fn show(api: &Api) -> Response {
     for (cluster, keeper) in api.keepers.iter() {
         gauge_keeper(cluster, keeper, now);
     }
-    for cluster in view.clusters.values() {
+    // Nobody looks at the others: what is stored of them is no measurement.
+    for cluster in view.clusters.values().filter(|cluster| api.keepers.contains_key(&cluster.document.name)) {
         gauge_cluster(&view, &cluster.document, now);
     }
     let mut response = Response::new(Body::from((api.process.exposition)()));
