@@ -20,6 +20,7 @@ mod json;
 mod links;
 mod media_type;
 mod meters;
+mod odata;
 mod openapi;
 mod operations;
 mod paging;
