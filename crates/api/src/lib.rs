@@ -61,7 +61,7 @@ pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX
 pub use meters::METERS;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use process::{Exposition, Process};
-pub use submit::{MAX_PENDING, Queues};
+pub use submit::{ANSWER_TIMEOUT, MAX_PENDING, Queues};
 pub use wire::{HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, READ_NOTHING_TIMEOUT, serve};
 
 use activity::rejections::Concern;

@@ -22,6 +22,13 @@ pub const MAX_PENDING: usize = 1_024;
 /// A verdict given in the last moment of a request's life takes this long to be committed and seen.
 const VERDICT_GRACE: Span = Span::seconds(1);
 
+/// How long a request that is being answered may take when nothing is wrong but its keeper: it waits for its verdict, and is
+/// taken back. Whoever stops the process waits as long for the last answers.
+pub const ANSWER_TIMEOUT: Span = Span::millis(REQUEST_LIFE.as_millis() + VERDICT_GRACE.as_millis() + WITHDRAWAL.as_millis());
+
+/// What taking a request back, and saying so, takes.
+const WITHDRAWAL: Span = Span::seconds(1);
+
 /// How long a cache that missed a verdict may take to read everything again; a client's patience ends soon after.
 const CATCH_UP_TIMEOUT: Span = Span::seconds(5);
 
