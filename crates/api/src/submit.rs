@@ -34,7 +34,7 @@ const CATCH_UP_TIMEOUT: Span = Span::seconds(5);
 
 /// The requests of each cluster that wait in this process. The cache tells of those of other processes, a little late.
 #[derive(Clone, Debug, Default)]
-pub struct Queues(Arc<Mutex<BTreeMap<ClusterName, Arc<Semaphore>>>>);
+pub(crate) struct Queues(Arc<Mutex<BTreeMap<ClusterName, Arc<Semaphore>>>>);
 
 impl Queues {
     /// A place in a cluster's queue, kept until it is dropped.

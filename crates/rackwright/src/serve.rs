@@ -156,7 +156,7 @@ impl ControlPlane {
         plane.faces.spawn(notify::stay_alive(stages.keeping.clone()));
         plane.faces.spawn(stopping::in_order(shutdown.clone(), stop_delay, process.answering.clone(), stages.clone()));
         let keepers = Arc::new(std::mem::take(&mut plane.keeper_watches));
-        let api = api::Api { store, clock, cache, keepers, rejections: Arc::default(), queues: api::Queues::default(), process };
+        let api = api::Api::new(store, clock, cache, keepers, process);
         let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
         plane.faces.spawn(api::serve(listener, api::router(api), max_connections, stages.listening));
         Ok(plane)

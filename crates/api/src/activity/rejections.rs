@@ -24,7 +24,7 @@ pub const MAX_REJECTIONS_UNDER_WAY: usize = 64;
 
 /// The way of refusals into the log.
 #[derive(Debug)]
-pub struct Rejections {
+pub(crate) struct Rejections {
     under_way: Arc<Semaphore>,
     dropped: Arc<AtomicU64>,
 }
