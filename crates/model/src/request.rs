@@ -91,6 +91,24 @@ impl Editions {
 }
 
 impl Ask {
+    /// The machine that it names. Whoever cancels names an operation.
+    pub fn machine(&self) -> Option<&MachineName> {
+        match self {
+            Ask::Act { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } | Ask::Update { machine, .. } => {
+                Some(machine)
+            }
+            Ask::Cancel { .. } => None,
+        }
+    }
+
+    /// The operation that it names.
+    pub fn operation(&self) -> Option<&OperationId> {
+        match self {
+            Ask::Cancel { operation } => Some(operation),
+            Ask::Act { .. } | Ask::Unmanage { .. } | Ask::Manage { .. } | Ask::Update { .. } => None,
+        }
+    }
+
     /// The last word of what it is called in the activity log: that of the ARM action.
     pub fn verb(&self) -> &'static str {
         match self {
