@@ -184,7 +184,6 @@ macro_rules! conformance_tests {
                 of_too_many_records_the_oldest_are_forgotten
                 records_outlive_the_changes_of_their_commits_and_are_forgotten_by_age
                 commits_without_changes_are_not_kept_for_ever
-                whoever_waits_for_a_record_is_woken_by_it_and_by_nothing_else
             }
         }
     };

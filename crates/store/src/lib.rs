@@ -219,9 +219,6 @@ pub trait Store: Send + Sync + 'static {
     /// Records of the log as the query asks. What a commit recorded is there as soon as the commit is.
     async fn read_log(&self, query: LogQuery) -> Result<Vec<Record>, StoreError>;
 
-    /// Waits until the log has a record behind this place.
-    async fn wait_for_record(&self, after: RecordPlace) -> Result<(), StoreError>;
-
     /// Takes a lease that is free, has run out, or is already `holder`'s own (then the epoch stays).
     async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError>;
 

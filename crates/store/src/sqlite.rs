@@ -27,7 +27,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use crate::ledger::Ledger;
 use crate::published::Published;
 use crate::watcher::{Archive, Watcher};
-use crate::{Change, Commit, Document, Lease, Listing, LogQuery, Record, RecordPlace, Retention, Revision, Store, StoreError, Watch};
+use crate::{Change, Commit, Document, Lease, Listing, LogQuery, Record, Retention, Revision, Store, StoreError, Watch};
 use archive::ChangeArchive;
 pub use backup::StoreCopy;
 use errors::Place;
@@ -143,10 +143,6 @@ impl Store for SqliteStore {
     async fn read_log(&self, query: LogQuery) -> Result<Vec<Record>, StoreError> {
         let through = self.published.snapshot()?.revision();
         self.archive.read(move |connection| records::load(connection, &query, through)).await
-    }
-
-    async fn wait_for_record(&self, after: RecordPlace) -> Result<(), StoreError> {
-        self.published.wait_for(|ledger| ledger.last_record() > after).await
     }
 
     async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError> {
