@@ -59,6 +59,7 @@ pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, URI_MAX};
 pub use codes::error_codes;
 pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub use meters::METERS;
+pub use odata::FILTER_MAX;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use process::{Exposition, Process};
 pub use submit::{ANSWER_TIMEOUT, MAX_PENDING};

@@ -6,7 +6,7 @@
 use crate::reply::{Refused, shortened};
 
 /// Longest filter that is read, in bytes: every name of the longest table, each with the longest id, fits twice.
-pub(crate) const FILTER_MAX: usize = 4_096;
+pub const FILTER_MAX: usize = 4_096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
