@@ -93,11 +93,10 @@ impl SqliteStore {
         tokio::task::spawn_blocking(move || backup::copy(&place, &to)).await.map_err(|_| StoreError::Closed)?
     }
 
-    /// A copy of the store as it is now, to be read and thrown away; `CopyBusy` while somebody else reads one.
-    pub async fn copy(&self) -> Result<StoreCopy, StoreError> {
-        let turn = Arc::clone(&self.copies).try_acquire_owned().map_err(|_| StoreError::CopyBusy)?;
-        let place = self.place.clone();
-        tokio::task::spawn_blocking(move || backup::copy_unnamed(&place, turn)).await.map_err(|_| StoreError::Closed)?
+    /// Bytes of the file and of its write-ahead log.
+    pub fn size_on_disk(&self) -> u64 {
+        let files = [self.place.database.clone(), self.place.beside("-wal")];
+        files.iter().filter_map(|file| Some(std::fs::metadata(file).ok()?.len())).sum()
     }
 
     /// Lets the writer decide on its ledger, and waits until the decision is durable.
@@ -143,6 +142,12 @@ impl Store for SqliteStore {
     async fn read_log(&self, query: LogQuery) -> Result<Vec<Record>, StoreError> {
         let through = self.published.snapshot()?.revision();
         self.archive.read(move |connection| records::load(connection, &query, through)).await
+    }
+
+    async fn copy(&self) -> Result<StoreCopy, StoreError> {
+        let turn = Arc::clone(&self.copies).try_acquire_owned().map_err(|_| StoreError::CopyBusy)?;
+        let place = self.place.clone();
+        tokio::task::spawn_blocking(move || backup::copy_unnamed(&place, turn)).await.map_err(|_| StoreError::Closed)?
     }
 
     async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError> {

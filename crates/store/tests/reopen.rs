@@ -178,3 +178,14 @@ async fn a_backup_taken_in_use_opens_as_a_store() {
     assert_eq!(restored.get("a").await.unwrap().unwrap().value, "1");
     assert_eq!(store.get("a").await.unwrap().unwrap().value, "2");
 }
+
+#[tokio::test]
+async fn its_size_on_disk_has_what_is_still_in_the_write_ahead_log() {
+    const WRITTEN: usize = 300_000;
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path(), Arc::new(SystemClock)).unwrap();
+    let before = store.size_on_disk();
+    assert!(before > 0);
+    store.commit(Commit::default().put("large", vec![7; WRITTEN])).await.unwrap();
+    assert!(store.size_on_disk() >= before + WRITTEN as u64);
+}
