@@ -72,16 +72,6 @@ async fn a_copy_under_load_is_of_one_revision() {
 }
 
 #[tokio::test]
-async fn one_copy_is_read_at_a_time() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
-    let first = store.copy().await.unwrap();
-    assert!(matches!(store.copy().await.unwrap_err(), StoreError::CopyBusy));
-    drop(first);
-    store.copy().await.unwrap();
-}
-
-#[tokio::test]
 async fn a_restored_store_has_everything_but_the_leases() {
     let dir = tempfile::tempdir().unwrap();
     let backup = backed_up(dir.path()).await;
