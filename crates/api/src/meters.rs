@@ -4,8 +4,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, Method, StatusCode, header};
 use model::{
-    Action, Cluster, ClusterName, Connection, Evacuate, FaultClass, KeeperState, Machine, Management, Meter, Power, Provisioning, Shutdown,
-    Timestamp,
+    Action, Cluster, ClusterName, Connection, FaultClass, KeeperState, Machine, Management, Meter, Power, Provisioning, Timestamp,
 };
 use tokio::time::Instant;
 
@@ -178,22 +177,13 @@ fn gauge_cluster(view: &View, cluster: &Cluster, now: Timestamp) {
     let waits = machines.iter().flat_map(|machine| &machine.waits).chain(&cluster.waits);
     set_count(LATE, &[named], waits.filter(|wait| wait.is_late(now)).count());
     let running = || view.operations.values().filter(|operation| operation.is_running() && operation.cluster == cluster.name);
-    for action in ACTIONS {
+    for action in Action::KINDS {
         let of_kind = running().filter(|operation| operation.action.command() == action.command()).count();
         set_count(RUNNING, &[named, ("action", action.command())], of_kind);
     }
     let pending = view.requests.values().filter(|request| request.cluster == cluster.name && request.verdict.is_none());
     set_count(PENDING, &[named], pending.count());
 }
-
-/// One of each kind; only their names count here.
-const ACTIONS: [Action; 5] = [
-    Action::PowerOff { shutdown: Shutdown::Graceful },
-    Action::Start,
-    Action::Restart,
-    Action::Cordon { evacuate: Evacuate::No },
-    Action::Uncordon,
-];
 
 const POWERS: [(&str, Option<Power>); 5] = [
     ("on", Some(Power::On)),

@@ -145,12 +145,13 @@ impl ControlPlane {
         for loaded in sites {
             enrolled.push(plane.enrol(loaded, &clock).await?);
         }
+        // Before the first keeper counts anything.
+        let (recorder, exposition) = measuring::begin(dir, enrolled.iter().map(|(loaded, _)| &loaded.site().cluster))?;
         for (loaded, equipment) in enrolled {
             plane.keep(loaded, equipment, &clock, &stages.keeping);
         }
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
         plane.faces.spawn(cache.clone().follow(store.clone(), stages.keeping.clone()));
-        let (recorder, exposition) = measuring::begin(dir)?;
         let process = api::Process { stopping: shutdown.clone(), exposition, copies: Some(file), ..api::Process::default() };
         plane.faces.spawn(measuring::upkeep(recorder, stages.keeping.clone()));
         plane.faces.spawn(notify::stay_alive(stages.keeping.clone()));

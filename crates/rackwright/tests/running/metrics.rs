@@ -64,6 +64,31 @@ fn a_live_site_shows_metrics_that_prometheus_accepts_and_the_page_describes() {
     assert_eq!(server.stop(), Some(0));
 }
 
+/// The counters that the tests of the alert rules begin with.
+fn counters_of_the_rule_tests() -> Vec<String> {
+    let tests = std::fs::read_to_string(repository("deploy/prometheus/rackwright.rules.test.yml")).expect("the file is there");
+    let series = tests.lines().filter_map(|line| line.split('\'').nth(1).filter(|_| line.contains("series:")));
+    series.filter(|series| series.contains("_total{")).map(|series| series.replace("\", ", "\",")).collect()
+}
+
+#[test]
+fn what_alerts_count_is_shown_before_it_happens() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let server = Server::up(directory.path(), &[]);
+    server.until_ready();
+    let (_, shown) = server.get("/metrics");
+    let counters = counters_of_the_rule_tests();
+    assert!(counters.len() > 5, "{counters:?}");
+    let failures = r#"rackwright_keeper_failures_total{cluster="site1"}"#.to_owned();
+    for counter in counters.iter().chain([&failures]) {
+        assert!(shown.contains(&format!("\n{counter} ")), "an increase of {counter} from nothing would not be seen:\n{shown}");
+    }
+    for action in ["power-off", "start", "restart", "cordon", "uncordon"] {
+        let failed = format!(r#"rackwright_operations_total{{action="{action}",result="Failed"}} 0"#);
+        assert!(shown.lines().any(|line| line == failed), "no `{failed}` in:\n{shown}");
+    }
+}
+
 #[test]
 fn a_machine_that_cannot_be_seen_is_counted_and_changes_nothing_about_readiness() {
     let directory = tempfile::tempdir().expect("a temporary directory");
