@@ -4,7 +4,8 @@ use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, Method, StatusCode, header};
 use model::{
-    Action, Cluster, ClusterName, Connection, FaultClass, KeeperState, Machine, Management, Meter, Power, Provisioning, Timestamp,
+    Action, Cluster, ClusterName, Connection, FaultClass, KeeperState, Machine, Management, Meter, Power, Provisioning, Timestamp, Wait,
+    WaitKind,
 };
 use tokio::time::Instant;
 
@@ -54,7 +55,11 @@ const BLIND: Meter = Meter::gauge(
     &["cluster", "fault"],
     "Machines that cannot be seen through their BMC, by the fault that it answers with.",
 );
-const LATE: Meter = Meter::gauge("rackwright_waits_late", &["cluster"], "Waits that have lasted longer than is usual.");
+const LATE: Meter = Meter::gauge(
+    "rackwright_waits_late",
+    &["cluster", "wait"],
+    "Waits that have lasted longer than is usual: for a `device` that cannot be used, or for `progress`.",
+);
 const RUNNING: Meter = Meter::gauge("rackwright_operations_running", &["cluster", "action"], "Operations under way.");
 const PENDING: Meter = Meter::gauge("rackwright_requests_pending", &["cluster"], "Requests that wait for their verdict.");
 
@@ -175,7 +180,9 @@ fn gauge_cluster(view: &View, cluster: &Cluster, now: Timestamp) {
         set_count(BLIND, &[named, ("fault", &class.to_string().replace(' ', "-"))], count(&|machine| fault(machine) == Some(class)));
     }
     let waits = machines.iter().flat_map(|machine| &machine.waits).chain(&cluster.waits);
-    set_count(LATE, &[named], waits.filter(|wait| wait.is_late(now)).count());
+    let (device, progress): (Vec<&Wait>, Vec<&Wait>) = waits.filter(|wait| wait.is_late(now)).partition(|wait| is_for_device(wait));
+    set_count(LATE, &[named, ("wait", "device")], device.len());
+    set_count(LATE, &[named, ("wait", "progress")], progress.len());
     let running = || view.operations.values().filter(|operation| operation.is_running() && operation.cluster == cluster.name);
     for action in Action::KINDS {
         let of_kind = running().filter(|operation| operation.action.command() == action.command()).count();
@@ -183,6 +190,11 @@ fn gauge_cluster(view: &View, cluster: &Cluster, now: Timestamp) {
     }
     let pending = view.requests.values().filter(|request| request.cluster == cluster.name && request.verdict.is_none());
     set_count(PENDING, &[named], pending.count());
+}
+
+/// Whether it is a device that is waited for, which is counted as a blind machine or a silent undercloud already.
+fn is_for_device(wait: &Wait) -> bool {
+    matches!(wait.kind, WaitKind::Device { .. } | WaitKind::FirstLook { .. })
 }
 
 const POWERS: [(&str, Option<Power>); 5] = [
