@@ -14,6 +14,9 @@ use crate::places;
 use crate::serve::{self, ControlPlane, LISTEN, STOP_DELAY_MAX};
 use crate::simulation::{Simulation, WorldArgs};
 
+/// Where the control plane's data lies, below the data directory.
+pub const CONTROL: &str = "control";
+
 #[derive(Args, Clone, Debug)]
 pub struct UpArgs {
     #[command(flatten)]
@@ -42,7 +45,7 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     let mut simulation = Simulation::start(&args.world, &data_dir.join("sim"), &world_stop).await?;
     let sites = serve::load_all(&simulation.site_files)?;
     let stop_delay = Duration::from_secs(args.stop_delay);
-    let mut plane = ControlPlane::start(sites, &data_dir.join("control"), listener, &plane_stop, stop_delay).await?;
+    let mut plane = ControlPlane::start(sites, &data_dir.join(CONTROL), listener, &plane_stop, stop_delay).await?;
     let contexts = places::remember(&plane)?;
     places::until_connected(&plane).await;
     places::announce(&greeting(&args.world, &simulation, &plane, &[&data_dir, &contexts]));
