@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use keeper::{Equipment, Keeper, KeeperError, enroll_site};
 use model::{Clock, ClusterName, Footing, KeeperState, Site, keys};
-use store::{SharedStore, SqliteStore, SystemClock, Vault};
+use store::{SharedStore, SqliteStore, StoreError, SystemClock, Vault};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -124,7 +124,7 @@ impl ControlPlane {
     ) -> Result<Self, Trouble> {
         let address = listener.local_addr().map_err(|error| Trouble::caused("the API cannot listen", &error))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let store = SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the store cannot be opened", &error))?;
+        let store = SqliteStore::open(dir, clock.clone()).map_err(|error| unopened(dir, &error))?;
         let file = Arc::new(store);
         let store: SharedStore = file.clone();
         let vault = Vault::open(store.clone(), &dir.join("vault.key")).await;
@@ -245,6 +245,17 @@ impl ControlPlane {
             Ok(())
         };
         tokio::time::timeout(LAST_WORDS, faces).await.unwrap_or(Ok(()))
+    }
+}
+
+/// A damaged store is what backups are for, so whoever meets one is told how to use theirs.
+fn unopened(dir: &Path, error: &StoreError) -> Trouble {
+    let trouble = Trouble::caused("the store cannot be opened", error);
+    match error {
+        StoreError::Damaged { .. } => {
+            trouble.hint(format!("a backup is put in its place with `rackwright restore BACKUP --data-dir {} --replace`", dir.display()))
+        }
+        _ => trouble,
     }
 }
 
