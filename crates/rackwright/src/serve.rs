@@ -24,6 +24,7 @@ use crate::measuring;
 use crate::notify::{self, Word};
 use crate::places::{self, Signals};
 use crate::reload::{self, KeptSite};
+use crate::remembering;
 use crate::safekeeping;
 use crate::site_file::{Loaded, neighbours};
 use crate::stopping::{self, Stages};
@@ -66,14 +67,14 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     let data_dir = places::data_dir(args.data_dir, "serve")?;
     let stop_delay = Duration::from_secs(args.stop_delay);
     let mut plane = ControlPlane::start(loaded, &data_dir, listener, &shutdown, stop_delay).await?;
-    let contexts = places::remember(&plane)?;
     places::until_connected(&plane).await;
+    let context = remembering::remember(&plane).await?;
     let sites: Vec<String> = plane.sites.iter().map(|site| format!("{} ({} machines)", site.cluster, site.machines.len())).collect();
     let mut lines = vec![
         format!("Rackwright keeps {}", sites.join(", ")),
         format!("  API      http://{}", plane.address),
         format!("  Data     {}", data_dir.display()),
-        format!("  Context  local, in {}", contexts.display()),
+        context.line(),
         "  Files    are looked at every few seconds; SIGHUP reads them at once".to_owned(),
     ];
     for site in &plane.sites {
