@@ -50,6 +50,11 @@ const MACHINES_READY: Meter =
 const CORDONED: Meter = Meter::gauge("rackwright_machines_cordoned", &["cluster"], "Machines that are kept free of new workloads.");
 const UNMANAGED: Meter = Meter::gauge("rackwright_machines_unmanaged", &["cluster"], "Machines that nothing is sent to.");
 const DEGRADED: Meter = Meter::gauge("rackwright_machines_degraded", &["cluster"], "Machines whose node tells of a problem.");
+const CONTROL_PLANE: Meter = Meter::gauge(
+    "rackwright_control_plane_members",
+    &["cluster", "state"],
+    "Control-plane machines: those that are meant to vote and are `ready` or `not-ready`, and the `spare`.",
+);
 const BLIND: Meter = Meter::gauge(
     "rackwright_machines_blind",
     &["cluster", "fault"],
@@ -83,6 +88,7 @@ pub const METERS: &[Meter] = &[
     CORDONED,
     UNMANAGED,
     DEGRADED,
+    CONTROL_PLANE,
     BLIND,
     LATE,
     RUNNING,
@@ -168,6 +174,9 @@ fn gauge_cluster(view: &View, cluster: &Cluster, now: Timestamp) {
     set_count(CORDONED, &[named], count(&Machine::is_cordoned));
     set_count(UNMANAGED, &[named], count(&|machine| !matches!(machine.management, Management::Managed)));
     set_count(DEGRADED, &[named], count(&|machine| !plan::problems(machine).is_empty()));
+    set_count(CONTROL_PLANE, &[named, ("state", "ready")], count(&|machine| machine.is_active_kcp() && machine.is_ready()));
+    set_count(CONTROL_PLANE, &[named, ("state", "not-ready")], count(&|machine| machine.is_active_kcp() && !machine.is_ready()));
+    set_count(CONTROL_PLANE, &[named, ("state", "spare")], count(&Machine::is_spare));
     for (label, power) in POWERS {
         let seen = |machine: &Machine| machine.last_seen.power.as_ref().map(|power| power.what);
         set_count(BY_POWER, &[named, ("power", label)], count(&|machine| seen(machine) == power));
