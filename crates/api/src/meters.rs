@@ -38,6 +38,11 @@ const LAST_KNOWN_AGE: Meter = Meter::gauge(
     "How long ago the machine that was silent longest (`oldest`), or the one that was heard last (`newest`), answered through its BMC.",
 );
 const UNSEEN: Meter = Meter::gauge("rackwright_machines_unseen", &["cluster"], "Machines that have not answered since their keeper began.");
+const SITE_FILE_REFUSED: Meter = Meter::gauge(
+    "rackwright_site_file_refused",
+    &["cluster"],
+    "1 while the site file says something that was not taken over, so that the site is kept as it was described before; else 0.",
+);
 const CONNECTED: Meter =
     Meter::gauge("rackwright_cluster_connected", &["cluster"], "1 if the cluster's undercloud has been heard from lately, else 0.");
 const MACHINES: Meter = Meter::gauge("rackwright_machines", &["cluster"], "Machines of the cluster.");
@@ -80,6 +85,7 @@ pub const METERS: &[Meter] = &[
     LEASE_REMAINING,
     LAST_KNOWN_AGE,
     UNSEEN,
+    SITE_FILE_REFUSED,
     CONNECTED,
     MACHINES,
     BY_POWER,
@@ -157,6 +163,7 @@ fn gauge_keeper(cluster: &ClusterName, keeper: &KeeperWatch, now: Timestamp) {
     let seconds = |span: model::Span| span.to_std().as_secs_f64();
     set(LEASE_REMAINING, &[cluster], footing.lease.as_ref().map_or(0.0, |lease| seconds(lease.expires_at.since(now))));
     set_count(UNSEEN, &[cluster], footing.looks.unseen);
+    set_count(SITE_FILE_REFUSED, &[cluster], usize::from(keeper.site_file.borrow().is_some()));
     for (which, at) in [("oldest", footing.looks.oldest_at), ("newest", footing.looks.newest_at)] {
         if let Some(at) = at {
             set(LAST_KNOWN_AGE, &[cluster, ("which", which)], seconds(now.since(at)));

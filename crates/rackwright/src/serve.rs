@@ -196,7 +196,8 @@ impl ControlPlane {
         let site = loaded.site().clone();
         let (state, how_it_is) = watch::channel(KeeperState::Starting);
         let (footing, stands) = watch::channel(Footing::default());
-        self.keeper_watches.insert(site.cluster.clone(), api::KeeperWatch { state: how_it_is, footing: stands });
+        let (refused, site_file) = watch::channel(None);
+        self.keeper_watches.insert(site.cluster.clone(), api::KeeperWatch { state: how_it_is, footing: stands, site_file });
         let (offers, offered) = watch::channel(None);
         let keeper = Keeper {
             cluster: site.cluster.clone(),
@@ -212,7 +213,7 @@ impl ControlPlane {
             footing,
         };
         self.keepers.spawn(keeper.run_for_ever(shutdown.clone()));
-        self.kept.push(KeptSite::new(loaded, equipment, offers));
+        self.kept.push(KeptSite::new(loaded, equipment, offers, refused));
         self.sites.push(site);
     }
 
