@@ -106,7 +106,8 @@ mod tests {
         let looks = Looks { unseen: 1, oldest_at: Some(instant("2026-11-15T13:59:00.000Z")), newest_at: Some(instant(NOW)) };
         let (state, how_it_is) = watch::channel(KeeperState::Keeping { since: instant(NOW) });
         let (footing, stands) = watch::channel(Footing { lease: Some(lease), looks });
-        api.keepers = Arc::new(BTreeMap::from([(ClusterName::new("site").unwrap(), KeeperWatch { state: how_it_is, footing: stands })]));
+        let watch = KeeperWatch { state: how_it_is, footing: stands, site_file: watch::channel(None).1 };
+        api.keepers = Arc::new(BTreeMap::from([(ClusterName::new("site").unwrap(), watch)]));
         (api, state, footing)
     }
 

@@ -46,7 +46,7 @@ use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response;
 use futures::FutureExt;
 use http::{Method, StatusCode};
-use model::{Clock, ClusterName, Footing, KeeperState};
+use model::{Clock, ClusterName, Footing, KeeperState, SiteFileRefused};
 use serde_json::json;
 use store::SharedStore;
 use tokio::sync::watch;
@@ -97,6 +97,8 @@ pub type Keepers = Arc<BTreeMap<ClusterName, KeeperWatch>>;
 pub struct KeeperWatch {
     pub state: watch::Receiver<KeeperState>,
     pub footing: watch::Receiver<Footing>,
+    /// What is wrong with the newest description of the site, if it was not taken over.
+    pub site_file: watch::Receiver<Option<SiteFileRefused>>,
 }
 
 impl std::fmt::Debug for Api {

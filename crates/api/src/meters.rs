@@ -4,8 +4,8 @@ use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, Method, StatusCode, header};
 use model::{
-    Action, Cluster, ClusterName, Connection, Evacuate, FaultClass, KeeperState, Machine, Management, Meter, Power, Provisioning, Shutdown,
-    Timestamp,
+    Action, Cluster, ClusterName, Connection, FaultClass, KeeperState, Machine, Management, Meter, Power, Provisioning, Timestamp, Wait,
+    WaitKind,
 };
 use tokio::time::Instant;
 
@@ -38,6 +38,11 @@ const LAST_KNOWN_AGE: Meter = Meter::gauge(
     "How long ago the machine that was silent longest (`oldest`), or the one that was heard last (`newest`), answered through its BMC.",
 );
 const UNSEEN: Meter = Meter::gauge("rackwright_machines_unseen", &["cluster"], "Machines that have not answered since their keeper began.");
+const SITE_FILE_REFUSED: Meter = Meter::gauge(
+    "rackwright_site_file_refused",
+    &["cluster"],
+    "1 while the site file says something that was not taken over, so that the site is kept as it was described before; else 0.",
+);
 const CONNECTED: Meter =
     Meter::gauge("rackwright_cluster_connected", &["cluster"], "1 if the cluster's undercloud has been heard from lately, else 0.");
 const MACHINES: Meter = Meter::gauge("rackwright_machines", &["cluster"], "Machines of the cluster.");
@@ -50,12 +55,21 @@ const MACHINES_READY: Meter =
 const CORDONED: Meter = Meter::gauge("rackwright_machines_cordoned", &["cluster"], "Machines that are kept free of new workloads.");
 const UNMANAGED: Meter = Meter::gauge("rackwright_machines_unmanaged", &["cluster"], "Machines that nothing is sent to.");
 const DEGRADED: Meter = Meter::gauge("rackwright_machines_degraded", &["cluster"], "Machines whose node tells of a problem.");
+const CONTROL_PLANE: Meter = Meter::gauge(
+    "rackwright_control_plane_members",
+    &["cluster", "state"],
+    "Control-plane machines: those that are meant to vote and are `ready` or `not-ready`, and the `spare`.",
+);
 const BLIND: Meter = Meter::gauge(
     "rackwright_machines_blind",
     &["cluster", "fault"],
     "Machines that cannot be seen through their BMC, by the fault that it answers with.",
 );
-const LATE: Meter = Meter::gauge("rackwright_waits_late", &["cluster"], "Waits that have lasted longer than is usual.");
+const LATE: Meter = Meter::gauge(
+    "rackwright_waits_late",
+    &["cluster", "wait"],
+    "Waits that have lasted longer than is usual: for a `device` that cannot be used, or for `progress`.",
+);
 const RUNNING: Meter = Meter::gauge("rackwright_operations_running", &["cluster", "action"], "Operations under way.");
 const PENDING: Meter = Meter::gauge("rackwright_requests_pending", &["cluster"], "Requests that wait for their verdict.");
 const UNLOGGED: Meter = Meter::counter(
@@ -76,6 +90,7 @@ pub const METERS: &[Meter] = &[
     LEASE_REMAINING,
     LAST_KNOWN_AGE,
     UNSEEN,
+    SITE_FILE_REFUSED,
     CONNECTED,
     MACHINES,
     BY_POWER,
@@ -84,6 +99,7 @@ pub const METERS: &[Meter] = &[
     CORDONED,
     UNMANAGED,
     DEGRADED,
+    CONTROL_PLANE,
     BLIND,
     LATE,
     RUNNING,
@@ -155,6 +171,7 @@ fn gauge_keeper(cluster: &ClusterName, keeper: &KeeperWatch, now: Timestamp) {
     let seconds = |span: model::Span| span.to_std().as_secs_f64();
     set(LEASE_REMAINING, &[cluster], footing.lease.as_ref().map_or(0.0, |lease| seconds(lease.expires_at.since(now))));
     set_count(UNSEEN, &[cluster], footing.looks.unseen);
+    set_count(SITE_FILE_REFUSED, &[cluster], usize::from(keeper.site_file.borrow().is_some()));
     for (which, at) in [("oldest", footing.looks.oldest_at), ("newest", footing.looks.newest_at)] {
         if let Some(at) = at {
             set(LAST_KNOWN_AGE, &[cluster, ("which", which)], seconds(now.since(at)));
@@ -172,6 +189,9 @@ fn gauge_cluster(view: &View, cluster: &Cluster, now: Timestamp) {
     set_count(CORDONED, &[named], count(&Machine::is_cordoned));
     set_count(UNMANAGED, &[named], count(&|machine| !matches!(machine.management, Management::Managed)));
     set_count(DEGRADED, &[named], count(&|machine| !plan::problems(machine).is_empty()));
+    set_count(CONTROL_PLANE, &[named, ("state", "ready")], count(&|machine| machine.is_active_kcp() && machine.is_ready()));
+    set_count(CONTROL_PLANE, &[named, ("state", "not-ready")], count(&|machine| machine.is_active_kcp() && !machine.is_ready()));
+    set_count(CONTROL_PLANE, &[named, ("state", "spare")], count(&Machine::is_spare));
     for (label, power) in POWERS {
         let seen = |machine: &Machine| machine.last_seen.power.as_ref().map(|power| power.what);
         set_count(BY_POWER, &[named, ("power", label)], count(&|machine| seen(machine) == power));
@@ -184,9 +204,11 @@ fn gauge_cluster(view: &View, cluster: &Cluster, now: Timestamp) {
         set_count(BLIND, &[named, ("fault", &class.to_string().replace(' ', "-"))], count(&|machine| fault(machine) == Some(class)));
     }
     let waits = machines.iter().flat_map(|machine| &machine.waits).chain(&cluster.waits);
-    set_count(LATE, &[named], waits.filter(|wait| wait.is_late(now)).count());
+    let (device, progress): (Vec<&Wait>, Vec<&Wait>) = waits.filter(|wait| wait.is_late(now)).partition(|wait| is_for_device(wait));
+    set_count(LATE, &[named, ("wait", "device")], device.len());
+    set_count(LATE, &[named, ("wait", "progress")], progress.len());
     let running = || view.operations.values().filter(|operation| operation.is_running() && operation.cluster == cluster.name);
-    for action in ACTIONS {
+    for action in Action::KINDS {
         let of_kind = running().filter(|operation| operation.action.command() == action.command()).count();
         set_count(RUNNING, &[named, ("action", action.command())], of_kind);
     }
@@ -194,14 +216,10 @@ fn gauge_cluster(view: &View, cluster: &Cluster, now: Timestamp) {
     set_count(PENDING, &[named], pending.count());
 }
 
-/// One of each kind; only their names count here.
-const ACTIONS: [Action; 5] = [
-    Action::PowerOff { shutdown: Shutdown::Graceful },
-    Action::Start,
-    Action::Restart,
-    Action::Cordon { evacuate: Evacuate::No },
-    Action::Uncordon,
-];
+/// Whether it is a device that is waited for, which is counted as a blind machine or a silent undercloud already.
+fn is_for_device(wait: &Wait) -> bool {
+    matches!(wait.kind, WaitKind::Device { .. } | WaitKind::FirstLook { .. })
+}
 
 const POWERS: [(&str, Option<Power>); 5] = [
     ("on", Some(Power::On)),

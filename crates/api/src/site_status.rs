@@ -25,6 +25,9 @@ pub(crate) fn show(view: &View, keepers: &Keepers, now: Timestamp) -> Response {
             // How old what is shown may be.
             if let Some(keeper) = keeper {
                 rendered["lastKnown"] = health::render_looks(&keeper.footing.borrow().looks, now);
+                if let Some(refused) = &*keeper.site_file.borrow() {
+                    rendered["siteFileRefused"] = json!(refused);
+                }
             }
             rendered
         })

@@ -24,7 +24,7 @@ use tokio::sync::watch;
 
 pub use devices::VaultCredentials;
 pub use enroll::enroll_site;
-pub use meters::METERS;
+pub use meters::{METERS, begin_at_zero};
 pub use polls::MAX_POLLS;
 pub use run::MAX_NODE_ASKS;
 

@@ -1,6 +1,6 @@
 //! What a keeper measures. Nothing is decided on it; where it goes is chosen by whoever installs a recorder.
 
-use model::{Action, ClusterName, DeviceAsk, Fault, Meter, OperationResult, Rule, Span};
+use model::{Action, ClusterName, DeviceAsk, Fault, FaultClass, Meter, OperationResult, Rule, Span};
 use tokio::time::Instant;
 
 const STARTED: Meter = Meter::counter("rackwright_operations_started_total", &["action"], "Operations that were accepted.");
@@ -41,6 +41,33 @@ const CALL_DURATION: Meter = Meter::histogram(
 
 /// Every metric of this crate.
 pub const METERS: &[Meter] = &[STARTED, ENDED, DURATION, REFUSED, PLANNED, COMMITTED, WOKEN, FAILED, CALLS, CALL_DURATION];
+
+/// Shows what can be counted before any of it happens.
+///
+/// A series that appears with its first event was never seen at 0, so nobody could tell that it grew: an alert on the
+/// increase would sleep through the first failure.
+pub fn begin_at_zero<'a>(clusters: impl IntoIterator<Item = &'a ClusterName>) {
+    for action in Action::KINDS {
+        metrics::counter!(STARTED.name, "action" => action.command()).increment(0);
+        for result in OperationResult::ALL {
+            metrics::counter!(ENDED.name, "action" => action.command(), "result" => result.to_string()).increment(0);
+        }
+    }
+    for rule in Rule::ALL {
+        metrics::counter!(REFUSED.name, "rule" => rule.name()).increment(0);
+    }
+    for (device, purposes) in [(Device::Bmc, Purpose::OF_BMC.as_slice()), (Device::Undercloud, Purpose::OF_UNDERCLOUD.as_slice())] {
+        let results = std::iter::once(OK.to_owned()).chain(FaultClass::ALL.map(fault_label));
+        for (result, purpose) in results.flat_map(|result| purposes.iter().map(move |purpose| (result.clone(), purpose))) {
+            metrics::counter!(CALLS.name, "device" => device.name(), "call" => purpose.name(), "result" => result).increment(0);
+        }
+    }
+    for cluster in clusters {
+        for meter in [WOKEN, FAILED] {
+            metrics::counter!(meter.name, "cluster" => cluster.to_string()).increment(0);
+        }
+    }
+}
 
 pub(crate) fn count_started(action: Action) {
     metrics::counter!(STARTED.name, "action" => action.command()).increment(1);
@@ -97,6 +124,15 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
+    const OF_BMC: [Purpose; 5] = [
+        Purpose::Look,
+        Purpose::Listen,
+        Purpose::Ask(DeviceAsk::GracefulOff),
+        Purpose::Ask(DeviceAsk::ForceOff),
+        Purpose::Ask(DeviceAsk::PowerOn),
+    ];
+    const OF_UNDERCLOUD: [Purpose; 3] = [Purpose::Contact, Purpose::Ask(DeviceAsk::Cordon), Purpose::Ask(DeviceAsk::Uncordon)];
+
     pub fn name(self) -> &'static str {
         match self {
             Purpose::Look => "look",
@@ -111,11 +147,18 @@ impl Purpose {
     }
 }
 
+/// The label of a call that met no fault.
+const OK: &str = "ok";
+
+fn fault_label(class: FaultClass) -> String {
+    class.to_string().replace(' ', "-")
+}
+
 /// How a call ended, as a label: the class of its fault, or `ok`.
 pub(crate) fn outcome<T>(result: &Result<T, Fault>) -> String {
     match result {
-        Ok(_) => "ok".to_owned(),
-        Err(fault) => fault.class.to_string().replace(' ', "-"),
+        Ok(_) => OK.to_owned(),
+        Err(fault) => fault_label(fault.class),
     }
 }
 

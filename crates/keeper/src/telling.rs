@@ -1,15 +1,16 @@
 //! What a keeper tells of its work: one line of the log for each thing that people would ask about, a span for each call
 //! to a device, and the counts of both.
 
-use model::{CorrelationId, Fault, MachineName, Operation, OperationResult, Request, Verdict};
+use model::{Cluster, Connection, CorrelationId, Fault, Machine, MachineName, Operation, OperationResult, Request, Timestamp, Verdict};
 use plan::{Plan, Snapshot};
 use tokio::time::Instant;
 use tracing::{Instrument, field, info, info_span, warn};
 
 use crate::meters::{self, Device, Purpose};
 
-/// Tells what a plan that was just committed begins, ends and refuses. `before` is the snapshot that it was made from.
-pub(crate) fn note_commit(before: &Snapshot, plan: &Plan) {
+/// Tells what a plan that was just committed begins, ends and refuses, and which devices came and went. `before` is the
+/// snapshot that it was made from.
+pub(crate) fn note_commit(before: &Snapshot, plan: &Plan, now: Timestamp) {
     for operation in plan.changes.operations.values() {
         let known = before.operations.get(&operation.id);
         if known.is_none() {
@@ -24,8 +25,44 @@ pub(crate) fn note_commit(before: &Snapshot, plan: &Plan) {
             note_refusal(request);
         }
     }
+    for after in plan.changes.machines.values() {
+        note_sight(before.machines.get(&after.name).map(AsRef::as_ref), after, now);
+    }
     if let Some(after) = plan.changes.cluster.as_ref().filter(|after| after.connection != before.cluster.connection) {
-        info!(cluster = %after.name, connection = ?after.connection, "the line to the undercloud changed");
+        note_connection(after);
+    }
+}
+
+/// One line when a BMC ceases to be of use or meets another kind of fault, and one when it is of use again: never one for
+/// each look.
+fn note_sight(before: Option<&Machine>, after: &Machine, now: Timestamp) {
+    let known = before.and_then(|machine| machine.last_seen.bmc_fault.as_ref());
+    match (known, &after.last_seen.bmc_fault) {
+        (None, None) => {}
+        (Some(known), None) => info!(
+            cluster = %after.cluster,
+            machine = %after.name,
+            fault = %known.what.class,
+            lasted_ms = now.since(known.at).as_millis(),
+            "a BMC is of use again"
+        ),
+        (Some(known), Some(met)) if known.what.class == met.what.class => {}
+        (_, Some(met)) => warn!(
+            cluster = %after.cluster,
+            machine = %after.name,
+            fault = %met.what.class,
+            detail = met.what.detail,
+            since = %met.at,
+            "a BMC cannot be used"
+        ),
+    }
+}
+
+fn note_connection(after: &Cluster) {
+    const CHANGED: &str = "the line to the undercloud changed";
+    match after.connection {
+        Connection::Connected | Connection::Undefined => info!(cluster = %after.name, connection = ?after.connection, "{CHANGED}"),
+        Connection::Timeout | Connection::Disconnected => warn!(cluster = %after.name, connection = ?after.connection, "{CHANGED}"),
     }
 }
 
@@ -47,17 +84,26 @@ fn note_end(operation: &Operation) {
     let took = ended.at.since(operation.accepted_at);
     meters::count_ended(operation.action, ended.result, took);
     let reason = (ended.result != OperationResult::Succeeded).then_some(ended.message.as_str());
-    info!(
-        cluster = %operation.cluster,
-        machine = %operation.machine,
-        operation = %operation.id,
-        correlation_id = %operation.correlation_id,
-        action = operation.action.command(),
-        result = %ended.result,
-        took_ms = took.as_millis(),
-        reason,
-        "an operation has ended"
-    );
+    // A level is part of the code, so the line is written for each.
+    macro_rules! tell {
+        ($at_level:ident) => {
+            $at_level!(
+                cluster = %operation.cluster,
+                machine = %operation.machine,
+                operation = %operation.id,
+                correlation_id = %operation.correlation_id,
+                action = operation.action.command(),
+                result = %ended.result,
+                took_ms = took.as_millis(),
+                reason,
+                "an operation has ended"
+            )
+        };
+    }
+    match ended.result {
+        OperationResult::Failed => tell!(warn),
+        OperationResult::Succeeded | OperationResult::Canceled => tell!(info),
+    }
 }
 
 fn note_refusal(request: &Request) {

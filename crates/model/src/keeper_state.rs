@@ -13,6 +13,15 @@ pub struct Footing {
     pub looks: Looks,
 }
 
+/// A change of the site file that was not taken over: the site is kept as it was described before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteFileRefused {
+    pub since: Timestamp,
+    /// One line for people.
+    pub problem: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HeldLease {

@@ -29,7 +29,7 @@ pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
 pub use endpoint::Endpoint;
 pub use fault::{DETAIL_LIMIT, Delivery, Fault, FaultClass, MESSAGE_LIMIT, shortened};
 pub use hold::{Hold, HoldOwner};
-pub use keeper_state::{Footing, HeldLease, KeeperState, Looks};
+pub use keeper_state::{Footing, HeldLease, KeeperState, Looks, SiteFileRefused};
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
 pub use machine::{
     Answer, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, ManagedAgain, Management, Modified, NodeAsk, Observation,

@@ -38,6 +38,15 @@ pub enum Evacuate {
 }
 
 impl Action {
+    /// One of each kind, as it is asked for by default.
+    pub const KINDS: [Action; 5] = [
+        Action::PowerOff { shutdown: Shutdown::Graceful },
+        Action::Start,
+        Action::Restart,
+        Action::Cordon { evacuate: Evacuate::No },
+        Action::Uncordon,
+    ];
+
     /// The verb of the ARM action, and the `actionType` of its state.
     pub fn verb(self) -> &'static str {
         match self {
@@ -187,6 +196,10 @@ pub enum OperationResult {
     Succeeded,
     Failed,
     Canceled,
+}
+
+impl OperationResult {
+    pub const ALL: [OperationResult; 3] = [OperationResult::Succeeded, OperationResult::Failed, OperationResult::Canceled];
 }
 
 /// Why an operation failed: a code that somebody would act on.

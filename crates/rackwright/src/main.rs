@@ -10,6 +10,7 @@ mod notify;
 mod places;
 mod private_file;
 mod reload;
+mod remembering;
 mod restore;
 mod safekeeping;
 mod serve;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use model::{Clock, Meter, MeterKind};
+use model::{Clock, ClusterName, Meter, MeterKind};
 use store::{SqliteStore, SystemClock};
 use tokio_util::sync::CancellationToken;
 
@@ -33,9 +33,14 @@ pub fn meters() -> impl Iterator<Item = &'static Meter> {
     keeper::METERS.iter().chain(api::METERS).chain(OWN)
 }
 
-/// Begins to measure; what is shown includes the store and the disk that it lies on, in `dir`.
-pub fn begin(store: Arc<SqliteStore>, dir: &Path) -> Result<(PrometheusHandle, api::Exposition), Trouble> {
+/// Begins to measure what is done for `clusters`; what is shown includes the store and the disk that it lies on, in `dir`.
+pub fn begin<'a>(
+    store: Arc<SqliteStore>,
+    dir: &Path,
+    clusters: impl IntoIterator<Item = &'a ClusterName>,
+) -> Result<(PrometheusHandle, api::Exposition), Trouble> {
     let handle = recorder()?;
+    keeper::begin_at_zero(clusters);
     let (shown, dir) = (handle.clone(), dir.to_owned());
     metrics::gauge!(BUILD.name, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 are far below 2^52")]

@@ -9,7 +9,6 @@ use model::{Cluster, Connection, keys};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::context;
 use crate::cli::trouble::Trouble;
 use crate::notify::{self, Word};
 use crate::private_file;
@@ -40,14 +39,6 @@ fn data_home() -> Result<PathBuf, Trouble> {
     directories::ProjectDirs::from("", "", "rackwright")
         .map(|directories| directories.data_local_dir().to_owned())
         .ok_or_else(|| Trouble::failed("there is no home directory to keep data in").hint("give one with `--data-dir`"))
-}
-
-/// Makes the next command need no flags. Returns the file that says so.
-pub fn remember(plane: &ControlPlane) -> Result<PathBuf, Trouble> {
-    let Some(first) = plane.sites.first() else { return Err(Trouble::failed("no site is described")) };
-    // With several sites a name alone does not tell which is meant, so no group is assumed.
-    let group = (plane.sites.len() == 1).then_some(first.home.resource_group.as_str());
-    context::save_current("local", &format!("http://{}", plane.address), &first.home.subscription, group)
 }
 
 /// Waits until every site's undercloud has been heard from, but not for ever.

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keeper::{Equipment, Offer, Verdict};
-use model::MachineName;
+use model::{Clock, MachineName, SiteFileRefused};
 use plan::Objection;
-use store::Vault;
+use store::{SystemClock, Vault};
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -52,6 +52,8 @@ pub struct KeptSite {
     /// What was last said to be wrong. The cure may be in a file that is not known yet, or in the site, so it is tried
     /// again and again.
     failing: Option<Trouble>,
+    /// The same for whoever asks the API.
+    refused: watch::Sender<Option<SiteFileRefused>>,
     refused_at: Option<Instant>,
 }
 
@@ -76,9 +78,16 @@ enum Patience {
 }
 
 impl KeptSite {
-    pub fn new(loaded: Loaded, equipment: Arc<Equipment>, offers: watch::Sender<Option<Arc<Offer>>>) -> KeptSite {
+    /// `refused` is told what is wrong with the file while something is.
+    pub fn new(
+        loaded: Loaded,
+        equipment: Arc<Equipment>,
+        offers: watch::Sender<Option<Arc<Offer>>>,
+        refused: watch::Sender<Option<SiteFileRefused>>,
+    ) -> KeptSite {
         let marks = marks_of(&loaded.sources);
-        KeptSite { loaded, equipment, offers, pending: Vec::new(), seen: marks.clone(), marks, failing: None, refused_at: None }
+        let (pending, seen) = (Vec::new(), marks.clone());
+        KeptSite { loaded, equipment, offers, pending, seen, marks, failing: None, refused, refused_at: None }
     }
 
     /// What may be taken over already.
@@ -105,7 +114,7 @@ impl KeptSite {
         self.refused_at = None;
         match self.offer(others, vault).await {
             Ok(()) if self.pending.is_empty() => {
-                self.failing = None;
+                self.succeed();
                 self.announce(&[]);
             }
             Ok(()) => self.await_verdict(patience, vault, screen).await,
@@ -168,7 +177,7 @@ impl KeptSite {
                     let was_described = |name: &MachineName| self.loaded.site().machines.iter().any(|machine| machine.name == *name);
                     let leftovers = forgotten.iter().filter(|name| !was_described(name));
                     differences.extend(leftovers.map(|name| format!("- machine {name}, which no description named any more")));
-                    self.failing = None;
+                    self.succeed();
                     self.equipment = equipment;
                     void.push(std::mem::replace(&mut self.loaded, loaded));
                     safekeeping::forget(&self.loaded.site().cluster, &forgotten, vault).await;
@@ -186,12 +195,21 @@ impl KeptSite {
         safekeeping::tidy(&self.loaded, &void, vault).await;
     }
 
+    fn succeed(&mut self) {
+        self.failing = None;
+        self.refused.send_replace(None);
+    }
+
     fn fail(&mut self, trouble: Trouble, patience: Patience, screen: &mut Screen) {
         let trouble = trouble.hint(format!("`{}` is kept as it was described before", self.loaded.site().cluster));
         if self.failing.as_ref() != Some(&trouble) || patience == Patience::None {
             tracing::warn!(cluster = %self.loaded.site().cluster, file = %self.path(), why = %trouble, "a change of the site file was not taken over");
             screen.trouble(&trouble);
         }
+        self.refused.send_modify(|refused| {
+            let since = refused.as_ref().map_or_else(|| SystemClock.now(), |known| known.since);
+            *refused = Some(SiteFileRefused { since, problem: one_line(&trouble) });
+        });
         self.failing = Some(trouble);
     }
 
@@ -208,6 +226,12 @@ impl KeptSite {
         let lines = differences.iter().map(|difference| format!("  {difference}"));
         places::announce(&std::iter::once(heading).chain(lines).collect::<Vec<String>>());
     }
+}
+
+/// A trouble without its hint, as one line.
+fn one_line(trouble: &Trouble) -> String {
+    let details = trouble.details.iter().map(|detail| detail.trim());
+    model::shortened(&std::iter::once(trouble.message.as_str()).chain(details).collect::<Vec<_>>().join("; "))
 }
 
 /// What speaks against a description, with the lines of the file. A machine that is left out has none.

@@ -1,7 +1,7 @@
 //! `rackwright restore`: a backup becomes a data directory, while no server runs on it.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,8 +12,9 @@ use store::{KeyFit, Restoration, StoreError, SystemClock, Vault};
 use crate::cli::output::Showing;
 use crate::cli::render::Table;
 use crate::cli::screen::{Screen, Sheet, Tone};
-use crate::cli::trouble::Trouble;
+use crate::cli::trouble::{Exit, Trouble};
 use crate::private_file;
+use crate::up::CONTROL;
 
 #[derive(Args, Clone, Debug)]
 pub struct RestoreArgs {
@@ -35,6 +36,7 @@ pub struct RestoreArgs {
 
 pub fn run(args: &RestoreArgs, showing: &Showing, screen: &mut Screen) -> Result<(), Trouble> {
     let failed = |error: StoreError| Trouble::caused(&format!("{} cannot be restored", args.file.display()), &error);
+    judge_places(args)?;
     let mut restoration = Restoration::prepare(&args.file, &args.data_dir).map_err(failed)?;
     if let Some(occupant) = restoration.occupant().filter(|_| !args.replace) {
         return Err(Trouble::failed(format!("{} is there already", occupant.display()))
@@ -51,6 +53,26 @@ pub fn run(args: &RestoreArgs, showing: &Showing, screen: &mut Screen) -> Result
         copy_key(given, &key_place(args))?;
     }
     show(&told, key, kept.as_deref(), args, showing, screen)
+}
+
+/// Whether both ends are what they must be, before anything is made.
+fn judge_places(args: &RestoreArgs) -> Result<(), Trouble> {
+    match fs::metadata(&args.file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(Trouble::new(Exit::NotFound, format!("there is no file {}; nothing was restored", args.file.display())));
+        }
+        Ok(found) if found.is_dir() => {
+            return Err(Trouble::failed(format!("{} is a directory, and a backup is a file", args.file.display())));
+        }
+        _ => {}
+    }
+    let control = args.data_dir.join(CONTROL);
+    if control.is_dir() {
+        return Err(Trouble::failed(format!("{} is the data directory of `rackwright up`; nothing was restored", args.data_dir.display()))
+            .detail(format!("its control plane is kept in {}", control.display()))
+            .hint(format!("restore with `--data-dir {}`", control.display())));
+    }
+    Ok(())
 }
 
 /// What is in a backup.
@@ -128,10 +150,26 @@ fn show(told: &Told, key: KeyFit, kept: Option<&Path>, args: &RestoreArgs, showi
         "setAside": kept.map(|path| path.display().to_string()),
     });
     showing.one(screen, &body, || sheet(told, key, kept, args), || row(told, args))?;
+    if key == KeyFit::NoKeyFile {
+        // Also for scripts: without the key every BMC is out of reach.
+        screen.warn(&format!("the key of the BMC logins is not in {}: no login can be opened without it", args.data_dir.display()));
+        screen.hint("put the old server's `vault.key` there before it starts; or restore again with `--replace`, and `--key FILE`, or `--without-secrets` if the key is lost");
+    }
     if showing.is_for_people() {
-        screen.hint(&format!("start it with `rackwright serve --config FILE --data-dir {}`", args.data_dir.display()));
+        screen.hint(&how_to_start(&args.data_dir));
     }
     Ok(())
+}
+
+/// `up` keeps its control plane in a directory below its own, by which it is told from a `serve`.
+fn how_to_start(dir: &Path) -> String {
+    match dir.parent().filter(|_| dir.file_name().is_some_and(|name| name == CONTROL)) {
+        Some(parent) => {
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            format!("start it as before: `rackwright up --data-dir {}`", parent.display())
+        }
+        None => format!("start it with `rackwright serve --config FILE --data-dir {}`", dir.display()),
+    }
 }
 
 fn row(told: &Told, args: &RestoreArgs) -> Table {

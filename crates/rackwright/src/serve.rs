@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use keeper::{Equipment, Keeper, KeeperError, enroll_site};
 use model::{Clock, ClusterName, Footing, KeeperState, Site, keys};
-use store::{SharedStore, SqliteStore, SystemClock, Vault};
+use store::{SharedStore, SqliteStore, StoreError, SystemClock, Vault};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -24,6 +24,7 @@ use crate::measuring;
 use crate::notify::{self, Word};
 use crate::places::{self, Signals};
 use crate::reload::{self, KeptSite};
+use crate::remembering;
 use crate::safekeeping;
 use crate::site_file::{Loaded, neighbours};
 use crate::stopping::{self, Stages};
@@ -66,14 +67,14 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     let data_dir = places::data_dir(args.data_dir, "serve")?;
     let stop_delay = Duration::from_secs(args.stop_delay);
     let mut plane = ControlPlane::start(loaded, &data_dir, listener, &shutdown, stop_delay).await?;
-    let contexts = places::remember(&plane)?;
     places::until_connected(&plane).await;
+    let context = remembering::remember(&plane).await?;
     let sites: Vec<String> = plane.sites.iter().map(|site| format!("{} ({} machines)", site.cluster, site.machines.len())).collect();
     let mut lines = vec![
         format!("Rackwright keeps {}", sites.join(", ")),
         format!("  API      http://{}", plane.address),
         format!("  Data     {}", data_dir.display()),
-        format!("  Context  local, in {}", contexts.display()),
+        context.line(),
         "  Files    are looked at every few seconds; SIGHUP reads them at once".to_owned(),
     ];
     for site in &plane.sites {
@@ -124,10 +125,9 @@ impl ControlPlane {
     ) -> Result<Self, Trouble> {
         let address = listener.local_addr().map_err(|error| Trouble::caused("the API cannot listen", &error))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let store = SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the store cannot be opened", &error))?;
-        let store = Arc::new(store);
-        let (recorder, exposition) = measuring::begin(store.clone(), dir)?;
-        let store: SharedStore = store;
+        let store = SqliteStore::open(dir, clock.clone()).map_err(|error| unopened(dir, &error))?;
+        let file = Arc::new(store);
+        let store: SharedStore = file.clone();
         let vault = Vault::open(store.clone(), &dir.join("vault.key")).await;
         let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
         let mut plane = ControlPlane {
@@ -146,6 +146,8 @@ impl ControlPlane {
         for loaded in sites {
             enrolled.push(plane.enrol(loaded, &clock).await?);
         }
+        // Before the first keeper counts anything.
+        let (recorder, exposition) = measuring::begin(file, dir, enrolled.iter().map(|(loaded, _)| &loaded.site().cluster))?;
         for (loaded, equipment) in enrolled {
             plane.keep(loaded, equipment, &clock, &stages.keeping);
         }
@@ -194,7 +196,8 @@ impl ControlPlane {
         let site = loaded.site().clone();
         let (state, how_it_is) = watch::channel(KeeperState::Starting);
         let (footing, stands) = watch::channel(Footing::default());
-        self.keeper_watches.insert(site.cluster.clone(), api::KeeperWatch { state: how_it_is, footing: stands });
+        let (refused, site_file) = watch::channel(None);
+        self.keeper_watches.insert(site.cluster.clone(), api::KeeperWatch { state: how_it_is, footing: stands, site_file });
         let (offers, offered) = watch::channel(None);
         let keeper = Keeper {
             cluster: site.cluster.clone(),
@@ -210,7 +213,7 @@ impl ControlPlane {
             footing,
         };
         self.keepers.spawn(keeper.run_for_ever(shutdown.clone()));
-        self.kept.push(KeptSite::new(loaded, equipment, offers));
+        self.kept.push(KeptSite::new(loaded, equipment, offers, refused));
         self.sites.push(site);
     }
 
@@ -244,6 +247,17 @@ impl ControlPlane {
             Ok(())
         };
         tokio::time::timeout(LAST_WORDS, faces).await.unwrap_or(Ok(()))
+    }
+}
+
+/// A damaged store is what backups are for, so whoever meets one is told how to use theirs.
+fn unopened(dir: &Path, error: &StoreError) -> Trouble {
+    let trouble = Trouble::caused("the store cannot be opened", error);
+    match error {
+        StoreError::Damaged { .. } => {
+            trouble.hint(format!("a backup is put in its place with `rackwright restore BACKUP --data-dir {} --replace`", dir.display()))
+        }
+        _ => trouble,
     }
 }
 

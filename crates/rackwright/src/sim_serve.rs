@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::trouble::Trouble;
 use crate::logging::LogArgs;
 use crate::places;
+use crate::remembering;
 use crate::simulation::{Simulation, WorldArgs};
 
 #[derive(Args, Clone, Debug)]
@@ -27,7 +28,9 @@ pub async fn run(args: SimServeArgs) -> Result<(), Trouble> {
     let shutdown = CancellationToken::new();
     let data_dir = places::data_dir(args.data_dir, "sim")?;
     let mut simulation = Simulation::start(&args.world, &data_dir, &shutdown).await?;
+    let other = remembering::remember_simulator(&simulation.simulator, &data_dir).await?;
     let mut lines = vec![format!("{} simulated machines are up, at {}×", simulation.machines, args.world.speed)];
+    lines.extend(other.iter().map(|file| remembering::simulator_line(file)));
     let sites: Vec<String> = simulation.site_files.iter().map(|path| format!("--config {}", path.display())).collect();
     lines.push(format!("A control plane for them: {} serve {}", places::own_command(), sites.join(" ")));
     places::announce(&lines);

@@ -13,7 +13,6 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::context::Home;
 use crate::cli::simulator::Simulator;
 use crate::cli::trouble::Trouble;
 use crate::private_file;
@@ -75,6 +74,8 @@ fn parse_speed(text: &str) -> Result<f64, String> {
 pub struct Simulation {
     pub site_files: Vec<PathBuf>,
     pub machines: usize,
+    /// Where it can be broken.
+    pub simulator: Simulator,
     tasks: JoinSet<Result<(), sim::SimError>>,
 }
 
@@ -86,7 +87,7 @@ impl Simulation {
             SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the simulated site cannot be opened", &error))?;
         let store: SharedStore = Arc::new(store);
         refuse_other_sites(&store, &blueprints).await?;
-        let mut simulation = Simulation { site_files: Vec::new(), machines: 0, tasks: JoinSet::new() };
+        let (mut site_files, mut machines, mut tasks) = (Vec::new(), 0, JoinSet::new());
         let mut sites = Vec::new();
         for Blueprint { spec, described } in blueprints {
             let site = Site::open(spec.at_speed(args.speed), store.clone(), clock.clone()).await.map_err(|error| {
@@ -97,37 +98,14 @@ impl Simulation {
                 .listen_with(LOOPBACK, args.bmc_scheme())
                 .await
                 .map_err(|error| Trouble::caused("the simulated site cannot listen", &error))?;
-            simulation.machines += site.layout().machines().len();
-            simulation.site_files.push(describe(&site, described, &endpoints, args, dir)?);
+            machines += site.layout().machines().len();
+            site_files.push(describe(&site, described, &endpoints, args, dir)?);
             sites.push(site.clone());
             let shutdown = shutdown.clone();
-            simulation.tasks.spawn(async move { site.run(shutdown).await });
+            tasks.spawn(async move { site.run(shutdown).await });
         }
-        simulation.start_control(sites, shutdown).await?;
-        Ok(simulation)
-    }
-
-    /// Listens for those who want to break something, and tells the command line where.
-    async fn start_control(&mut self, sites: Vec<Site>, shutdown: &CancellationToken) -> Result<(), Trouble> {
-        let cannot = |error: std::io::Error| Trouble::caused("the simulation's control face cannot listen", &error);
-        let listener = TcpListener::bind(SocketAddr::new(LOOPBACK, 0)).await.map_err(cannot)?;
-        let address = listener.local_addr().map_err(cannot)?;
-        let token = uuid::Uuid::new_v4().simple().to_string();
-        let router = sim::control(Control { sites, token: token.clone() });
-        let shutdown = shutdown.clone();
-        self.tasks.spawn(async move {
-            // It has nothing to put away, so it ends with the simulation and waits for nobody.
-            tokio::select! {
-                () = shutdown.cancelled() => {}
-                result = std::future::IntoFuture::into_future(axum::serve(listener, router)) => {
-                    if let Err(error) = result {
-                        tracing::error!(%error, "the simulation's control face stopped listening");
-                    }
-                }
-            }
-            Ok(())
-        });
-        Simulator { address, token }.save(&Simulator::file(&Home::of_process()?))
+        let simulator = start_control(sites, shutdown, &mut tasks).await?;
+        Ok(Simulation { site_files, machines, simulator, tasks })
     }
 
     /// Waits until every site has ended; the first one that ends with an error tells.
@@ -141,6 +119,33 @@ impl Simulation {
         }
         Ok(())
     }
+}
+
+/// Listens for those who want to break something.
+async fn start_control(
+    sites: Vec<Site>,
+    shutdown: &CancellationToken,
+    tasks: &mut JoinSet<Result<(), sim::SimError>>,
+) -> Result<Simulator, Trouble> {
+    let cannot = |error: std::io::Error| Trouble::caused("the simulation's control face cannot listen", &error);
+    let listener = TcpListener::bind(SocketAddr::new(LOOPBACK, 0)).await.map_err(cannot)?;
+    let address = listener.local_addr().map_err(cannot)?;
+    let token = uuid::Uuid::new_v4().simple().to_string();
+    let router = sim::control(Control { sites, token: token.clone() });
+    let shutdown = shutdown.clone();
+    tasks.spawn(async move {
+        // It has nothing to put away, so it ends with the simulation and waits for nobody.
+        tokio::select! {
+            () = shutdown.cancelled() => {}
+            result = std::future::IntoFuture::into_future(axum::serve(listener, router)) => {
+                if let Err(error) = result {
+                    tracing::error!(%error, "the simulation's control face stopped listening");
+                }
+            }
+        }
+        Ok(())
+    });
+    Ok(Simulator { address, token })
 }
 
 /// A world goes on as it was made: a site that nobody asks for would stand still, and its control plane would miss it.

@@ -11,8 +11,12 @@ use crate::cli::trouble::Trouble;
 use crate::logging::LogArgs;
 use crate::notify::{self, Word};
 use crate::places;
+use crate::remembering::{self, Remembered};
 use crate::serve::{self, ControlPlane, LISTEN, STOP_DELAY_MAX};
 use crate::simulation::{Simulation, WorldArgs};
+
+/// Where the control plane's data lies, below the data directory.
+pub const CONTROL: &str = "control";
 
 #[derive(Args, Clone, Debug)]
 pub struct UpArgs {
@@ -42,10 +46,13 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     let mut simulation = Simulation::start(&args.world, &data_dir.join("sim"), &world_stop).await?;
     let sites = serve::load_all(&simulation.site_files)?;
     let stop_delay = Duration::from_secs(args.stop_delay);
-    let mut plane = ControlPlane::start(sites, &data_dir.join("control"), listener, &plane_stop, stop_delay).await?;
-    let contexts = places::remember(&plane)?;
+    let mut plane = ControlPlane::start(sites, &data_dir.join(CONTROL), listener, &plane_stop, stop_delay).await?;
     places::until_connected(&plane).await;
-    places::announce(&greeting(&args.world, &simulation, &plane, &[&data_dir, &contexts]));
+    let context = remembering::remember(&plane).await?;
+    let other = remembering::remember_simulator(&simulation.simulator, &data_dir.join("sim")).await?;
+    let mut lines = greeting(&args.world, &plane, &data_dir, &context);
+    lines.splice(4..4, other.iter().map(|file| remembering::simulator_line(file)));
+    places::announce(&lines);
     notify::tell(Word::Ready);
     tokio::select! {
         result = signals.until_told_to_stop(&plane_stop, stop_delay, plane.ended()) => result?,
@@ -55,27 +62,32 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     simulation.ended().await
 }
 
-fn greeting(world: &WorldArgs, simulation: &Simulation, plane: &ControlPlane, [data_dir, contexts]: &[&Path; 2]) -> Vec<String> {
-    let command = places::own_command();
+fn greeting(world: &WorldArgs, plane: &ControlPlane, data_dir: &Path, context: &Remembered) -> Vec<String> {
+    let (command, option) = (places::own_command(), context.option());
     let sites: Vec<String> = plane.sites.iter().map(|site| site.cluster.to_string()).collect();
     let racks: usize = plane.sites.iter().map(|site| site.racks.len()).sum();
     let racks = if racks == 1 { "1 rack".to_owned() } else { format!("{racks} racks") };
     // The same names stand in every site, so a command must say which is meant.
     let group = plane.sites.first().filter(|_| sites.len() > 1);
     let group = group.map_or_else(String::new, |first| format!(" -g {}", first.home.resource_group));
-    let machines = plane.sites.iter().flat_map(|site| &site.machines);
-    let example = machines.into_iter().find(|machine| machine.role == Role::Compute).map(|machine| machine.name.to_string());
+    let machines: usize = plane.sites.iter().map(|site| site.machines.len()).sum();
+    let example = plane
+        .sites
+        .iter()
+        .flat_map(|site| &site.machines)
+        .find(|machine| machine.role == Role::Compute)
+        .map(|machine| machine.name.to_string());
     let example = example.unwrap_or_else(|| "NAME".to_owned());
     vec![
-        format!("Rackwright is up: {}, {racks}, {} machines, at {}×", sites.join(", "), simulation.machines, world.speed),
+        format!("Rackwright is up: {}, {racks}, {} machines, at {}×", sites.join(", "), machines, world.speed),
         format!("  API      http://{}", plane.address),
         format!("  Data     {}", data_dir.display()),
-        format!("  Context  local, in {}", contexts.display()),
+        context.line(),
         String::new(),
         "Try, in another terminal:".to_owned(),
-        format!("  {command} status"),
-        format!("  {command} bmm list"),
-        format!("  {command} bmm restart {example}{group}"),
+        format!("  {command} status{option}"),
+        format!("  {command} bmm list{option}"),
+        format!("  {command} bmm restart {example}{group}{option}"),
         String::new(),
         "Ctrl-C stops it; starting it again continues where it was.".to_owned(),
     ]

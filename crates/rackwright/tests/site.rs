@@ -262,6 +262,8 @@ fn a_file_that_cannot_be_used_changes_nothing() {
         .expect("the file can be written");
     serve.until_said("`worker` is no role");
     serve.until_said("hint: `site1` is kept as it was described before");
+    let refused = || text(&run(site.home(), &["status", "-o", "json", "--query", "clusters[0].siteFileRefused.problem"]).stdout);
+    assert!(refused().contains("`worker` is no role"), "{}", refused());
     std::fs::write(site.path("site1.toml"), before.replacen("name = \"site1\"", "name = \"site2\"", 1)).expect("the file can be written");
     serve.signal("-HUP");
     serve.until_said("site1.toml:4: cluster `site1` cannot be renamed to `site2` while it is kept");
@@ -273,6 +275,7 @@ fn a_file_that_cannot_be_used_changes_nothing() {
     std::fs::write(site.path("site1.toml"), &before).expect("the file can be written");
     site.change("site1-bmc-credentials.toml", |logins| drop(logins.insert("rack1control01".to_owned(), login)));
     serve.until_said("site1.toml was written anew and says the same");
+    assert_eq!(refused().trim(), "null", "what was wrong is mended");
     serve.signal("-HUP");
     serve.until_said("site1.toml says what it said before");
 }

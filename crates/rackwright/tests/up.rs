@@ -129,6 +129,41 @@ fn two_homes_do_not_meet() {
 }
 
 #[test]
+fn a_start_that_fails_and_a_second_server_leave_the_first_ones_place_alone() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let home = directory.path();
+    let read = |name: &str| std::fs::read_to_string(home.join(name)).expect("the first start wrote it");
+    let (first, _) = Up::start(home, &[]);
+    let before = (read("contexts.toml"), read("simulator.toml"));
+    let broken = home.join("broken");
+    std::fs::create_dir_all(broken.join("control")).expect("a directory can be made");
+    std::fs::write(broken.join("control/rackwright.db"), "this is no database, though it is long enough to be one").expect("a file");
+    let failed = run(home, &["up", "--listen", "127.0.0.1:0", "--data-dir", broken.to_str().expect("text")]);
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    let hint =
+        format!("hint: a backup is put in its place with `rackwright restore BACKUP --data-dir {}/control --replace`", broken.display());
+    assert!(text(&failed.stderr).contains(&hint), "{failed:?}");
+    assert_eq!((read("contexts.toml"), read("simulator.toml")), before, "a start that fails changes nothing");
+
+    let other = home.join("other");
+    let (second, greeting) =
+        Up::start_with(home, &["--racks", "1", "--machines-per-rack", "4", "--data-dir", other.to_str().expect("text")]);
+    assert!(greeting.contains("  Context  local-2, in ") && greeting.contains(" status --context local-2\n"), "{greeting}");
+    let machines = |arguments: &[&str]| json(&run(home, &[&["bmm", "list", "-o", "json"], arguments].concat())).as_array().map(Vec::len);
+    assert_eq!((machines(&[]), machines(&["--context", "local-2"])), (Some(12), Some(4)), "the first is still the one that is meant");
+    assert_eq!(read("simulator.toml"), before.1);
+    let (_, faults) = greeting.split_once("--simulator ").expect("the greeting names the simulator");
+    let faults = faults.split('`').next().expect("it ends");
+    let broken = run(home, &["sim", "fault", "add", "bmc-slow", "rack1compute01", "--simulator", faults]);
+    assert!(broken.status.success(), "{broken:?}");
+    assert!(run(home, &["sim", "fault", "list"]).stdout.is_empty(), "the first simulation has no fault");
+    assert_eq!(first.interrupt(), Some(0));
+    assert_eq!(second.interrupt(), Some(0));
+    let (_third, greeting) = Up::start(home, &[]);
+    assert!(greeting.contains("  Context  local, in "), "nobody has the name any more: {greeting}");
+}
+
+#[test]
 fn neither_half_a_request_nor_a_listener_holds_up_a_stop() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let (up, greeting) = Up::start(directory.path(), &[]);

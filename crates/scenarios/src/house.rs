@@ -219,7 +219,9 @@ impl House {
     }
 
     fn keepers(&self) -> BTreeMap<ClusterName, api::KeeperWatch> {
-        let watch = api::KeeperWatch { state: self.keeper_state(), footing: self.keeper_footing.subscribe() };
+        let footing = self.keeper_footing.subscribe();
+        // A house has no site file that somebody could write wrongly.
+        let watch = api::KeeperWatch { state: self.keeper_state(), footing, site_file: watch::channel(None).1 };
         BTreeMap::from([(self.definition.cluster.clone(), watch)])
     }
 

@@ -24,6 +24,7 @@ const CLUSTER_STATUS: Model = Model {
         always("connectionSince", Instant),
         always("keeper", Object(&KEEPER)),
         sometimes("lastKnown", Object(&LAST_KNOWN)),
+        sometimes("siteFileRefused", Object(&SITE_FILE_REFUSED)),
         always("clusterWaits", List(&Object(&WAIT))),
         always("machines", Object(&COUNTS)),
         always("controlPlane", List(&Object(&MEMBER))),
@@ -43,6 +44,12 @@ const KEEPER: Model = Model {
         sometimes("since", Instant),
         sometimes("error", Text),
     ],
+};
+
+const SITE_FILE_REFUSED: Model = Model {
+    name: "SiteFileRefused",
+    about: "A change of the site file that was not taken over; the site is kept as it was described before.",
+    fields: &[always("since", Instant), always("problem", Text)],
 };
 
 const LAST_KNOWN: Model = Model {

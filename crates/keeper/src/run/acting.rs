@@ -68,7 +68,7 @@ impl Loop {
             Ok(revision) => {
                 span.record("revision", revision.0);
                 meters::time_commit(&self.keeper.cluster, began);
-                telling::note_commit(&self.books.snapshot, plan);
+                telling::note_commit(&self.books.snapshot, plan, self.now());
                 self.books.settle(plan, &keys, Some(revision));
                 self.look_closely(plan);
                 Ok(true)

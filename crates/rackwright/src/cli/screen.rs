@@ -199,6 +199,12 @@ impl Screen {
         self.say(&format!("{label} {hint}"));
     }
 
+    /// Something went well, but not as a person would expect.
+    pub fn warn(&mut self, warning: &str) {
+        let label = self.err.paint(Tone::Notice, "warning:");
+        self.say(&format!("{label} {warning}"));
+    }
+
     pub fn trouble(&mut self, trouble: &Trouble) {
         let label = self.err.paint(Tone::Alarm, "error:");
         self.say(&format!("{label} {}", trouble.message));

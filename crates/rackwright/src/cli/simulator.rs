@@ -63,6 +63,11 @@ impl Simulator {
         written.map_err(|problem| Trouble::failed(format!("`{}` cannot be written: {problem}", path.display())))
     }
 
+    /// Whether it runs: something that listens there and knows the token.
+    pub async fn answers(&self, patience: Duration) -> bool {
+        tokio::time::timeout(patience, self.get(&["faults"], &[])).await.is_ok_and(|answer| answer.is_ok())
+    }
+
     pub async fn get(&self, segments: &[&str], query: &[(&str, &str)]) -> Result<Value, Trouble> {
         self.send(Method::GET, segments, query, String::new()).await
     }

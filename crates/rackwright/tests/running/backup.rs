@@ -39,6 +39,10 @@ fn a_restored_server_goes_on_with_what_was_in_flight() {
     let backup = home.join("monday.db");
     let id = backed_up_in_flight(home, &backup);
     let control = home.join("data/up/control");
+    let above = run(home, &["restore", path(&backup), "--data-dir", path(&home.join("data/up")), "--replace"]);
+    assert_eq!(above.status.code(), Some(1), "{above:?}");
+    assert!(text(&above.stderr).contains(&format!("hint: restore with `--data-dir {}`", control.display())), "{above:?}");
+    assert!(!home.join("data/up/rackwright.db").exists() && !home.join("data/up/lock").exists());
     let refused = run(home, &["restore", path(&backup), "--data-dir", path(&control)]);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
     assert!(text(&refused.stderr).contains("set it aside with `--replace`"), "{refused:?}");
@@ -48,6 +52,8 @@ fn a_restored_server_goes_on_with_what_was_in_flight() {
     assert!(said.contains("  clusters    site1, 12 machines\n"), "{said}");
     assert!(said.contains(&format!("  operations  in flight: restart of rack1compute01 ({})\n", &id[..8])), "{said}");
     assert!(said.contains("  key         fits: BMC logins can be opened\n"), "{said}");
+    let started_by = format!("`rackwright up --data-dir {}`", home.join("data/up").display());
+    assert!(text(&restored.stderr).contains(&started_by), "{restored:?}");
 
     let server = Server::up_at(home, "60", &[]);
     server.until_ready();
@@ -82,8 +88,13 @@ fn the_key_decides_what_can_be_restored() {
         |into: &str, more: &[&str]| run(home, &[&["restore", path(&backup), "--data-dir", path(&home.join(into))], more].concat());
     let without = restore("without", &[]);
     assert!(text(&without.stdout).contains("key         missing: put the server's `vault.key` to"), "{without:?}");
+    let warned = text(&without.stderr);
+    assert!(warned.starts_with("warning: the key of the BMC logins is not in "), "{warned}");
+    assert!(warned.contains("`--key FILE`") && warned.contains("`--without-secrets`"), "{warned}");
+    assert!(warned.contains("hint: start it with `rackwright serve --config FILE --data-dir "), "{warned}");
     let with = restore("with", &["--key", path(&key)]);
     assert!(text(&with.stdout).contains("key         fits"), "{with:?}");
+    assert!(!text(&with.stderr).contains("warning"), "{with:?}");
     assert_eq!(fs::read(home.join("with/vault.key")).expect("the key is there"), secret);
 
     let twice = restore("with", &["--replace", "--key", path(&key)]);
@@ -109,15 +120,16 @@ fn what_is_no_backup_of_a_control_plane_is_refused() {
     let letter = home.join("letter.txt");
     fs::write(&letter, "this is a letter, and no database at all").expect("a file can be written");
     let into = home.join("into");
-    for (file, why) in [
-        (letter, "it is not a backup of Rackwright"),
-        (home.join("data/up/sim/rackwright.db"), "holds no cluster, so it is no backup of a control plane"),
-        (home.join("absent.db"), "No such file"),
+    for (file, code, why) in [
+        (letter, 1, "it is not a backup of Rackwright"),
+        (home.join("data/up/sim/rackwright.db"), 1, "holds no cluster, so it is no backup of a control plane"),
+        (home.join("data"), 1, "is a directory, and a backup is a file"),
+        (home.join("absent.db"), 3, "error: there is no file "),
     ] {
         let refused = run(home, &["restore", path(&file), "--data-dir", path(&into)]);
-        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+        assert_eq!(refused.status.code(), Some(code), "{refused:?}");
         assert!(text(&refused.stderr).contains(why), "{refused:?}");
-        assert!(!into.join("rackwright.db").exists());
+        assert!(!into.exists(), "nothing is left behind");
     }
     let nobody = run(home, &["backup", path(&home.join("x.db"))]);
     assert_eq!(nobody.status.code(), Some(5), "{nobody:?}");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::server::{Server, command, run, text};
+use crate::server::{Server, command, run, text, until};
 
 fn lines(log: &str) -> Vec<Value> {
     log.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}"))).collect()
@@ -27,6 +27,29 @@ fn operations_and_refusals_are_told_with_whom_they_concern() {
     assert_eq!((&refused["rule"], &refused["machine"]), (&"machine-provisioned".into(), &"rack4control01".into()));
     assert_eq!(find("keeping")["cluster"], "site1");
     assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn a_bmc_that_fails_is_told_once_when_it_begins_and_once_when_it_ends() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let home = directory.path();
+    let server = Server::up(home, &["--log-format", "json", "--log-level", "info"]);
+    server.until_ready();
+    let told = |message: &str| lines(&server.err()).into_iter().filter(|line| line["message"] == message).collect::<Vec<_>>();
+    assert!(run(home, &["sim", "fault", "add", "bmc-unreachable", "rack1compute01"]).status.success());
+    // It meets the fault again and again until its time is up.
+    assert_eq!(run(home, &["bmm", "restart", "rack1compute01"]).status.code(), Some(1));
+    let ended = told("an operation has ended");
+    assert_eq!((&ended[0]["level"], &ended[0]["result"]), (&"WARN".into(), &"Failed".into()), "{ended:?}");
+    let blind = told("a BMC cannot be used");
+    assert_eq!(blind.len(), 1, "{blind:?}");
+    assert_eq!((&blind[0]["level"], &blind[0]["fault"]), (&"WARN".into(), &"unreachable".into()), "{blind:?}");
+    assert_eq!((&blind[0]["cluster"], &blind[0]["machine"]), (&"site1".into(), &"rack1compute01".into()), "{blind:?}");
+    assert!(blind[0]["since"].is_string() && blind[0]["detail"].is_string(), "{blind:?}");
+    assert!(run(home, &["sim", "fault", "clear", "--all"]).status.success());
+    let seen = until("the BMC to be of use again", || Some(told("a BMC is of use again")).filter(|lines| !lines.is_empty()));
+    assert_eq!((&seen[0]["level"], &seen[0]["machine"], seen.len()), (&"INFO".into(), &"rack1compute01".into(), 1), "{seen:?}");
+    assert!(seen[0]["lasted_ms"].as_u64() > Some(0), "{seen:?}");
 }
 
 #[test]

@@ -45,6 +45,9 @@ fn a_live_site_shows_metrics_that_prometheus_accepts_and_the_page_describes() {
         r#"rackwright_device_calls_total{device="bmc",call="power-on",result="ok"} 1"#,
         r#"rackwright_machines{cluster="site1"} 12"#,
         r#"rackwright_machines_by_power{cluster="site1",power="off"} 1"#,
+        r#"rackwright_control_plane_members{cluster="site1",state="ready"} 3"#,
+        r#"rackwright_control_plane_members{cluster="site1",state="not-ready"} 0"#,
+        r#"rackwright_control_plane_members{cluster="site1",state="spare"} 1"#,
         r#"rackwright_keeper_state{cluster="site1",state="keeping"} 1"#,
         r#"rackwright_http_requests_total{method="POST",route="Act",status="409"} 1"#,
         "rackwright_refusals_unlogged_total 0",
@@ -63,6 +66,31 @@ fn a_live_site_shows_metrics_that_prometheus_accepts_and_the_page_describes() {
     let verdict = checker.wait_with_output().expect("promtool ends");
     assert!(verdict.status.success(), "{}", String::from_utf8_lossy(&verdict.stderr));
     assert_eq!(server.stop(), Some(0));
+}
+
+/// The counters that the tests of the alert rules begin with.
+fn counters_of_the_rule_tests() -> Vec<String> {
+    let tests = std::fs::read_to_string(repository("deploy/prometheus/rackwright.rules.test.yml")).expect("the file is there");
+    let series = tests.lines().filter_map(|line| line.split('\'').nth(1).filter(|_| line.contains("series:")));
+    series.filter(|series| series.contains("_total{")).map(|series| series.replace("\", ", "\",")).collect()
+}
+
+#[test]
+fn what_alerts_count_is_shown_before_it_happens() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let server = Server::up(directory.path(), &[]);
+    server.until_ready();
+    let (_, shown) = server.get("/metrics");
+    let counters = counters_of_the_rule_tests();
+    assert!(counters.len() > 5, "{counters:?}");
+    let failures = r#"rackwright_keeper_failures_total{cluster="site1"}"#.to_owned();
+    for counter in counters.iter().chain([&failures]) {
+        assert!(shown.contains(&format!("\n{counter} ")), "an increase of {counter} from nothing would not be seen:\n{shown}");
+    }
+    for action in ["power-off", "start", "restart", "cordon", "uncordon"] {
+        let failed = format!(r#"rackwright_operations_total{{action="{action}",result="Failed"}} 0"#);
+        assert!(shown.lines().any(|line| line == failed), "no `{failed}` in:\n{shown}");
+    }
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub struct Restoration {
     connection: Option<Connection>,
     place: Place,
     backup: Place,
+    /// What was made for it, innermost first; it goes again unless the restoration is finished.
+    made: Vec<PathBuf>,
     /// The directory is ours until the store in it is whole.
     _lock: DirectoryLock,
 }
@@ -35,6 +37,7 @@ impl Restoration {
     pub fn prepare(from: &Path, dir: &Path) -> Result<Restoration, StoreError> {
         let (place, backup) = (Place::in_directory(dir), Place::of_backup(from));
         check_header(&backup)?;
+        let made = [place.directory.join("lock"), place.directory.clone()].into_iter().filter(|path| !path.exists()).collect();
         open::create_directory(&place)?;
         let lock = DirectoryLock::take(&place)?;
         let mut restoration = Restoration {
@@ -44,6 +47,7 @@ impl Restoration {
             connection: None,
             place,
             backup,
+            made,
             _lock: lock,
         };
         restoration.load()?;
@@ -108,6 +112,7 @@ impl Restoration {
         let staged = place.beside(STAGED);
         File::open(&staged).and_then(|file| file.sync_all()).map_err(fault)?;
         fs::rename(&staged, &place.database).and_then(|()| open::sync_directory(&place.directory)).map_err(fault)?;
+        self.made.clear();
         Ok(kept)
     }
 }
@@ -119,6 +124,13 @@ impl Drop for Restoration {
         for suffix in [STAGED, ".restoring-wal", ".restoring-shm"] {
             if let Err(error) = open::remove_if_present(&self.place.beside(suffix)) {
                 tracing::debug!(%error, "a copy of a backup stays behind");
+            }
+        }
+        // Only what nobody used before: taking away a lock that others know would let two of them in.
+        for path in &self.made {
+            let removed = if path.is_dir() { fs::remove_dir(path) } else { open::remove_if_present(path) };
+            if let Err(error) = removed {
+                tracing::debug!(%error, "something that a restoration made stays behind");
             }
         }
     }

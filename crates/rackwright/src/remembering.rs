@@ -1,0 +1,105 @@
+//! What a server that has started leaves for the command line: the context to reach it by, and where its simulation can be
+//! broken.
+//!
+//! Both are written when everything runs, so that a start that fails changes nothing, and never over those of another
+//! server that still answers.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::cli::context::{self, Context, Home};
+use crate::cli::simulator::Simulator;
+use crate::cli::trouble::Trouble;
+use crate::serve::ControlPlane;
+
+/// The context of the server on this computer; of the first, if there are several.
+const LOCAL: &str = "local";
+
+/// How long another server may take to show that it runs. It is on this computer, or near.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How the next command finds a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remembered {
+    name: String,
+    file: PathBuf,
+}
+
+impl Remembered {
+    /// The line of the greeting.
+    pub fn line(&self) -> String {
+        let others = if self.is_usual() { "" } else { "; `local` is another server, which runs" };
+        format!("  Context  {}, in {}{others}", self.name, self.file.display())
+    }
+
+    /// What a command must say besides, to reach this server.
+    pub fn option(&self) -> String {
+        if self.is_usual() { String::new() } else { format!(" --context {}", self.name) }
+    }
+
+    fn is_usual(&self) -> bool {
+        self.name == LOCAL
+    }
+}
+
+/// Makes the next command need no flags, or, beside another server, only the name of a context.
+pub async fn remember(plane: &ControlPlane) -> Result<Remembered, Trouble> {
+    let Some(first) = plane.sites.first() else { return Err(Trouble::failed("no site is described")) };
+    let context = Context {
+        server: format!("http://{}", plane.address),
+        subscription: first.home.subscription.clone(),
+        // With several sites a name alone does not tell which is meant, so no group is assumed.
+        resource_group: (plane.sites.len() == 1).then(|| first.home.resource_group.clone()),
+    };
+    let home = Home::of_process()?;
+    let name = free_name(&home, &context.server).await?;
+    let file = home.contexts_file();
+    if name == LOCAL {
+        context::save_current(&name, &context.server, &context.subscription, context.resource_group.as_deref())?;
+    } else {
+        home.change(|contexts| {
+            contexts.contexts.insert(name.clone(), context);
+            Ok(())
+        })?;
+    }
+    Ok(Remembered { name, file })
+}
+
+/// The first of `local`, `local-2`, … that no other running server has.
+async fn free_name(home: &Home, server: &str) -> Result<String, Trouble> {
+    let known = home.load()?.contexts;
+    let mut name = LOCAL.to_owned();
+    let mut number = 1;
+    while let Some(context) = known.get(&name) {
+        if context.server == server || !answers(&context.server).await {
+            break;
+        }
+        number += 1;
+        name = format!("{LOCAL}-{number}");
+    }
+    Ok(name)
+}
+
+async fn answers(server: &str) -> bool {
+    let Ok(http) = reqwest::Client::builder().no_proxy().timeout(ANSWER_TIMEOUT).build() else { return false };
+    let answer = http.get(format!("{}/healthz", server.trim_end_matches('/'))).send().await;
+    answer.is_ok_and(|answer| answer.status().is_success())
+}
+
+/// Tells `rackwright sim` where to go; if another simulation runs, in a file in `dir`, which is returned.
+pub async fn remember_simulator(simulator: &Simulator, dir: &Path) -> Result<Option<PathBuf>, Trouble> {
+    let usual = Simulator::file(&Home::of_process()?);
+    match Simulator::load(&usual) {
+        Ok(other) if other.answers(ANSWER_TIMEOUT).await => {
+            let own = dir.join("simulator.toml");
+            simulator.save(&own)?;
+            Ok(Some(own))
+        }
+        _ => simulator.save(&usual).map(|()| None),
+    }
+}
+
+/// The line of the greeting for a simulation that is not the usual one.
+pub fn simulator_line(own: &Path) -> String {
+    format!("  Faults   `sim fault --simulator {}`; another simulation runs, which `sim fault` means otherwise", own.display())
+}
