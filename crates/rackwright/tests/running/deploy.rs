@@ -109,17 +109,11 @@ fn the_container_runs_as_nobody_special_and_asks_itself_how_it_is() {
 }
 
 #[test]
-fn every_command_of_the_manual_is_one_that_there_is() {
+fn every_file_of_the_manual_is_one_that_there_is() {
     let manual = read("docs/operating.md");
-    let commands: Vec<&str> = manual.lines().filter_map(|line| line.strip_prefix("rackwright ")).collect();
-    assert!(commands.len() >= 6, "{commands:?}");
-    for command in commands {
-        // Asked for help, it checks the words before it and does nothing.
-        let words = command.split_whitespace().chain(["--help"]);
-        let understood = Command::new(env!("CARGO_BIN_EXE_rackwright")).args(words).output().expect("the binary starts");
-        assert!(understood.status.success(), "rackwright {command}: {}", text(&understood.stderr));
-    }
-    for file in manual.split_whitespace().filter(|word| word.starts_with("deploy/")) {
+    let files: Vec<&str> = manual.split_whitespace().filter(|word| word.starts_with("deploy/")).collect();
+    assert!(files.len() >= 3, "{files:?}");
+    for file in files {
         assert!(repository(file.trim_end_matches(['.', ',', ')'])).exists(), "{file}");
     }
 }
