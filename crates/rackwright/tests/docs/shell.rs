@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::environment;
 use crate::matching::Ids;
 use crate::pages;
 
@@ -98,10 +99,8 @@ impl Shell {
     fn equip(&self, mut command: Command) -> Command {
         let binary = Path::new(env!("CARGO_BIN_EXE_rackwright"));
         let folders = [binary.parent().unwrap_or(binary).display().to_string(), std::env::var("PATH").unwrap_or_default()];
-        command.current_dir(self.folder()).env("HOME", self.home()).env("USER", "alice").env("PATH", folders.join(":"));
-        for variable in ["RACKWRIGHT_HOME", "RUST_LOG", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "KUBECONFIG", "NO_COLOR"] {
-            command.env_remove(variable);
-        }
+        environment::settle(&mut command);
+        command.current_dir(self.folder()).env("HOME", self.home()).env("PATH", folders.join(":"));
         command
     }
 

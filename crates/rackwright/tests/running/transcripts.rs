@@ -4,17 +4,17 @@
 //! stderr, and `[exit 3]` tells a code other than 0. `{op}` stands for the operation that was named last. With
 //! `UPDATE_EXPECT=1` the outcomes are written anew.
 
-mod support;
-
 use std::path::PathBuf;
 
 use expect_test::expect_file;
-use support::{Up, command, words};
+
+use crate::server::Server;
+use crate::settled::{asked, start, words};
 
 /// One run of a transcript.
 struct Telling {
     home: tempfile::TempDir,
-    up: Option<Up>,
+    up: Option<Server>,
     /// Ids in the order in which they were met; each has a number instead.
     ids: Vec<String>,
     told: String,
@@ -26,7 +26,7 @@ impl Telling {
         let mut telling = Telling { home, up: None, ids: Vec::new(), told: String::new() };
         for line in script.lines() {
             match line.split_at_checked(2) {
-                Some(("% ", up)) => telling.up = Some(Up::start(telling.home.path(), up.trim_start_matches("rackwright "))),
+                Some(("% ", up)) => telling.up = Some(start(telling.home.path(), up.trim_start_matches("rackwright "))),
                 Some(("$ ", command)) => {
                     telling.keep("");
                     telling.keep(line);
@@ -51,7 +51,7 @@ impl Telling {
         let typed = words(&line.replace("{op}", &last));
         let (program, arguments) = typed.split_first().expect("a command has a name");
         assert_eq!(program, "rackwright");
-        let ended = command(self.home.path()).args(arguments).output().expect("the binary starts");
+        let ended = asked(self.home.path()).args(arguments).output().expect("the binary starts");
         for line in String::from_utf8_lossy(&ended.stdout).lines() {
             let line = self.settled(line);
             self.keep(&line);
@@ -132,7 +132,7 @@ fn is_progress(line: &str) -> bool {
 }
 
 fn check(name: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts").join(format!("{name}.txt"));
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/running/transcripts").join(format!("{name}.txt"));
     let script = std::fs::read_to_string(&path).expect("the transcript is there");
     expect_file![path].assert_eq(&Telling::tell(&script));
 }
