@@ -8,7 +8,7 @@ use super::render;
 use crate::reply::{Refused, shortened};
 
 /// Longest filter that is read, in bytes: every key there is, each with the longest id, fits twice.
-pub(crate) const FILTER_MAX: usize = 4_096;
+pub const FILTER_MAX: usize = 4_096;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
