@@ -287,12 +287,18 @@ mod tests {
                 "9: the page uses",
             ),
             ("```sh\nfalse\n```", "3: `false` ended with 1"),
+            ("<!-- id 8f3c1a2b: false -->", "2: `false` does not tell an id, but ended with 1"),
+            ("<!-- keys: q -->\n```sh\nfalse\n```", "4: `false` ended with 1"),
+            ("<!-- stop: rackwright serve -->", "2: no server runs that was started by `rackwright serve`"),
             ("```console\n$ rackwright up --racks 0\n…\n```", "3: `rackwright up --racks 0` says what is shown, but ends with 2"),
         ] {
             let found = wrongs("page.md", &page(block));
             assert!(matches!(&found[..], [one] if one.starts_with(problem)), "{block}: {found:?}");
         }
         assert!(wrongs("page.md", &page("```sh\nA=b\ntest $A = b\n```")).is_empty());
+        assert!(wrongs("page.md", &page("<!-- id 8f3c1a2b: echo 00000001 -->\n```sh\ntest 8f3c1a2b = 00000001\n```")).is_empty());
+        assert!(wrongs("page.md", &page("<!-- keys: q -->\n```sh\nread -n 1 key && test $key = q\n```")).is_empty());
+        assert!(wrongs("page.md", &page("```sh\ntest -d /etc/rackwright/ && test -d /var/lib/rackwright\n```")).is_empty());
     }
 
     #[test]
