@@ -53,6 +53,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{Instrument, debug, field, info_span};
 
+pub use activity::SCAN_MAX;
 pub use activity::rejections::MAX_REJECTIONS_UNDER_WAY;
 pub use cache::Cache;
 pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, URI_MAX};

@@ -1,4 +1,4 @@
-//! `docs/limits.md` and `docs/events.md` tell the limits as they are.
+//! `docs/limits.md`, `docs/events.md` and `docs/activity-log.md` tell the limits as they are.
 
 use std::path::PathBuf;
 
@@ -33,12 +33,34 @@ fn every_limit_is_documented_as_it_is() {
         ("a `$filter`", format!("{} bytes", written(api::FILTER_MAX))),
         ("clients that listen to [events](events.md)", written(api::MAX_LISTENERS)),
     ];
-    for (what, limit) in &rows {
-        let row = page.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>()).find(|cells| cells.get(1) == Some(what));
+    assert_table(&page, &rows);
+}
+
+/// Shows that the text has one table, with these rows and no others.
+#[track_caller]
+fn assert_table(text: &str, rows: &[(&str, String)]) {
+    for (what, limit) in rows {
+        let row = text.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>()).find(|cells| cells.get(1) == Some(what));
         assert_eq!(row.unwrap_or_else(|| panic!("`{what}` is not on the page"))[2], limit, "{what}");
     }
-    let table = page.lines().filter(|line| line.starts_with("| ")).count();
+    let table = text.lines().filter(|line| line.starts_with("| ")).count();
     assert_eq!(table, rows.len() + 1, "the page has no other limits");
+}
+
+#[test]
+fn the_page_of_the_activity_log_tells_its_limits() {
+    let page = page("activity-log.md");
+    let kept = store::Retention::default();
+    let (days, entries) = (kept.record_age.to_std().as_secs() / 86_400, usize::try_from(kept.records).expect("it is a count"));
+    let rows = [
+        ("entries that are kept", format!("{days} days, at most {}", written(entries))),
+        ("a client's own words in an entry", format!("{} characters", written(model::ACTIVITY_TEXT_MAX))),
+        ("`$filter`", format!("{} bytes", written(api::FILTER_MAX))),
+        ("refusals on their way into the log that no keeper saw; more are counted, not written", written(api::MAX_REJECTIONS_UNDER_WAY)),
+    ];
+    assert_table(page.split_once("## Limits").expect("the page has limits").1, &rows);
+    let scanned = format!("at most {} entries are looked through", written(api::SCAN_MAX));
+    assert!(page.contains(&scanned), "{scanned}");
 }
 
 #[test]

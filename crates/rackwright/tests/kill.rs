@@ -1,6 +1,9 @@
 //! For real: the running control plane is killed with SIGKILL fifty times in the middle of two hundred restarts, on SQLite,
 //! against a simulated world in a process of its own. The BMCs' own logs are the witness, and the activity log agrees.
 
+#[path = "support/environment.rs"]
+mod environment;
+
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -22,7 +25,9 @@ struct Process(Child);
 
 impl Process {
     fn start(home: &Path, arguments: &[&str]) -> Process {
-        let child = Command::new(env!("CARGO_BIN_EXE_rackwright"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rackwright"));
+        environment::settle(&mut command);
+        let child = command
             .args(arguments)
             .env("RACKWRIGHT_HOME", home)
             .env("RUST_LOG", "error,kube_client=off")

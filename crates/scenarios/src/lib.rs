@@ -4,8 +4,10 @@
 
 mod house;
 mod log;
+mod peers;
 mod story;
 
 pub use house::{House, Reply, SUBSCRIPTION, machine_path};
 pub use log::{about, line, refusals};
+pub use peers::peer;
 pub use story::tell;

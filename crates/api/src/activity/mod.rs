@@ -2,7 +2,7 @@
 //!
 //! Keepers write the log with what they change; `rejections` adds what was refused before a keeper saw it.
 
-mod filter;
+pub(crate) mod filter;
 pub(crate) mod rejections;
 mod render;
 
@@ -23,7 +23,7 @@ use filter::Filter;
 
 /// Entries that are looked through for one page at most. What a rare filter finds later comes with the next pages, so
 /// that no request keeps the store from others for long.
-const SCAN_MAX: usize = 5_000;
+pub const SCAN_MAX: usize = 5_000;
 
 /// Entries that are read at once.
 const SCAN_STEP: usize = 500;

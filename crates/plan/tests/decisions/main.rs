@@ -7,6 +7,7 @@ mod descriptions;
 mod desk;
 mod guard_cases;
 mod guard_control_plane;
+mod guard_one_at_a_time;
 mod guard_table;
 mod laws;
 mod operations;

@@ -79,10 +79,35 @@ fn one(page: &mut String, command: &Command, path: &str, everywhere: &[&Id]) {
     let (examples, words): (Vec<&str>, Vec<&str>) = about.lines().partition(|line| line.starts_with("Example: "));
     let usage = command.clone().render_usage().to_string();
     write!(page, "\n## {path}\n\n{}\n\n", words.join("\n").trim_end()).unwrap();
-    write!(page, "```text\n{}\n```\n\n", usage.trim_start_matches("Usage: ")).unwrap();
+    write!(page, "```text\n{usage}\n```\n\n").unwrap();
     arguments(page, command.get_arguments().filter(|argument| !everywhere.contains(&argument.get_id())));
     let examples: Vec<&str> = examples.iter().map(|example| example.trim_start_matches("Example: ")).collect();
-    write!(page, "\nFor example:\n\n```text\n{}\n```\n", examples.join("\n")).unwrap();
+    page.push_str("\nFor example:\n\n");
+    needs(path).iter().for_each(|remark| writeln!(page, "<!-- {remark} -->").unwrap());
+    write!(page, "```sh\n{}\n```\n", examples.join("\n")).unwrap();
+}
+
+/// The id that the examples give to an operation, and the restart that it stands for.
+const RESTART: &str = "id 8f3c1a2b: rackwright bmm restart rack1compute01 --no-wait -o tsv --query id";
+
+/// What an example needs before it, so that it can be executed as it stands: remarks that docs/README.md explains. A setting
+/// holds until the next one.
+fn needs(path: &str) -> &'static [&'static str] {
+    match path.trim_start_matches("rackwright ") {
+        "up" | "sim serve" => &["setting: none"],
+        "serve" => &["setting: sim --racks 1 --machines-per-rack 4", "setup: mv site1.toml site.toml"],
+        "sim fault list" => &["setting: up --racks 1 --machines-per-rack 4"],
+        "sim fault script" => &["setup: echo 'after 5m bmc-slow rack1compute01 for 10m' > night.txt"],
+        "top" => &["keys: q"],
+        "operation show" => &[RESTART],
+        "operation cancel" => &["setup: rackwright sim fault add host-boots-slowly rack1compute01 --factor 100", RESTART],
+        "activity-log show" => {
+            &["id 0b0f8a52-6f3c-4a43-9c0e-2f2f4b8d9f10: rackwright activity-log list --max-events 1 -o tsv --query '[0].eventDataId'"]
+        }
+        "completions" => &["setup: mkdir -p ~/.local/share/bash-completion/completions"],
+        "context use" => &["setup: sed -i 's/local\\b/lab/' ~/.config/rackwright/contexts.toml"],
+        _ => &[],
+    }
 }
 
 fn arguments<'a>(page: &mut String, arguments: impl Iterator<Item = &'a Arg>) {

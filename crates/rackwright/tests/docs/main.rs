@@ -5,6 +5,8 @@
 //! output that a page shows is written anew where it is wrong; read the difference before you commit it.
 
 mod console;
+#[path = "../support/environment.rs"]
+mod environment;
 mod links;
 mod markdown;
 mod matching;

@@ -12,6 +12,8 @@ enum Kind {
     Id,
     Address,
     Pid,
+    /// A simulated fault, `f1`: a setup may have made another before it.
+    Fault,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,8 +89,7 @@ fn pieces(line: &str) -> Vec<Piece> {
     let mut word_before = "";
     while let Some(first) = rest.chars().next() {
         if first.is_ascii_alphanumeric() {
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '-'))).unwrap_or(rest.len());
-            let word = rest[..end].trim_end_matches([':', '.', '-']);
+            let word = first_word(rest);
             match kind(word, word_before) {
                 Some(kind) => pieces.push(Piece::Differing(kind, word.to_owned())),
                 None => pieces.extend(word.chars().map(Piece::Char)),
@@ -109,8 +110,21 @@ fn pieces(line: &str) -> Vec<Piece> {
     pieces
 }
 
+/// The word that a text begins with. A time of another day has its date before it, and both are one word.
+fn first_word(text: &str) -> &str {
+    let word = |text: &'_ str| {
+        let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '-'))).unwrap_or(text.len());
+        text[..end].trim_end_matches([':', '.', '-']).len()
+    };
+    let first = word(text);
+    match text[first..].strip_prefix(' ') {
+        Some(rest) if is_date(&text[..first]) && is_time(&rest[..word(rest)]) => &text[..first + 1 + word(rest)],
+        _ => &text[..first],
+    }
+}
+
 fn kind(word: &str, word_before: &str) -> Option<Kind> {
-    if is_time(word) || word.split_once('T').is_some_and(|(date, time)| has_shape(date, "0000-00-00") && time.ends_with('Z')) {
+    if is_time(word.split_once(' ').map_or(word, |(_, time)| time)) || is_instant(word) {
         Some(Kind::Time)
     } else if is_span(word) {
         Some(Kind::Span)
@@ -120,9 +134,20 @@ fn kind(word: &str, word_before: &str) -> Option<Kind> {
         Some(Kind::Address)
     } else if word_before == "process" && is_number(word) {
         Some(Kind::Pid)
+    } else if word.strip_prefix('f').is_some_and(is_number) {
+        Some(Kind::Fault)
     } else {
         None
     }
+}
+
+fn is_date(word: &str) -> bool {
+    has_shape(word, "0000-00-00")
+}
+
+/// Such as `2026-11-15T11:36:25.123Z`.
+pub fn is_instant(word: &str) -> bool {
+    word.split_once('T').is_some_and(|(date, time)| is_date(date) && time.ends_with('Z'))
 }
 
 fn is_time(word: &str) -> bool {
@@ -171,13 +196,21 @@ mod tests {
             ("NAME   A", "NAME     A"),
             ("at http://127.0.0.1:7225.", "at http://127.0.0.1:40001."),
             ("by process 17", "by process 4242"),
+            ("since 11:36:25Z,  x", "since 2026-11-14 23:59:58Z,    x"),
+            ("f1 cleared", "f12 cleared"),
             ("2026-11-15T11:36:25Z", "2027-01-02T00:00:00.123Z"),
         ] {
             assert_eq!(fit(shown, said), Some(vec![]), "{shown}");
         }
-        for (shown, said) in
-            [("3 ready", "4 ready"), ("took 681ms", "took long"), ("a", "a\nb"), ("a\nb", "a"), ("  a", "a"), ("site 17", "site 18")]
-        {
+        for (shown, said) in [
+            ("3 ready", "4 ready"),
+            ("took 681ms", "took long"),
+            ("a", "a\nb"),
+            ("a\nb", "a"),
+            ("  a", "a"),
+            ("site 17", "site 18"),
+            ("on 2026-11-14", "on 2026-11-15"),
+        ] {
             assert_eq!(fit(shown, said), None, "{shown}");
         }
     }

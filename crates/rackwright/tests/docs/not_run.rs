@@ -7,7 +7,6 @@ use crate::script;
 const NOT_RUN: &[(&str, &str)] = &[
     ("README.md", "./test"),
     ("README.md", "cargo run --release -- up"),
-    ("README.md", "rackwright serve --config site.toml --check     # looks at every BMC and at the undercloud, and changes nothing"),
     ("docs/api.md", "class AnyToken:"),
     ("docs/getting-started.md", "cargo build --release"),
     ("docs/errors/AmbiguousOperationId.md", "error: `8f3c` begins more than one operation's id"),
@@ -25,17 +24,10 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("docs/errors/StoreUnavailable.md", "error: the store's disk is full; nothing was changed"),
     ("docs/errors/TooManyRequests.md", "error: 1024 requests are waiting for cluster `site1`"),
     ("docs/operating.md", "cargo build --release --locked"),
-    ("docs/operating.md", "rackwright serve --config /etc/rackwright/site.toml --check"),
     ("docs/operating.md", "install -m 0644 deploy/systemd/rackwright.sysusers.conf /usr/lib/sysusers.d/rackwright.conf"),
     ("docs/operating.md", "echo 'export RACKWRIGHT_SERVER=http://127.0.0.1:7225' > /etc/profile.d/rackwright.sh"),
     ("docs/operating.md", "podman build --format docker -t rackwright -f deploy/container/Containerfile ."),
-    ("docs/operating.md", "$ curl -s http://127.0.0.1:7225/readyz"),
-    ("docs/operating.md", "rackwright serve --config /etc/rackwright/site.toml --log-format json --log-level info,keeper=debug"),
-    ("docs/operating.md", "rackwright serve --config /etc/rackwright/site.toml --otlp-endpoint http://127.0.0.1:4318"),
-    ("docs/operating.md", "rackwright backup /backup/rackwright-monday.db"),
-    ("docs/operating.md", "systemctl stop rackwright"),
-    ("docs/operating.md", "rackwright backup /backup/before-upgrade.db"),
-    ("docs/operating.md", "rackwright restore /backup/last.db --data-dir /var/lib/rackwright --key /safe/vault.key"),
+    ("docs/operating.md", "install -m 0755 target/release/rackwright /usr/local/bin/rackwright"),
 ];
 
 #[test]

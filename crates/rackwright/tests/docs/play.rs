@@ -8,7 +8,7 @@ use crate::script::{self, Script};
 use crate::session::{self, Mend, Wrong};
 
 /// Scripts that are played at once: they wait more than they work.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 8;
 
 #[test]
 fn every_command_of_the_manual_does_what_its_page_shows() {

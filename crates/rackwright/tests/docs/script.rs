@@ -33,8 +33,12 @@ pub enum What {
     File { name: String, lines: Vec<String> },
     /// What a server that runs comes to say.
     Said(Vec<String>),
-    /// Ctrl-C to every server.
-    Stop,
+    /// The words by which a server was started: Ctrl-C to each that has them, or to all if there are none.
+    Stop(String),
+    /// A command whose output is what an id of the page stands for.
+    Name { id: String, command: String },
+    /// A command on a terminal, and the keys that are typed there.
+    Keys { command: String, keys: String },
     /// The power goes: every server is killed.
     Kill,
 }
@@ -56,7 +60,7 @@ pub struct Reading {
 }
 
 /// Languages of blocks that are shown and not executed.
-const DATA: [&str; 7] = ["text", "toml", "json", "yaml", "ini", "promql", "mermaid"];
+const DATA: [&str; 4] = ["text", "toml", "json", "yaml"];
 
 pub fn read(page: &Page) -> Reading {
     let mut reader = Reader { page, reading: Reading::default(), remark: None };
@@ -97,13 +101,13 @@ impl Reader<'_> {
             }
             "setup" => self.step(line, What::Run(rest)),
             "until" => self.step(line, What::Until(rest)),
-            "stop" => self.step(line, What::Stop),
+            "stop" => self.step(line, What::Stop(rest)),
             "kill" => self.step(line, What::Kill),
-            "not run" | "file" | "said" => match self.remark.replace((word, rest)) {
+            "not run" | "file" | "said" | "keys" => match self.remark.replace((word, rest)) {
                 None => Ok(()),
                 Some((word, _)) => Err(format!("{line}: the remark `{word}` before it has no block")),
             },
-            word if word.starts_with("generated") => Ok(()),
+            word if word.starts_with("id ") => self.step(line, What::Name { id: word["id ".len()..].to_owned(), command: rest }),
             word => Err(format!("{line}: `{word}` is no remark that docs/README.md explains")),
         }
     }
@@ -120,12 +124,15 @@ impl Reader<'_> {
             ("not run", _) => Err(format!("{line}: a block that is not run says why, and is console, python, sh or text")),
             ("file", language) if language != "console" => self.step(line, What::File { name: rest, lines: block.lines }),
             ("said", "text") => self.step(line, What::Said(block.lines)),
+            ("keys", "sh") => {
+                commands(&block).into_iter().try_for_each(|(line, command)| self.step(line, What::Keys { command, keys: rest.clone() }))
+            }
             ("", "console") => {
                 console::exchanges(&block)?.into_iter().try_for_each(|exchange| self.step(exchange.line, What::Show(exchange)))
             }
             ("", "sh") => commands(&block).into_iter().try_for_each(|(line, command)| self.step(line, What::Run(command))),
-            ("", "text") if block.lines.iter().any(|line| line.starts_with("$ ") || line.starts_with("error: ")) => {
-                Err(format!("{line}: what a command says is shown in a console block, or is marked `not run`"))
+            ("", "text") if block.lines.iter().any(|line| is_of_a_command(line)) => {
+                Err(format!("{line}: a command and what it says are shown in a console or sh block, or marked `not run`"))
             }
             ("", language) if DATA.contains(&language) => Ok(()),
             (word, language) => {
@@ -139,6 +146,11 @@ impl Reader<'_> {
         script.steps.push(Step { line, what });
         Ok(())
     }
+}
+
+/// What may not hide in a block that is not executed.
+fn is_of_a_command(line: &str) -> bool {
+    ["$ ", "error: ", "rackwright "].iter().any(|begin| line.starts_with(begin))
 }
 
 /// The commands of an `sh` block.
@@ -169,7 +181,9 @@ fn a_block_that_says_nothing_about_itself_is_a_problem() {
     for (text, problem) in [
         ("```\nls\n```\n", "p.md:1: a block of ``"),
         ("```sh\nls\n```\n", "p.md:2: no setting is named"),
-        ("```text\n$ ls\n```\n", "p.md:1: what a command says"),
+        ("```text\n$ ls\n```\n", "p.md:1: a command and what it says"),
+        ("```text\nrackwright status\n```\n", "p.md:1: a command and what it says"),
+        ("```mermaid\na\n```\n", "p.md:1: a block of `mermaid`"),
         ("<!-- seting: up -->\n", "p.md:1: `seting` is no remark"),
         ("<!-- said -->\n", "p.md: the last remark `said` has no block"),
         ("<!-- not run -->\n```sh\nls\n```\n", "p.md:2: a block that is not run says why"),

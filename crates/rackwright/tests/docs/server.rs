@@ -4,9 +4,13 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
+use crate::matching;
+
 #[derive(Debug)]
 pub struct Server {
     child: Child,
+    /// The words by which it was started.
+    pub line: String,
     said: Arc<Mutex<Vec<String>>>,
 }
 
@@ -15,7 +19,7 @@ const READY: [&str; 3] = ["Ctrl-C stops it", "A control plane for them", "  File
 
 impl Server {
     /// Starts a shell that becomes the server; its pid is then the server's.
-    pub fn start(mut shell: Command) -> Server {
+    pub fn start(line: &str, mut shell: Command) -> Server {
         let mut child = shell.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("bash is there");
         let out = child.stdout.take().expect("stdout is piped");
         let said = Arc::new(Mutex::new(Vec::new()));
@@ -25,11 +29,16 @@ impl Server {
                 heard.lock().expect("nobody panicked").push(line);
             }
         });
-        Server { child, said }
+        Server { child, line: line.to_owned(), said }
     }
 
     pub fn said(&self) -> Vec<String> {
         self.said.lock().expect("nobody panicked").clone()
+    }
+
+    /// The same without its log, whose lines come in between at their own times.
+    pub fn greeting(&self) -> Vec<String> {
+        self.said().into_iter().filter(|line| !is_logged(line)).collect()
     }
 
     pub fn is_ready(&self) -> bool {
@@ -52,6 +61,11 @@ impl Server {
         assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill is there").success());
         self.child.wait().expect("the process is ours").code()
     }
+}
+
+/// A line of the log begins with its time.
+fn is_logged(line: &str) -> bool {
+    line.split_once(' ').is_some_and(|(first, _)| matching::is_instant(first))
 }
 
 impl Drop for Server {

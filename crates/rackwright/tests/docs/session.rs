@@ -14,8 +14,11 @@ use crate::shell::Shell;
 const PATIENCE: Duration = Duration::from_secs(40);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A person types the next command after this at the latest; by then every machine has been looked at.
-const FIRST_LOOKS: Duration = Duration::from_secs(5);
+/// Questions whose answer is 0 once every machine has been looked at.
+const UNSEEN: [&str; 2] = [
+    "rackwright bmm list -o tsv --query 'length([?!properties.powerState])'",
+    "rackwright status -o tsv --query 'length(clusters[?machines.notLookedAt > `0`])'",
+];
 
 /// What a server that is ready still has to say comes within this.
 const LAST_LINES: Duration = Duration::from_secs(2);
@@ -114,20 +117,39 @@ impl Session {
                 fs::write(self.shell.folder().join(name), lines.join("\n") + "\n").map_err(|problem| (format!("{name}: {problem}"), None))
             }
             What::Said(shown) => self.await_said(step.line, shown),
-            What::Stop => {
-                // The last started is stopped first: a control plane before its world.
-                while let Some(mut server) = self.servers.pop() {
-                    if server.interrupt() != Some(0) {
-                        return Err((format!("a server did not stop well:\n{}", server.said().join("\n")), None));
-                    }
+            What::Stop(words) => self.stop(words).map_err(plain),
+            What::Name { id, command } => match &self.shell.run(command) {
+                (said, 0) if said.len() == 1 => {
+                    self.shell.name(id, &said[0]);
+                    Ok(())
                 }
-                Ok(())
-            }
+                (said, code) => Err(plain(format!("`{command}` does not tell an id, but ended with {code}:\n{}", said.join("\n")))),
+            },
+            What::Keys { command, keys } => match self.shell.type_keys(command, keys) {
+                (_, 0) => Ok(()),
+                (said, code) => Err(plain(format!("`{command}` ended with {code}:\n{}", said.join("\n")))),
+            },
             What::Kill => {
                 self.servers.clear();
                 Ok(())
             }
         }
+    }
+
+    /// The last started is stopped first: a control plane before its world.
+    fn stop(&mut self, words: &str) -> Result<(), String> {
+        let (mut meant, others) =
+            std::mem::take(&mut self.servers).into_iter().partition::<Vec<_>, _>(|server| server.line.contains(words));
+        self.servers = others;
+        if meant.is_empty() {
+            return Err(format!("no server runs that was started by `{words}`"));
+        }
+        while let Some(mut server) = meant.pop() {
+            if server.interrupt() != Some(0) {
+                return Err(format!("a server did not stop well:\n{}", server.said().join("\n")));
+            }
+        }
+        Ok(())
     }
 
     fn run(&mut self, command: &str) -> Result<(), String> {
@@ -142,29 +164,35 @@ impl Session {
 
     /// Starts a server and waits until it is ready.
     fn start(&mut self, command: &str) -> Result<(), String> {
-        let mut server = Server::start(self.shell.server(command));
+        let mut server = Server::start(command, self.shell.server(command));
         until(|| server.is_ready() || server.exit_code().is_some());
         if !server.is_ready() {
             return Err(format!("`{command}` did not start:\n{}", server.said().join("\n")));
         }
-        self.keep(server);
-        Ok(())
+        self.keep(server)
     }
 
-    fn keep(&mut self, server: Server) {
+    /// Lets it run on. A person types the next command when every machine has been looked at.
+    fn keep(&mut self, server: Server) -> Result<(), String> {
         let address = server.address();
         self.servers.push(server);
-        if address.is_some() {
-            self.shell.api = address;
-            within(FIRST_LOOKS, || !self.shell.run("rackwright status").0.iter().any(|line| line.contains("not looked at yet")));
+        if address.is_none() {
+            return Ok(());
         }
+        self.shell.api = address;
+        until(|| UNSEEN.iter().all(|question| self.shell.run(question).0 == ["0"]))
+            .then_some(())
+            .ok_or_else(|| format!("some machines were not looked at:\n{}", self.shell.run("rackwright status").0.join("\n")))
     }
 
     fn show(&mut self, exchange: &Exchange, page_exit_code: Option<i32>) -> Result<(), Fault> {
         if self.shell.set_variable(&exchange.command) {
             return Ok(());
         }
-        let (said, code) = if is_server(&exchange.command) { self.show_server(exchange) } else { self.shell.run(&exchange.command) };
+        let (said, code) = match is_server(&exchange.command) {
+            true => self.show_server(exchange).map_err(|problem| (problem, None))?,
+            false => self.shell.run(&exchange.command),
+        };
         let said = self.shell.generalize(&said);
         let mend = Mend { at: exchange.shown_at, count: exchange.shown.len(), lines: self.shell.with_ids_of_the_page(&said) };
         let Some(ids) = matching::fits(&exchange.shown, &said) else {
@@ -181,18 +209,16 @@ impl Session {
     }
 
     /// What a server says at its start, as far as it is shown; or all of it, with the exit code, if it ends.
-    fn show_server(&mut self, exchange: &Exchange) -> (Vec<String>, i32) {
-        let mut server = Server::start(self.shell.server(&exchange.command));
+    fn show_server(&mut self, exchange: &Exchange) -> Result<(Vec<String>, i32), String> {
+        let mut server = Server::start(&exchange.command, self.shell.server(&exchange.command));
         until(|| server.is_ready() || server.exit_code().is_some());
-        within(LAST_LINES, || matching::fits(&exchange.shown, &self.shell.generalize(&server.said())).is_some());
-        let (said, code) = (server.said(), server.exit_code());
-        match code {
-            Some(code) => (said, code),
-            None => {
-                self.keep(server);
-                (said, 0)
-            }
+        // What does not come is told by whoever compares.
+        within(LAST_LINES, || matching::fits(&exchange.shown, &self.shell.generalize(&server.greeting())).is_some());
+        let (said, code) = (server.greeting(), server.exit_code());
+        if code.is_none() {
+            self.keep(server)?;
         }
+        Ok((said, code.unwrap_or(0)))
     }
 
     fn await_said(&mut self, line: usize, shown: &[String]) -> Result<(), Fault> {
@@ -261,12 +287,18 @@ mod tests {
                 "9: the page uses",
             ),
             ("```sh\nfalse\n```", "3: `false` ended with 1"),
+            ("<!-- id 8f3c1a2b: false -->", "2: `false` does not tell an id, but ended with 1"),
+            ("<!-- keys: q -->\n```sh\nfalse\n```", "4: `false` ended with 1"),
+            ("<!-- stop: rackwright serve -->", "2: no server runs that was started by `rackwright serve`"),
             ("```console\n$ rackwright up --racks 0\n…\n```", "3: `rackwright up --racks 0` says what is shown, but ends with 2"),
         ] {
             let found = wrongs("page.md", &page(block));
             assert!(matches!(&found[..], [one] if one.starts_with(problem)), "{block}: {found:?}");
         }
         assert!(wrongs("page.md", &page("```sh\nA=b\ntest $A = b\n```")).is_empty());
+        assert!(wrongs("page.md", &page("<!-- id 8f3c1a2b: echo 00000001 -->\n```sh\ntest 8f3c1a2b = 00000001\n```")).is_empty());
+        assert!(wrongs("page.md", &page("<!-- keys: q -->\n```sh\nread -n 1 key && test $key = q\n```")).is_empty());
+        assert!(wrongs("page.md", &page("```sh\ntest -d /etc/rackwright/ && test -d /var/lib/rackwright\n```")).is_empty());
     }
 
     #[test]

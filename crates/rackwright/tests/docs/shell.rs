@@ -1,20 +1,26 @@
 //! The computer of the person who reads the page: a home directory, a shell, and the binary on its path.
 //!
-//! The page's own words are kept: what it calls `/home/alice` is a temporary directory, and what it says of the API at
-//! `127.0.0.1:7225` is true of the port that was free. The directory in which commands run has the repository's `examples`.
+//! The page's own words are kept: what it calls `/home/alice` is a temporary directory, the places of an installed server are
+//! in it too, and what it says of the API at `127.0.0.1:7225` is true of the port that was free. The directory in which
+//! commands run has the repository's `examples`.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::environment;
 use crate::matching::Ids;
 use crate::pages;
 
 /// What the pages call the home directory, and where the API is.
 const HOME: &str = "/home/alice";
 const API: &str = "127.0.0.1:7225";
+
+/// Where the pages say that an installed server and its backups lie. Nothing of the real computer is touched.
+const PLACES: [&str; 4] = ["/etc/rackwright/", "/var/lib/rackwright", "/backup/", "/safe/"];
 
 /// No command of a page takes longer, in seconds.
 const PATIENCE: &str = "60";
@@ -40,6 +46,9 @@ impl Shell {
         let address = format!("127.0.1.{}", COMPUTERS.fetch_add(1, Ordering::Relaxed) % 250 + 1);
         let shell = Shell { home, variables: String::new(), address, api: None, ids: BTreeMap::new() };
         fs::create_dir(shell.folder()).expect("the directory is new");
+        for place in PLACES {
+            fs::create_dir_all(shell.place(place)).expect("the directory is new");
+        }
         let examples = pages::root().join("examples").canonicalize().expect("there are examples");
         std::os::unix::fs::symlink(examples, shell.folder().join("examples")).expect("the directory is new");
         shell
@@ -52,6 +61,10 @@ impl Shell {
     /// Where commands run.
     pub fn folder(&self) -> PathBuf {
         self.home().join("rackwright")
+    }
+
+    fn place(&self, place: &str) -> String {
+        format!("{}{place}", self.home().display())
     }
 
     /// Takes a command that only sets a variable: it holds for all that follow.
@@ -86,16 +99,15 @@ impl Shell {
     fn equip(&self, mut command: Command) -> Command {
         let binary = Path::new(env!("CARGO_BIN_EXE_rackwright"));
         let folders = [binary.parent().unwrap_or(binary).display().to_string(), std::env::var("PATH").unwrap_or_default()];
-        command.current_dir(self.folder()).env("HOME", self.home()).env("USER", "alice").env("PATH", folders.join(":"));
-        for variable in ["RACKWRIGHT_HOME", "RUST_LOG", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "KUBECONFIG", "NO_COLOR"] {
-            command.env_remove(variable);
-        }
+        environment::settle(&mut command);
+        command.current_dir(self.folder()).env("HOME", self.home()).env("PATH", folders.join(":"));
         command
     }
 
     /// The page's words as the run's.
     fn localize(&self, command: &str) -> String {
-        let mut command = command.replace(HOME, &self.home().display().to_string());
+        let places = PLACES.iter().fold(command.to_owned(), |command, place| command.replace(place, &self.place(place)));
+        let mut command = places.replace(HOME, &self.home().display().to_string());
         if let Some(api) = &self.api {
             command = command.replace(API, api);
         }
@@ -106,6 +118,7 @@ impl Shell {
     pub fn generalize(&self, said: &[String]) -> Vec<String> {
         let home = self.home().display().to_string();
         let generalize = |line: &String| {
+            let line = PLACES.iter().fold(line.clone(), |line, place| line.replace(&self.place(place), place));
             let line = line.replace(&home, HOME);
             self.api.iter().fold(line, |line, api| line.replace(api, API))
         };
@@ -115,6 +128,25 @@ impl Shell {
     /// The same lines with the page's ids, where they are known.
     pub fn with_ids_of_the_page(&self, said: &[String]) -> Vec<String> {
         said.iter().map(|line| self.ids.iter().fold(line.clone(), |line, (ours, theirs)| line.replace(theirs, ours))).collect()
+    }
+
+    /// Lets an id of the page stand for this one from now on.
+    pub fn name(&mut self, ours: &str, theirs: &str) {
+        self.ids.insert(ours.to_owned(), theirs.to_owned());
+    }
+
+    /// Runs a command on a terminal, where somebody types these keys; returns all it showed, and its exit code.
+    pub fn type_keys(&self, command: &str, keys: &str) -> (Vec<String>, i32) {
+        let mut terminal = Command::new("timeout");
+        let line = format!("stty rows 24 cols 80; {}{}", self.variables, self.localize(command));
+        terminal.args([PATIENCE, "script", "-qfec", &line, "/dev/null"]).env("TERM", "xterm");
+        let mut child = self.equip(terminal).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("timeout and script are there");
+        // The keyboard stays plugged in until the program ends: `script` would take its end for Ctrl-D.
+        let mut keyboard = child.stdin.take().expect("stdin is piped");
+        keyboard.write_all(keys.as_bytes()).and_then(|()| keyboard.flush()).expect("the terminal takes keys");
+        let output = child.wait_with_output().expect("it ends");
+        drop(keyboard);
+        (String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect(), output.status.code().unwrap_or(-1))
     }
 
     /// Remembers which id stands for which; one that stands for two is a mistake of the page.

@@ -13,9 +13,10 @@ fn path(path: &Path) -> &str {
 
 /// A backup that was taken while a restart was under way, and that restart's id.
 fn backed_up_in_flight(home: &Path, backup: &Path) -> String {
-    // Slow enough that the restart is still under way when the backup is made.
     let server = Server::up_at(home, "60", &[]);
     server.until_ready();
+    // The restart is still under way when the backup is made.
+    assert!(run(home, &["sim", "fault", "add", "host-boots-slowly", "rack1compute01", "--factor", "3"]).status.success());
     let accepted = run(home, &["bmm", "restart", "rack1compute01", "--no-wait", "-o", "json"]);
     assert!(accepted.status.success(), "{accepted:?}");
     let taken = run(home, &["backup", path(backup)]);

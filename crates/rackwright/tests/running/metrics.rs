@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::server::{MACHINES, Server, promtool, repository, run, until};
+use crate::server::{MACHINES, Server, run, until};
+use crate::tools::{peer, repository};
+
+/// Prometheus's own judge.
+pub const PROMTOOL: &str = "prometheus/usr/bin/promtool";
 
 /// The metrics of the page, with their labels.
 pub fn documented() -> BTreeMap<String, BTreeSet<String>> {
@@ -60,8 +64,12 @@ fn a_live_site_shows_metrics_that_prometheus_accepts_and_the_page_describes() {
         let (metric, labels) = series(line);
         assert_eq!(documented.get(&metric), Some(&labels), "{line}");
     }
-    let mut checker =
-        Command::new(promtool()).args(["check", "metrics"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("promtool starts");
+    let mut checker = Command::new(peer(PROMTOOL))
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("promtool starts");
     checker.stdin.take().expect("stdin is piped").write_all(shown.as_bytes()).expect("promtool reads");
     let verdict = checker.wait_with_output().expect("promtool ends");
     assert!(verdict.status.success(), "{}", String::from_utf8_lossy(&verdict.stderr));

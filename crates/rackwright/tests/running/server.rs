@@ -2,12 +2,14 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use crate::environment;
 
 /// Long enough for a busy computer.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -27,15 +29,18 @@ pub struct Server {
 
 pub fn command(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rackwright"));
-    command.env("RACKWRIGHT_HOME", home).env("USER", "alice");
-    for variable in ["RUST_LOG", "RACKWRIGHT_LOG_LEVEL", "RACKWRIGHT_LOG_FORMAT", "OTEL_EXPORTER_OTLP_ENDPOINT", "NOTIFY_SOCKET"] {
-        command.env_remove(variable);
-    }
+    environment::settle(&mut command);
+    command.env("RACKWRIGHT_HOME", home);
     command
 }
 
 pub fn run(home: &Path, arguments: &[&str]) -> Output {
     command(home).args(arguments).output().expect("the binary starts")
+}
+
+/// Runs a line of words without quotes.
+pub fn run_line(home: &Path, line: &str) -> Output {
+    run(home, &line.split_whitespace().collect::<Vec<_>>())
 }
 
 pub fn text(bytes: &[u8]) -> String {
@@ -45,12 +50,24 @@ pub fn text(bytes: &[u8]) -> String {
 /// Asks again and again until there is an answer.
 #[track_caller]
 pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let mut answer = None;
+    let is_answered = || {
+        answer = ask();
+        answer.is_some()
+    };
+    assert!(within_patience(is_answered), "gave up waiting for {what}");
+    answer.expect("it was awaited")
+}
+
+fn within_patience(mut is_so: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + PATIENCE;
     loop {
-        if let Some(answer) = ask() {
-            return answer;
+        if is_so() {
+            return true;
         }
-        assert!(Instant::now() < end, "gave up waiting for {what}");
+        if Instant::now() >= end {
+            return false;
+        }
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -92,6 +109,17 @@ impl Server {
         self.err.lock().expect("nobody panicked").clone()
     }
 
+    /// Everything it has said, to whomever.
+    pub fn said(&self) -> String {
+        self.out() + &self.err()
+    }
+
+    #[track_caller]
+    pub fn until_said(&self, text: &str) {
+        let is_said = || self.said().contains(text);
+        assert!(within_patience(is_said), "gave up waiting for `{text}` in:\n{}", self.said());
+    }
+
     pub fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().expect("kill is there").success());
@@ -100,6 +128,12 @@ impl Server {
     /// SIGTERM, and the exit code that follows it.
     pub fn stop(mut self) -> Option<i32> {
         self.signal("-TERM");
+        self.ended()
+    }
+
+    /// Ctrl-C, and the exit code that follows it.
+    pub fn interrupt(mut self) -> Option<i32> {
+        self.signal("-INT");
         self.ended()
     }
 
@@ -158,16 +192,4 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// A file of the repository.
-pub fn repository(path: &str) -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
-}
-
-/// A program of the peers that `tools/peers` installs.
-pub fn promtool() -> PathBuf {
-    let peers = Command::new(repository("tools/peers")).output().expect("tools/peers runs");
-    assert!(peers.status.success(), "{peers:?}");
-    PathBuf::from(text(&peers.stdout).trim()).join("prometheus/usr/bin/promtool")
 }

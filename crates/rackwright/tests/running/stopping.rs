@@ -57,7 +57,7 @@ fn assert_put_away(home: &Path) {
 #[test]
 fn readiness_goes_first_while_requests_are_still_served() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let mut server = Server::up(directory.path(), &["--stop-delay", "3"]);
+    let mut server = Server::up(directory.path(), &["--stop-delay", "60"]);
     server.until_ready();
     server.signal("-TERM");
     let (status, body) = until("the word that it stops", || server.call("GET", "/readyz", "").filter(|(status, _)| *status == 503));
@@ -65,7 +65,8 @@ fn readiness_goes_first_while_requests_are_still_served() {
     assert!(body.contains("the process is stopping"), "{body}");
     assert_eq!(server.get("/healthz").0, 200);
     assert_eq!(server.get("/rackwright/v1/status").0, 200);
-    assert_eq!(server.ended(), Some(0));
+    server.signal("-TERM");
+    assert_eq!(server.ended(), Some(1), "a second signal ends the delay and all else");
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use axum::Router;
@@ -54,18 +53,10 @@ impl Drop for Emulator {
     }
 }
 
-/// Where the programs are that others wrote; the script installs them if they are not there.
-fn peers() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let output = Command::new(root.join("tools/peers")).stderr(Stdio::inherit()).output().expect("tools/peers runs");
-    assert!(output.status.success(), "tools/peers failed");
-    PathBuf::from(String::from_utf8(output.stdout).unwrap().trim())
-}
-
 impl Emulator {
     /// Starts one with `settings`, lines of its configuration in which `{folder}` stands for its folder.
     async fn start(settings: &str) -> Emulator {
-        let program = tokio::task::spawn_blocking(peers).await.unwrap().join("venv/bin/sushy-emulator");
+        let program = tokio::task::spawn_blocking(|| scenarios::peer("venv/bin/sushy-emulator")).await.unwrap();
         let folder = TempDir::new().unwrap();
         let config = folder.path().join("sushy.conf");
         let state = format!("SUSHY_EMULATOR_STATE_DIR = '{{folder}}'\n{settings}");

@@ -54,12 +54,12 @@ impl Drop for Served {
     }
 }
 
-/// A program of the environment that `tools/peers` installs.
-pub fn peer(name: &str) -> PathBuf {
+/// A program of those that `tools/peers` installs.
+pub fn peer(program: &str) -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/peers");
     let output = Command::new(script).stderr(Stdio::inherit()).output().expect("tools/peers can be run");
     assert!(output.status.success(), "tools/peers must succeed");
-    Path::new(String::from_utf8(output.stdout).unwrap().trim()).join("venv/bin").join(name)
+    Path::new(String::from_utf8(output.stdout).unwrap().trim()).join(program)
 }
 
 /// Runs a program to its end without blocking the BMC it talks to.

@@ -27,7 +27,7 @@ async fn failures(vendor: Vendor) -> BTreeSet<(String, String)> {
     let reports = tempfile::tempdir().unwrap();
     let ca = reports.path().join("ca.pem");
     std::fs::write(&ca, served.ca_pem.as_ref().unwrap()).unwrap();
-    let mut command = Command::new(peer("rf_protocol_validator"));
+    let mut command = Command::new(peer("venv/bin/rf_protocol_validator"));
     command.args(["--user", &served.machine.bmc_user, "--password", &served.machine.bmc_password, "--rhost", &served.url()]);
     // Some of its requests mind only the variable.
     command.arg("--avoid-http-redirect").arg("--ca-bundle").arg(&ca).env("REQUESTS_CA_BUNDLE", &ca);

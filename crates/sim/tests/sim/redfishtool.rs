@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 impl Served {
     /// Runs redfishtool and returns the document that it prints, if it prints one.
     async fn redfishtool(&self, arguments: &[&str]) -> Value {
-        let mut command = Command::new(peer("redfishtool"));
+        let mut command = Command::new(peer("venv/bin/redfishtool"));
         command.args(["-r", &self.address.to_string(), "-S", "Never", "-u", &self.machine.bmc_user, "-p", &self.machine.bmc_password]);
         command.args(arguments);
         let output = run(command).await;
@@ -24,7 +24,7 @@ impl Served {
 
     /// Runs another of DMTF's tools and returns what it prints.
     async fn tool(&self, name: &str, arguments: &[&str]) -> String {
-        let mut command = Command::new(peer(name));
+        let mut command = Command::new(peer(&format!("venv/bin/{name}")));
         command.args(["-u", &self.machine.bmc_user, "-p", &self.machine.bmc_password, "-r", &self.url()]).args(arguments);
         let output = run(command).await;
         assert!(output.status.success(), "{:?} {name} {arguments:?}\n{}", self.machine.vendor, printed(&output));

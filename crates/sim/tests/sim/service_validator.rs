@@ -31,7 +31,7 @@ fn totals(text: &str) -> Option<(u64, u64)> {
 async fn validate(vendor: Vendor, schemas: &Path) {
     let served = Served::start(vendor, Pace::REAL).await;
     let logs = tempfile::tempdir().unwrap();
-    let mut command = Command::new(peer("rf_service_validator"));
+    let mut command = Command::new(peer("venv/bin/rf_service_validator"));
     command.args(["--authtype", "Session", "--skipschema", "--user", &served.machine.bmc_user, "--password", &served.machine.bmc_password]);
     // Modules of memory differ in nothing but their numbers, and the report costs more than the checks.
     command.args(["--collectionlimit", "Memory", "2", "LogEntry", "20"]);

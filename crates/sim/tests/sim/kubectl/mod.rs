@@ -5,7 +5,7 @@ mod objects;
 mod pods;
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use store::{MemoryStore, SharedStore, SystemClock};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::spec;
+use crate::peers::peer;
 
 /// A site that is served, and a person with one kubectl in front of it.
 pub struct Desk {
@@ -29,11 +30,7 @@ pub struct Printed {
 
 /// Debian's kubectl, and another one if there is one on the path.
 fn clients() -> Vec<PathBuf> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/peers");
-    let peers = Command::new(script).output().expect("tools/peers runs");
-    assert!(peers.status.success(), "tools/peers: {}", String::from_utf8_lossy(&peers.stderr));
-    let folder = PathBuf::from(String::from_utf8(peers.stdout).unwrap().trim());
-    let mut clients = vec![folder.join("kubectl-1.20/usr/bin/kubectl")];
+    let mut clients = vec![peer("kubectl-1.20/usr/bin/kubectl")];
     let is_another = Command::new("kubectl").args(["version", "--client"]).output().is_ok_and(|found| found.status.success());
     if is_another {
         clients.push(PathBuf::from("kubectl"));

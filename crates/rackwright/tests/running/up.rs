@@ -1,72 +1,11 @@
 //! `rackwright up` as a person uses it: started, asked, stopped with Ctrl-C, started again, misused.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::io::{Read, Write};
+use std::process::Output;
 
 use serde_json::Value;
 
-struct Up {
-    child: Child,
-}
-
-impl Up {
-    /// Starts it and reads its greeting.
-    fn start(home: &Path, arguments: &[&str]) -> (Up, String) {
-        Up::start_with(home, &[&["--racks", "4", "--machines-per-rack", "3"], arguments].concat())
-    }
-
-    fn start_with(home: &Path, arguments: &[&str]) -> (Up, String) {
-        let child = command(home)
-            .args(["up", "--listen", "127.0.0.1:0", "--speed", "600"])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .expect("the binary starts");
-        let mut up = Up { child };
-        let mut greeting = String::new();
-        let mut lines = BufReader::new(up.child.stdout.take().expect("stdout is piped")).lines();
-        while let Some(Ok(line)) = lines.next() {
-            greeting.push_str(&line);
-            greeting.push('\n');
-            if line.starts_with("Ctrl-C stops it") {
-                // Whatever is said later must find a reader.
-                std::thread::spawn(move || lines.for_each(drop));
-                return (up, greeting);
-            }
-        }
-        panic!("`up` ended early:\n{greeting}");
-    }
-
-    /// Ctrl-C, and the exit code that follows it.
-    fn interrupt(mut self) -> Option<i32> {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill is there").success());
-        self.child.wait().expect("the process is reaped").code()
-    }
-}
-
-impl Drop for Up {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn command(home: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rackwright"));
-    command.env("RACKWRIGHT_HOME", home).env("USER", "alice").env_remove("RUST_LOG");
-    command
-}
-
-fn run(home: &Path, arguments: &[&str]) -> Output {
-    command(home).args(arguments).output().expect("the binary starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use crate::server::{Server, command, run, text};
 
 fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("not JSON: {output:?}"))
@@ -76,7 +15,8 @@ fn json(output: &Output) -> Value {
 fn a_site_is_started_used_stopped_and_continued() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let home = directory.path();
-    let (up, greeting) = Up::start(home, &[]);
+    let up = Server::up(home, &[]);
+    let greeting = up.out();
     assert!(greeting.starts_with("Rackwright is up: site1, 4 racks, 12 machines, at 600×\n"), "{greeting}");
     assert_eq!(greeting.lines().filter(|line| line.contains(" bmm ") || line.ends_with(" status")).count(), 3, "{greeting}");
 
@@ -98,7 +38,7 @@ fn a_site_is_started_used_stopped_and_continued() {
     assert_eq!(up.interrupt(), Some(0), "Ctrl-C stops it cleanly");
     assert_eq!(run(home, &["status"]).status.code(), Some(5), "nothing answers any more");
 
-    let (up, _) = Up::start(home, &[]);
+    let up = Server::up(home, &[]);
     let machine = json(&run(home, &["bmm", "show", "rack1compute01", "-o", "json"]));
     assert_eq!(machine["properties"]["powerState"], "Off", "the world and what is known of it go on where they were");
     let start = run(home, &["bmm", "start", "rack1compute01", "-o", "json"]);
@@ -121,7 +61,7 @@ fn a_wrong_address_leaves_nothing_behind() {
 fn two_homes_do_not_meet() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let (one, two) = (directory.path().join("one"), directory.path().join("two"));
-    let (_up, _) = Up::start(&one, &[]);
+    let _up = Server::up(&one, &[]);
     assert_eq!(run(&one, &["status"]).status.code(), Some(0));
     let stranger = run(&two, &["status"]);
     assert_eq!(stranger.status.code(), Some(5));
@@ -166,11 +106,10 @@ fn a_start_that_fails_and_a_second_server_leave_the_first_ones_place_alone() {
 #[test]
 fn neither_half_a_request_nor_a_listener_holds_up_a_stop() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let (up, greeting) = Up::start(directory.path(), &[]);
-    let address = greeting.split("http://").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("the greeting names the API");
-    let mut dawdler = std::net::TcpStream::connect(address).expect("the API listens");
+    let up = Server::up(directory.path(), &[]);
+    let mut dawdler = std::net::TcpStream::connect(&up.address).expect("the API listens");
     dawdler.write_all(b"GET / HTTP/1.1\r\nHost: loc").expect("half a request is sent");
-    let mut listener = std::net::TcpStream::connect(address).expect("the API listens");
+    let mut listener = std::net::TcpStream::connect(&up.address).expect("the API listens");
     listener.write_all(b"GET /rackwright/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("the request is sent");
     let mut heard = vec![0; 4_096];
     let greeting = listener.read(&mut heard).expect("the stream begins");
@@ -185,7 +124,7 @@ fn neither_half_a_request_nor_a_listener_holds_up_a_stop() {
 fn a_cluster_that_is_described_twice_is_refused() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let home = directory.path();
-    let (_up, _) = Up::start(home, &[]);
+    let _up = Server::up(home, &[]);
     let site = home.join("data/up/sim/site1.toml");
     let site = site.to_str().expect("the path is text");
     let refused = run(home, &["serve", "--listen", "127.0.0.1:0", "--config", site, "--config", site]);
@@ -206,7 +145,10 @@ fn the_shipped_site_of_the_article_is_simulated_with_its_names() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let home = directory.path();
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/seed-000.toml");
-    let (up, greeting) = Up::start_with(home, &["--config", example]);
+    let mut simulate = command(home);
+    simulate.args(["up", "--listen", "127.0.0.1:0", "--speed", "600", "--config", example]);
+    let up = Server::start(simulate);
+    let greeting = up.out();
     assert!(greeting.starts_with("Rackwright is up: seed-000, 4 racks, 24 machines, at 600×\n"), "{greeting}");
     assert!(greeting.contains("bmm restart rack1-compute01\n"), "{greeting}");
     let restart = run(home, &["bmm", "restart", "rack1-compute01"]);

@@ -1,62 +1,23 @@
 //! `rackwright sim fault` as a person uses it, on a simulation that runs.
 
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Something that runs until it is dropped.
-struct Running(Child);
+use crate::server::{Server, command, run_line as run, text, until};
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn command(home: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rackwright"));
-    command.env("RACKWRIGHT_HOME", home).env("USER", "alice").env_remove("RUST_LOG");
-    command
-}
-
-fn run(home: &Path, line: &str) -> Output {
-    command(home).args(line.split_whitespace()).output().expect("the binary starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Starts a server and waits for the line that says that it is ready.
-fn start(home: &Path, line: &str, ready: &str) -> Running {
-    let child = command(home).args(line.split_whitespace()).stdout(Stdio::piped()).spawn().expect("the binary starts");
-    let mut running = Running(child);
-    let mut lines = BufReader::new(running.0.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.starts_with(ready)), "`{line}` ended early");
-    // Whatever is said later must find a reader.
-    std::thread::spawn(move || lines.for_each(drop));
-    running
-}
-
-/// Waits for a condition of a running system, in wall time.
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let give_up_at = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < give_up_at, "{what} did not come about");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+fn start(home: &Path, line: &str) -> Server {
+    let mut server = command(home);
+    server.args(line.split_whitespace());
+    Server::start(server)
 }
 
 #[test]
 fn a_bmc_is_taken_away_and_given_back() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let home = directory.path();
-    let _up = start(home, "up --listen 127.0.0.1:0 --racks 1 --machines-per-rack 4 --speed 600", "Ctrl-C stops it");
+    let _up = start(home, "up --listen 127.0.0.1:0 --racks 1 --machines-per-rack 4 --speed 600");
     let mode = std::fs::metadata(home.join("simulator.toml")).expect("the simulator is remembered").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let none = run(home, "sim fault list");
@@ -65,18 +26,20 @@ fn a_bmc_is_taken_away_and_given_back() {
     let added = run(home, "sim fault add bmc-unreachable rack1compute01");
     assert!(added.status.success() && text(&added.stdout).contains("bmc-unreachable  rack1compute01"), "{added:?}");
     let shows = |words: &str| text(&run(home, "bmm show rack1compute01").stdout).contains(words);
-    until("a silent BMC", || shows("connection refused"));
+    until("a silent BMC", || (shows("connection refused")).then_some(()));
     let listed = run(home, "sim fault list -o json");
     let listed: Value = serde_json::from_slice(&listed.stdout).expect("it is JSON");
     assert_eq!(listed[0]["state"], "Active");
 
     let cleared = run(home, "sim fault clear rack1compute01");
     assert_eq!(text(&cleared.stdout), "f1 bmc-unreachable rack1compute01 cleared\n", "{cleared:?}");
-    until("a BMC that answers", || !shows("connection refused"));
+    until("a BMC that answers", || (!shows("connection refused")).then_some(()));
 
     let read_only = run(home, "sim fault add host-read-only-root rack1compute01 --for 1d");
     assert!(read_only.status.success(), "{read_only:?}");
-    until("a degraded machine", || shows("Degraded: root file system is read-only") && shows("Filesystem is read-only, since"));
+    until("a degraded machine", || {
+        (shows("Degraded: root file system is read-only") && shows("Filesystem is read-only, since")).then_some(())
+    });
     assert!(text(&run(home, "status").stdout).contains("1 degraded"));
 }
 
@@ -86,7 +49,7 @@ fn what_is_mistyped_is_refused_with_advice_and_changes_nothing() {
     let home = directory.path();
     let nothing = run(home, "sim fault list");
     assert_eq!(nothing.status.code(), Some(5), "{nothing:?}");
-    let _sim = start(home, "sim serve --clusters 2 --racks 1 --machines-per-rack 4 --speed 600", "A control plane for them");
+    let _sim = start(home, "sim serve --clusters 2 --racks 1 --machines-per-rack 4 --speed 600");
     for (line, exit, words) in [
         ("sim fault add bmc-slo rack1compute01 --site site1", 3, "did you mean `bmc-slow`?"),
         ("sim fault add bmc-slow rack1compute1 --site site1", 3, "did you mean `rack1compute01`?"),
@@ -126,7 +89,7 @@ fn what_is_mistyped_is_refused_with_advice_and_changes_nothing() {
 fn bmcs_over_tls_are_described_with_the_authority_beside_them() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let home = directory.path();
-    let _sim = start(home, "sim serve --racks 1 --machines-per-rack 4 --bmc-tls", "A control plane for them");
+    let _sim = start(home, "sim serve --racks 1 --machines-per-rack 4 --bmc-tls");
     let data = home.join("data/sim");
     let site = std::fs::read_to_string(data.join("site1.toml")).expect("the site is described");
     assert_eq!(site.matches("bmc = \"https://127.0.0.1:").count(), 4, "{site}");

@@ -1,14 +1,13 @@
 //! `rackwright top` on a terminal: it draws, listens to keys, and gives the terminal back.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use support::Up;
+use crate::environment;
+use crate::settled;
 
 /// A shell line on a terminal of its own, with what it has shown so far.
 struct Terminal {
@@ -20,7 +19,8 @@ struct Terminal {
 impl Terminal {
     fn run(home: &Path, line: &str) -> Terminal {
         let mut command = Command::new("script");
-        command.args(["-qfec", line, "/dev/null"]).env("RACKWRIGHT_HOME", home).env("TERM", "xterm").env_remove("NO_COLOR");
+        environment::settle(&mut command);
+        command.args(["-qfec", line, "/dev/null"]).env("TERM", "xterm").env("RACKWRIGHT_HOME", home);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("`script` is there");
         let (keys, mut out) = (child.stdin.take().expect("stdin is piped"), child.stdout.take().expect("stdout is piped"));
         let shown = Arc::new(Mutex::new(Vec::new()));
@@ -67,7 +67,7 @@ const GIVEN_BACK: &str = "\u{1b}[?1049l";
 fn it_is_drawn_answers_to_keys_and_gives_the_terminal_back() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let home = directory.path();
-    let _up = Up::start(home, "up --listen 127.0.0.1:0 --racks 2 --machines-per-rack 3 --speed 600");
+    let _up = settled::start(home, "up --listen 127.0.0.1:0 --racks 2 --machines-per-rack 3 --speed 600");
     // Ctrl-C reaches the shell's line as a key only while the terminal is taken, and the settings are told afterwards.
     let line = format!("stty rows 24 cols 80; {} top; echo ended $?; stty -a", env!("CARGO_BIN_EXE_rackwright"));
     for quit in [b"q".as_slice(), b"\x1b", b"\x03"] {

@@ -4,17 +4,17 @@
 //! stderr, and `[exit 3]` tells a code other than 0. `{op}` stands for the operation that was named last. With
 //! `UPDATE_EXPECT=1` the outcomes are written anew.
 
-mod support;
-
 use std::path::PathBuf;
 
 use expect_test::expect_file;
-use support::{Up, command, words};
+
+use crate::server::Server;
+use crate::settled::{asked, start, words};
 
 /// One run of a transcript.
 struct Telling {
     home: tempfile::TempDir,
-    up: Option<Up>,
+    up: Option<Server>,
     /// Ids in the order in which they were met; each has a number instead.
     ids: Vec<String>,
     told: String,
@@ -26,7 +26,7 @@ impl Telling {
         let mut telling = Telling { home, up: None, ids: Vec::new(), told: String::new() };
         for line in script.lines() {
             match line.split_at_checked(2) {
-                Some(("% ", up)) => telling.up = Some(Up::start(telling.home.path(), up.trim_start_matches("rackwright "))),
+                Some(("% ", up)) => telling.up = Some(start(telling.home.path(), up.trim_start_matches("rackwright "))),
                 Some(("$ ", command)) => {
                     telling.keep("");
                     telling.keep(line);
@@ -51,7 +51,7 @@ impl Telling {
         let typed = words(&line.replace("{op}", &last));
         let (program, arguments) = typed.split_first().expect("a command has a name");
         assert_eq!(program, "rackwright");
-        let ended = command(self.home.path()).args(arguments).output().expect("the binary starts");
+        let ended = asked(self.home.path()).args(arguments).output().expect("the binary starts");
         for line in String::from_utf8_lossy(&ended.stdout).lines() {
             let line = self.settled(line);
             self.keep(&line);
@@ -69,14 +69,11 @@ impl Telling {
     /// The line without what differs from run to run.
     fn settled(&mut self, line: &str) -> String {
         let line = line.replace(&self.home.path().display().to_string(), "~");
-        let mut settled = String::new();
-        for (n, word) in line.split(' ').enumerate() {
-            if n > 0 {
-                settled.push(' ');
-            }
-            settled.push_str(&self.word(word));
-        }
-        settled.trim_end().to_owned()
+        let words: Vec<String> = line.split(' ').map(|word| self.word(word)).collect();
+        // After midnight the times of before have their date with them.
+        let is_time = |word: Option<&String>| word.is_some_and(|word| word.contains("HH:MM:SS"));
+        let kept = (0..words.len()).filter(|n| !(is_date(&words[*n]) && is_time(words.get(n + 1))));
+        kept.map(|n| words[n].as_str()).collect::<Vec<_>>().join(" ").trim_end().to_owned()
     }
 
     fn word(&mut self, word: &str) -> String {
@@ -118,6 +115,10 @@ fn without_clock(word: &str) -> String {
     word.to_owned()
 }
 
+fn is_date(word: &str) -> bool {
+    word.split('-').map(str::len).eq([4, 2, 2]) && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+}
+
 /// Ports that the system chose have five digits; one that somebody typed or that is ours has fewer.
 fn without_port(word: &str) -> String {
     let Some((head, tail)) = word.split_once("127.0.0.1:") else { return word.to_owned() };
@@ -131,9 +132,22 @@ fn is_progress(line: &str) -> bool {
 }
 
 fn check(name: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts").join(format!("{name}.txt"));
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/running/transcripts").join(format!("{name}.txt"));
     let script = std::fs::read_to_string(&path).expect("the transcript is there");
     expect_file![path].assert_eq(&Telling::tell(&script));
+}
+
+#[test]
+fn what_differs_from_run_to_run_is_settled() {
+    let home = tempfile::tempdir().expect("a temporary directory");
+    let mut telling = Telling { home, up: None, ids: Vec::new(), told: String::new() };
+    for (line, settled) in [
+        ("since 14:02:10Z, took 3s", "since HH:MM:SSZ, took TIME"),
+        ("since 2026-11-14 23:59:58Z (operation 8f3c1a2b)", "since HH:MM:SSZ (operation OPERATN1)"),
+        ("on 2026-11-14 at 127.0.0.1:40001", "on 2026-11-14 at 127.0.0.1:PORT"),
+    ] {
+        assert_eq!(telling.settled(line), settled);
+    }
 }
 
 #[test]
