@@ -73,7 +73,7 @@ fn a_start_that_fails_and_a_second_server_leave_the_first_ones_place_alone() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let home = directory.path();
     let read = |name: &str| std::fs::read_to_string(home.join(name)).expect("the first start wrote it");
-    let (first, _) = Up::start(home, &[]);
+    let first = Server::up(home, &[]);
     let before = (read("contexts.toml"), read("simulator.toml"));
     let broken = home.join("broken");
     std::fs::create_dir_all(broken.join("control")).expect("a directory can be made");
@@ -86,8 +86,10 @@ fn a_start_that_fails_and_a_second_server_leave_the_first_ones_place_alone() {
     assert_eq!((read("contexts.toml"), read("simulator.toml")), before, "a start that fails changes nothing");
 
     let other = home.join("other");
-    let (second, greeting) =
-        Up::start_with(home, &["--racks", "1", "--machines-per-rack", "4", "--data-dir", other.to_str().expect("text")]);
+    let mut up = command(home);
+    up.args(["up", "--speed", "600", "--listen", "127.0.0.1:0", "--racks", "1", "--machines-per-rack", "4", "--data-dir"]).arg(&other);
+    let second = Server::start(up);
+    let greeting = second.out();
     assert!(greeting.contains("  Context  local-2, in ") && greeting.contains(" status --context local-2\n"), "{greeting}");
     let machines = |arguments: &[&str]| json(&run(home, &[&["bmm", "list", "-o", "json"], arguments].concat())).as_array().map(Vec::len);
     assert_eq!((machines(&[]), machines(&["--context", "local-2"])), (Some(12), Some(4)), "the first is still the one that is meant");
@@ -99,7 +101,7 @@ fn a_start_that_fails_and_a_second_server_leave_the_first_ones_place_alone() {
     assert!(run(home, &["sim", "fault", "list"]).stdout.is_empty(), "the first simulation has no fault");
     assert_eq!(first.interrupt(), Some(0));
     assert_eq!(second.interrupt(), Some(0));
-    let (_third, greeting) = Up::start(home, &[]);
+    let greeting = Server::up(home, &[]).out();
     assert!(greeting.contains("  Context  local, in "), "nobody has the name any more: {greeting}");
 }
 
