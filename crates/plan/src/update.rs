@@ -106,7 +106,7 @@ pub(crate) fn update(
     if let Some(edition) = edition
         && edition != machine.edition
     {
-        return Err(precondition_failed(&machine, &format!("the request is meant for edition \"{edition}\"")));
+        return Err(precondition_failed(&machine, &format!("the request is meant for the etag \"{edition}\"")));
     }
     let tags = tags.unwrap_or(&machine.tags).clone();
     let details = details.unwrap_or(&machine.details).to_owned();
@@ -128,8 +128,11 @@ pub fn precondition_failed(machine: &Machine, wanted: &str) -> Refusal {
     Refusal {
         rule: Rule::PreconditionFailed,
         message: format!("`{}` was not changed", machine.name),
-        evidence: vec![format!("{wanted}, and the machine is at edition \"{}\"{written}", machine.edition)],
-        remedy: "read the machine again, and send what you want to change with the ETag of that answer".to_owned(),
+        evidence: vec![format!("{wanted}, and the machine's is \"{}\"{written}", machine.edition)],
+        remedy: format!(
+            "read the machine again, and send what you want to change with its etag: `rackwright bmm show {} --query etag -o tsv` tells it",
+            machine.name
+        ),
     }
 }
 
