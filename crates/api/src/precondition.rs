@@ -48,14 +48,14 @@ impl Preconditions {
                 // business, but the keeper's.
                 let editions: Vec<u64> = tags.iter().filter(|tag| !tag.weak).filter_map(Tag::edition).collect();
                 let wanted = editions.iter().find(|edition| **edition == machine.edition).or(editions.iter().max());
-                Some(*wanted.ok_or_else(|| plan::precondition_failed(machine, "`If-Match` names no edition of it"))?)
+                Some(*wanted.ok_or_else(|| plan::precondition_failed(machine, "`If-Match` names no etag of it"))?)
             }
         };
         match &self.if_none_match {
             None => Ok(matching),
             Some(Tags::Any) => Err(plan::precondition_failed(machine, "`If-None-Match: *` asks that it be absent")),
             Some(Tags::Listed(tags)) if tags.iter().any(|tag| tag.edition() == Some(machine.edition)) => {
-                Err(plan::precondition_failed(machine, "`If-None-Match` names the edition that it is at"))
+                Err(plan::precondition_failed(machine, "`If-None-Match` names the etag that it has"))
             }
             // It holds for the edition that we see, and so the write is meant for that one.
             Some(Tags::Listed(_)) => Ok(matching.or(Some(machine.edition))),
@@ -128,7 +128,7 @@ mod tests {
         check("\"1\", \"3\" ,\"9\"", "", Ok(Some(3)));
         check("\"2\"", "", Ok(Some(2)));
         for nothing in ["W/\"3\"", "\"03\"", "\"\"", "\"x,y\""] {
-            check(nothing, "", Err("`If-Match` names no edition of it, and the machine is at edition \"3\""));
+            check(nothing, "", Err("`If-Match` names no etag of it, and the machine's is \"3\""));
         }
     }
 
@@ -136,9 +136,9 @@ mod tests {
     fn if_none_match_compares_weakly() {
         check("", "\"2\"", Ok(Some(3)));
         check("\"3\"", "\"2\"", Ok(Some(3)));
-        check("", "*", Err("`If-None-Match: *` asks that it be absent, and the machine is at edition \"3\""));
+        check("", "*", Err("`If-None-Match: *` asks that it be absent, and the machine's is \"3\""));
         for same in ["\"3\"", "W/\"3\"", "\"1\",W/\"3\""] {
-            check("", same, Err("`If-None-Match` names the edition that it is at, and the machine is at edition \"3\""));
+            check("", same, Err("`If-None-Match` names the etag that it has, and the machine's is \"3\""));
         }
     }
 
