@@ -39,7 +39,7 @@ Exit codes:
   130  interrupted
 
 Environment:
-  RACKWRIGHT_HOME  where contexts are kept, instead of the configuration directory
+  RACKWRIGHT_HOME  where contexts and data are kept, instead of the usual directories
   NO_COLOR         if set, nothing is coloured
   CLICOLOR_FORCE   if set and not 0, colours without a terminal too";
 
@@ -132,6 +132,9 @@ pub enum Command {
     #[command(subcommand, name = "activity-log")]
     ActivityLog(ActivityCommand),
     /// The script that lets a shell complete our commands with the tab key. Changes nothing.
+    ///
+    /// Where it belongs is said beside it. The directory must be there: `mkdir -p ~/.local/share/bash-completion/completions`
+    /// makes bash's.
     ///
     /// Example: rackwright completions bash > ~/.local/share/bash-completion/completions/rackwright
     Completions {
