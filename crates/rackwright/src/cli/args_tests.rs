@@ -119,8 +119,7 @@ fn the_help_teaches_commands_and_exit_codes() {
           130  interrupted
 
         Environment:
-          RACKWRIGHT_HOME  where contexts, and the data of `up` and `serve`, are kept, instead of the usual
-          directories
+          RACKWRIGHT_HOME  where contexts and data are kept, instead of the usual directories
           NO_COLOR         if set, nothing is coloured
           CLICOLOR_FORCE   if set and not 0, colours without a terminal too
     "#]]

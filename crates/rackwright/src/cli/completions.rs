@@ -1,7 +1,9 @@
 //! `rackwright completions`: what shells need to complete our commands with the tab key.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use sim::FaultKind;
 
 use super::args::Cli;
 use super::screen::Screen;
@@ -10,10 +12,19 @@ use super::trouble::Trouble;
 /// The script to stdout, where to put it to stderr.
 pub fn run(screen: &mut Screen, shell: Shell) -> Result<(), Trouble> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut without_files(Cli::command()), "rackwright", &mut script);
+    clap_complete::generate(shell, &mut completed(), "rackwright", &mut script);
     screen.lines(&String::from_utf8_lossy(&script))?;
     screen.hint(&how_to_install(shell));
     Ok(())
+}
+
+/// The grammar, with what only a shell needs to know.
+fn completed() -> Command {
+    let kinds = || PossibleValuesParser::new(FaultKind::ALL.map(FaultKind::name));
+    let with_kinds = |command: Command| command.mut_arg("kind", |arg| arg.value_parser(kinds()));
+    let faults = |fault: Command| fault.mut_subcommand("add", with_kinds).mut_subcommand("clear", with_kinds);
+    let command = Cli::command().mut_subcommand("sim", |sim| sim.mut_subcommand("fault", faults));
+    without_files(command)
 }
 
 /// Shells offer files where nothing is said. Only a path is one; a machine's name is not.
@@ -50,7 +61,9 @@ mod tests {
         for shell in Shell::value_variants() {
             let (mut screen, out, err) = captured();
             run(&mut screen, *shell).unwrap();
-            assert!(out.text().contains("activity-log") && out.text().contains("power-off"), "{shell}");
+            for known in ["activity-log", "power-off", "bmc-unreachable", "Succeeded"] {
+                assert!(out.text().contains(known), "{shell}: {known}");
+            }
             assert!(err.text().contains(&format!("rackwright completions {shell}")), "{shell}: {}", err.text());
         }
     }
@@ -64,7 +77,7 @@ mod tests {
             command.get_subcommands().for_each(|command| offered(command, found));
         }
         let mut found = Vec::new();
-        offered(&without_files(Cli::command()), &mut found);
+        offered(&completed(), &mut found);
         found.sort();
         found.dedup();
         assert_eq!(found, ["configs", "data_dir", "file", "key", "simulator"]);

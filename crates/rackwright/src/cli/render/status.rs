@@ -47,7 +47,8 @@ fn header(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
     let silent = cluster["undercloudFault"].is_object();
     let well = cluster["detailedStatus"] == "Running" && cluster["connection"] == "Connected" && !silent;
     // The connection is given up only after a while, and until then it must not look as if all were well.
-    let silence = if silent { format!(", but the undercloud {}", sight::trouble(&cluster["undercloudFault"], clock)) } else { String::new() };
+    let silence =
+        if silent { format!(", but the undercloud {}", sight::trouble(&cluster["undercloudFault"], clock)) } else { String::new() };
     let line = format!(
         "{} (resource group {}): {}, {} since {}{silence}",
         text("/name"),
@@ -219,7 +220,7 @@ mod tests {
     #[test]
     fn a_busy_site_shows_what_runs_and_what_waits() {
         expect![[r#"
-            cluster1 (resource group site1): Running, Connected since 13:00:02Z, but it does not answer since 14:01:00Z
+            cluster1 (resource group site1): Running, Connected since 13:00:02Z, but the undercloud does not answer since 14:01:00Z
               control plane, as last seen: rack1control01 ready, rack2control01 NOT READY, rack4control01 spare
               machines, as last seen: 40 in all: 37 ready, 1 off, 1 not ready, 1 spare; 1 cordoned, 1 with a BMC that does not answer, 2 with a BMC that cannot be used
               1 operation failed in the last hour: 0a1b2c3d power-off of rack1compute01

@@ -150,10 +150,13 @@ fn slot_text(slot: &Slot, marks: usize) -> String {
     format!("{:>2} {:marks$} {}", slot.number, slot.mark.letters(), slot.name)
 }
 
+/// Letters that there is room for at least, so that names do not jump with every mark that comes and goes.
+const MARKS_USUAL: usize = 4;
+
 /// As wide as the most that is to be said of one machine, so that names stand below each other.
 fn marks_width(site: &Site) -> usize {
     let slots = site.racks.iter().flat_map(|rack| &rack.slots);
-    slots.map(|slot| slot.mark.letters().chars().count()).max().unwrap_or_default()
+    slots.map(|slot| slot.mark.letters().chars().count()).max().unwrap_or_default().max(MARKS_USUAL)
 }
 
 fn column_width(site: &Site) -> usize {

@@ -304,7 +304,7 @@ fn help_explains_keys_and_marks() {
 
             Marks of a machine, in this order
               + ready    ! on, but not ready    - off    s spare
-              ? blind: its BMC or the undercloud does not tell; what stands before it is as
+              ? blind: its BMC or the undercloud does not tell; the rest is as last seen
               u unmanaged: nothing is sent to it
               c cordoned: no new workloads
               d degraded: its node tells of something wrong
