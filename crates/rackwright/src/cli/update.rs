@@ -89,8 +89,10 @@ impl UpdateArgs {
         for key in &self.remove_tags {
             let Some(known) = tags.keys().find(|known| known.eq_ignore_ascii_case(key)).cloned() else {
                 let trouble = Trouble::new(Exit::NotFound, format!("`{}` has no tag `{}`", self.name.get(), text_of(key)));
-                let near = near_hint(key, tags.keys().map(String::as_str));
-                return Err(near.map_or_else(|| trouble.clone(), |near| trouble.clone().hint(near)));
+                return Err(match near_hint(key, tags.keys().map(String::as_str)) {
+                    Some(near) => trouble.hint(near),
+                    None => trouble,
+                });
             };
             tags.remove(&known);
         }

@@ -195,9 +195,8 @@ impl Log<'_> {
         entries.truncate(max);
         let showing = &self.session.showing;
         if entries.is_empty() && showing.is_for_people() {
-            let nothing =
-                if self.wanted.is_empty() { "nothing happened".to_owned() } else { format!("nothing that matches {}", self.wanted) };
-            screen.say(&format!("{nothing} {window}; `--offset` looks further back"));
+            let that = if self.wanted.is_empty() { String::new() } else { format!(" that matches {}", self.wanted) };
+            screen.say(&format!("nothing{that} happened {window}; `--offset` looks further back"));
             return Ok(());
         }
         let clock = Clock::of_process();
