@@ -30,6 +30,7 @@ fn every_limit_is_documented_as_it_is() {
         ("requests of a cluster that wait for a verdict", written(api::MAX_PENDING)),
         ("operations that run in a cluster", written(plan::MAX_RUNNING_OPERATIONS)),
         ("items on a page", written(api::PAGE_MAX)),
+        ("a `$filter`", format!("{} bytes", written(api::FILTER_MAX))),
         ("clients that listen to [events](events.md)", written(api::MAX_LISTENERS)),
     ];
     for (what, limit) in &rows {
