@@ -167,12 +167,13 @@ pub(crate) fn render(operation: &Operation, now: Timestamp) -> Value {
     })
 }
 
-/// A step's status in the words of the model; ours are the same, though our fields are named otherwise than Azure's.
+/// A step's status in our words: those of the model, and one for a step that was left out.
 pub(crate) fn step_status(status: StepStatus) -> &'static str {
     match status {
         StepStatus::NotStarted => "NotStarted",
         StepStatus::InProgress => "InProgress",
         StepStatus::Completed => "Completed",
+        StepStatus::Skipped => "Skipped",
         StepStatus::Failed => "Failed",
     }
 }

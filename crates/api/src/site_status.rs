@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, FaultClass, Machine, Management, Operation, Power, Timestamp, Wait, WaitKind};
+use model::{Cluster, FaultClass, Machine, Management, Operation, OperationResult, Power, Span, Timestamp, Wait, WaitKind};
 use serde_json::{Value, json};
 
 use crate::cache::View;
 use crate::health;
 use crate::operations;
 use crate::reply::json_response;
-use crate::resources::machines::render_wait;
+use crate::resources::machines::{render_fault, render_wait};
 use crate::{KeeperWatch, Keepers};
 
 pub(crate) fn show(view: &View, keepers: &Keepers, now: Timestamp) -> Response {
@@ -49,10 +49,17 @@ const STATUS_WAITS_MAX: usize = 200;
 /// Running operations that are shown of one cluster; `operationCount` tells how many there are.
 const STATUS_OPERATIONS_MAX: usize = 200;
 
+/// How long a failed operation is shown: whoever comes on call should see what went wrong just before.
+const FAILED_SHOWN: Span = Span::hours(1);
+
+/// Failed operations that are shown of one cluster, the latest; `failedCount` tells how many there are.
+const STATUS_FAILED_MAX: usize = 20;
+
 fn render(view: &View, cluster: &Cluster, now: Timestamp) -> Value {
     let machines: Vec<&Machine> = view.machines_of(&cluster.name).map(|machine| machine.document.as_ref()).collect();
     let running: Vec<&Arc<Operation>> =
         view.operations_after(None).filter(|operation| operation.is_running() && operation.cluster == cluster.name).collect();
+    let failed = failed_lately(view, cluster, now);
     let mut waits: Vec<(&Machine, &Wait)> =
         machines.iter().flat_map(|machine| machine.waits.iter().map(move |wait| (*machine, wait))).collect();
     // Just after a start every machine waits for its first look; a count says as much, unless it takes too long.
@@ -70,15 +77,35 @@ fn render(view: &View, cluster: &Cluster, now: Timestamp) -> Value {
         "detailedStatus": cluster.detailed_status,
         "connection": cluster.connection,
         "connectionSince": cluster.connection_since,
+        "undercloudFault": plan::known_silence(cluster).as_ref().map(render_fault),
         "clusterWaits": cluster.waits.iter().map(|wait| render_wait(wait, now)).collect::<Vec<_>>(),
         "machines": counts(&machines),
         "controlPlane": control_plane,
         "degraded": degraded(&machines),
         "operationCount": running.len(),
         "operations": running.iter().take(STATUS_OPERATIONS_MAX).map(|operation| operations::render(operation, now)).collect::<Vec<_>>(),
+        "failedCount": failed.len(),
+        "failed": failed.iter().take(STATUS_FAILED_MAX).map(|operation| operations::render(operation, now)).collect::<Vec<_>>(),
         "waitCount": waits.len(),
         "waits": waits.iter().take(STATUS_WAITS_MAX).map(|(machine, wait)| render_wait_of(machine, wait, now)).collect::<Vec<_>>(),
     })
+}
+
+/// The latest first.
+fn failed_lately<'a>(view: &'a View, cluster: &Cluster, now: Timestamp) -> Vec<&'a Arc<Operation>> {
+    let ended_at = |operation: &Operation| {
+        let failed = operation.ended.as_ref().filter(|ended| ended.result == OperationResult::Failed)?;
+        (now.since(failed.at) < FAILED_SHOWN).then_some(failed.at)
+    };
+    let own = view.operations_after(None).filter(|operation| operation.cluster == cluster.name);
+    let mut failed: Vec<(Timestamp, &Arc<Operation>)> = own.filter_map(|operation| Some((ended_at(operation)?, operation))).collect();
+    failed.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    failed.into_iter().map(|(_, operation)| operation).collect()
+}
+
+/// The spare is no machine that went off: it is kept in reserve, on or off.
+fn is_off(machine: &Machine) -> bool {
+    !machine.is_spare() && machine.last_seen.power.as_ref().is_some_and(|power| power.what == Power::Off)
 }
 
 fn is_first_look(wait: &Wait) -> bool {
@@ -90,9 +117,10 @@ fn counts(machines: &[&Machine]) -> Value {
     json!({
         "total": machines.len(),
         "ready": count(&Machine::is_ready),
-        "off": count(&|machine| machine.last_seen.power.as_ref().is_some_and(|power| power.what == Power::Off)),
-        "cordoned": count(&Machine::is_cordoned),
+        "off": count(&is_off),
         "spare": count(&Machine::is_spare),
+        "notReady": count(&|machine| !machine.is_ready() && !is_off(machine) && !machine.is_spare()),
+        "cordoned": count(&Machine::is_cordoned),
         "unmanaged": count(&|machine| !matches!(machine.management, Management::Managed)),
         "notLookedAt": count(&|machine| machine.waits.iter().any(is_first_look)),
         "degraded": count(&|machine| !plan::problems(machine).is_empty()),
@@ -140,6 +168,47 @@ mod tests {
         let (_, status) = send(&documents.serve().await, Method::GET, "/rackwright/v1/status", "").await;
         let machines = &status["clusters"][0]["machines"];
         assert_eq!((&machines["bmcUnreachable"], &machines["bmcTroubled"]), (&json!(1), &json!(3)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_machine_is_counted_as_one_of_four() {
+        let begin = Timestamp::parse(NOW).unwrap();
+        let seen = |power| Some(Seen { what: power, at: begin });
+        let mut documents = Documents::default().cluster(&cluster("site"));
+        for (name, power, spare) in [("on", Power::On, false), ("off", Power::Off, false), ("spare", Power::Off, true)] {
+            let mut machine = machine("site", "rack1", name);
+            machine.last_seen.power = seen(power);
+            if spare {
+                machine.role = model::Role::ControlPlane;
+                machine.provisioning = model::Provisioning::Available;
+            }
+            documents = documents.machine(&machine);
+        }
+        let (_, status) = send(&documents.serve().await, Method::GET, "/rackwright/v1/status", "").await;
+        let counts = &status["clusters"][0]["machines"];
+        let parts = ["ready", "off", "spare", "notReady"].map(|key| counts[key].as_u64().unwrap());
+        assert_eq!((parts, counts["total"].as_u64()), ([0, 1, 1, 1], Some(3)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_failed_within_the_hour_is_shown_the_latest_first() {
+        let now = Timestamp::parse(NOW).unwrap();
+        let failed = |id: &str, ago: Span, result| {
+            let mut operation = operation(id, "site", "m", now - ago);
+            operation.ended = Some(model::Ended { at: now - ago, result, message: "x".into(), next: None, failure: None });
+            operation
+        };
+        let documents = Documents::default()
+            .cluster(&cluster("site"))
+            .machine(&machine("site", "rack1", "m"))
+            .operation(&failed("older", Span::minutes(59), OperationResult::Failed))
+            .operation(&failed("newer", Span::minutes(1), OperationResult::Failed))
+            .operation(&failed("too-old", Span::minutes(60), OperationResult::Failed))
+            .operation(&failed("well", Span::minutes(1), OperationResult::Succeeded));
+        let (_, status) = send(&documents.serve().await, Method::GET, "/rackwright/v1/status", "").await;
+        let cluster = &status["clusters"][0];
+        let ids: Vec<&str> = cluster["failed"].as_array().unwrap().iter().filter_map(|failed| failed["id"].as_str()).collect();
+        assert_eq!((ids, &cluster["failedCount"]), (vec!["newer", "older"], &json!(2)));
     }
 
     #[tokio::test(start_paused = true)]

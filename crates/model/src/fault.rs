@@ -73,6 +73,15 @@ impl Fault {
     pub fn new(class: FaultClass, delivery: Delivery, detail: impl AsRef<str>) -> Self {
         Fault { class, delivery, detail: cleaned(detail.as_ref(), DETAIL_LIMIT) }
     }
+
+    /// `unreachable: connection refused`: without what was asked, where there is room for one line only.
+    pub fn in_brief(&self) -> String {
+        let asked = self.detail.split_once(' ').filter(|(method, _)| method.bytes().all(|byte| byte.is_ascii_uppercase()));
+        let answer = asked.and_then(|(_, rest)| rest.split_once(' ')).filter(|(path, _)| path.starts_with('/'));
+        let words = answer.map_or(self.detail.as_str(), |(_, words)| words);
+        let cause = words.strip_prefix("no connection (").and_then(|words| words.strip_suffix(')')).unwrap_or(words);
+        format!("{}: {cause}", self.class)
+    }
 }
 
 /// The words of a device as they may be repeated: see [`MESSAGE_LIMIT`].
@@ -126,6 +135,15 @@ mod tests {
         assert_eq!(fault(&"x".repeat(9_000)).chars().count(), DETAIL_LIMIT);
         assert_eq!(shortened("a\n  b\u{0}"), "a b");
         assert_eq!(shortened(&"x".repeat(9_000)).chars().count(), MESSAGE_LIMIT);
+    }
+
+    #[test]
+    fn a_fault_in_brief_leaves_out_what_was_asked() {
+        let brief = |words: &str| Fault::new(FaultClass::Unreachable, Delivery::No, words).in_brief();
+        assert_eq!(brief("GET /redfish/v1/Systems/1: no connection (connection refused)"), "unreachable: connection refused");
+        assert_eq!(brief("POST /redfish/v1/x answered 503: wait"), "unreachable: answered 503: wait");
+        assert_eq!(brief("connection refused"), "unreachable: connection refused");
+        assert_eq!(brief("GET it"), "unreachable: GET it");
     }
 
     #[test]

@@ -138,6 +138,10 @@ pub struct LastSeen {
     pub node: Option<Seen<NodeSeen>>,
     /// The first fault of the present run of failures, if the BMC does not answer.
     pub bmc_fault: Option<Seen<crate::fault::Fault>>,
+    /// When the BMC last answered, while it does not: how old what is known of the power is. While it answers every look
+    /// would change it, and what is known is fresh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bmc_answered_at: Option<Timestamp>,
     /// The boot that ended when the machine was last seen off. Its node looks ready for a while longer, until the
     /// undercloud misses its kubelet; a node that tells of this boot has not rejoined, whatever it looks like.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -27,8 +27,13 @@ impl Timestamp {
         Span(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// `14:02:31`, for people who are looking at a clock.
+    /// `14:02:31Z`, for people who are looking at a clock. It says its zone: theirs may be another.
     pub fn clock(self) -> String {
+        format!("{}Z", self.time_of_day())
+    }
+
+    /// `14:02:31`, for a column of which everybody knows the zone.
+    pub fn time_of_day(self) -> String {
         self.to_jiff().strftime("%H:%M:%S").to_string()
     }
 

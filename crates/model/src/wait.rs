@@ -138,6 +138,16 @@ impl Wait {
     }
 }
 
+impl WaitKind {
+    /// What is waited for, where there is room for one line only.
+    pub fn in_brief(&self) -> String {
+        match self {
+            WaitKind::Device { eye, fault, .. } => format!("the {eye} ({})", fault.in_brief()),
+            other => other.to_string(),
+        }
+    }
+}
+
 /// What is waited for.
 impl fmt::Display for WaitKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -46,7 +46,7 @@ fn silence_wait(undercloud: &Contact, cluster: &Cluster, now: Timestamp) -> Opti
 }
 
 /// The fault that the present silence of the undercloud is known by.
-pub(crate) fn known_silence(cluster: &Cluster) -> Option<Seen<Fault>> {
+pub fn known_silence(cluster: &Cluster) -> Option<Seen<Fault>> {
     cluster.waits.iter().find_map(|wait| match &wait.kind {
         WaitKind::Device { eye: Eye::Undercloud, fault, .. } => Some(Seen { what: fault.clone(), at: wait.since }),
         _ => None,

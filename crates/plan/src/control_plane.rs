@@ -14,6 +14,15 @@ pub(crate) struct Votes {
     pub members: usize,
     pub voting: usize,
     pub voting_after: usize,
+    pub known: Known,
+}
+
+/// How fresh what is known of the members is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    Now,
+    /// The undercloud is silent, so it is what it said last.
+    AsLastSeen,
 }
 
 impl Votes {
@@ -30,9 +39,13 @@ impl std::fmt::Display for Votes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "etcd voters: {} of {} now, {} of {} after; quorum is {}",
+            "etcd voters: {} of {} {}, {} of {} after; quorum is {}",
             self.voting,
             self.members,
+            match self.known {
+                Known::Now => "now",
+                Known::AsLastSeen => "as last seen",
+            },
             self.voting_after,
             self.members,
             self.quorum()
@@ -119,7 +132,8 @@ pub(crate) fn votes_without(snapshot: &Snapshot, target: &Machine) -> Votes {
     let members = members(snapshot);
     let voting = members.iter().filter(|machine| is_voting(snapshot, machine)).count();
     let cost = usize::from(is_voting(snapshot, target));
-    Votes { members: members.len(), voting, voting_after: voting - cost }
+    let known = if snapshot.undercloud.fault.is_some() { Known::AsLastSeen } else { Known::Now };
+    Votes { members: members.len(), voting, voting_after: voting - cost, known }
 }
 
 /// Why a member must not be taken down at this moment; `None` if it may.

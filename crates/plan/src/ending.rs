@@ -70,7 +70,7 @@ pub(crate) fn succeed(operation: &mut Operation, machine: &mut Machine, now: Tim
         })
         .collect();
     let held: Vec<String> = machine.holds.iter().map(|hold| hold.owner.to_string()).collect();
-    let mut message = format!("`{}` was {}", machine.name, operation.action.participle());
+    let mut message = done_message(operation, machine);
     match operation.action {
         Action::Uncordon | Action::Restart | Action::Start if !held.is_empty() => {
             message.push_str(&format!("; it stays cordoned, held by {}", held.join(", ")));
@@ -84,6 +84,20 @@ pub(crate) fn succeed(operation: &mut Operation, machine: &mut Machine, now: Tim
     let startable = matches!(operation.action, Action::PowerOff { .. }) && machine.provisioning == Provisioning::Provisioned;
     let next = startable.then(|| format!("rackwright bmm start {}", machine.name));
     operation.ended = Some(Ended { at: now, result: OperationResult::Succeeded, message, next, failure: None });
+}
+
+/// What was done, or that there was nothing to do: nobody switched a machine off that was off when it was asked for.
+fn done_message(operation: &Operation, machine: &Machine) -> String {
+    let name = &machine.name;
+    let was_asked = |asks: &[DeviceAsk]| asks.iter().any(|ask| operation.last_asked(*ask).is_some());
+    let was_so = machine.last_seen.power.as_ref().is_some_and(|power| power.at <= operation.accepted_at);
+    match operation.action {
+        Action::PowerOff { .. } if was_so && !was_asked(&[DeviceAsk::GracefulOff, DeviceAsk::ForceOff]) => {
+            format!("`{name}` is off, as it was")
+        }
+        Action::Start if was_so && !was_asked(&[DeviceAsk::PowerOn]) => format!("`{name}` is on, as it was"),
+        action => format!("`{name}` was {}", action.participle()),
+    }
 }
 
 pub(crate) fn fail(operation: &mut Operation, machine: &mut Machine, failure: Failure, because: &str, now: Timestamp) {
@@ -154,7 +168,7 @@ fn withdraw_cordon(operation: &Operation, machine: &mut Machine) {
     }
 }
 
-/// Power, holds and memory as they are left.
+/// Power and holds as they are left.
 fn left_behind(machine: &Machine) -> String {
     let power = match (&machine.last_seen.bmc_fault, &machine.last_seen.power) {
         (Some(fault), _) => format!("unknown, {}", crate::words::bmc_trouble(fault.what.class)),
@@ -166,7 +180,7 @@ fn left_behind(machine: &Machine) -> String {
     } else {
         machine.holds.iter().map(|hold| hold.owner.to_string()).collect::<Vec<_>>().join(", ")
     };
-    format!("power {power}; holds {holds}; no VM is remembered for a later start")
+    format!("power {power}; holds {holds}")
 }
 
 fn next_command(operation: &Operation, machine: &Machine) -> String {

@@ -165,11 +165,12 @@ impl Guarded<'_> {
             .collect();
         if !evidence.is_empty() {
             evidence.push(votes.to_string());
-            return self.refuse(
-                Rule::KcpOthersHealthy,
-                evidence,
-                "bring the other control-plane machines back first: `rackwright status` names them",
-            );
+            // Nothing is known to be wrong with the others while nobody can be asked about them.
+            let remedy = match contact::undercloud_fault(self.snapshot) {
+                Some(_) => "bring the undercloud back first: `rackwright status` tells since when it does not answer",
+                None => "bring the other control-plane machines back first: `rackwright status` names them",
+            };
+            return self.refuse(Rule::KcpOthersHealthy, evidence, remedy);
         }
         if votes.breaks_quorum() {
             return self.refuse(Rule::KcpQuorum, vec![votes.to_string()], "add a control-plane machine first");

@@ -118,7 +118,7 @@ fn doubt_dead_boot(snapshot: &Snapshot, machine: &mut Machine, now: Timestamp) -
 /// Carries transitions from what was observed over to the machine, each with the moment it was first seen so.
 fn note_seen(machine: &mut Machine, observation: &Observation, now: Timestamp) {
     note_boots(&mut machine.last_seen, observation);
-    let LastSeen { power, node, bmc_fault, dead_boot_id: _ } = &mut machine.last_seen;
+    let LastSeen { power, node, bmc_fault, bmc_answered_at, dead_boot_id: _ } = &mut machine.last_seen;
     if let Some(seen) = &observation.power
         && power.as_ref().is_none_or(|before| before.what != seen.what)
     {
@@ -141,6 +141,8 @@ fn note_seen(machine: &mut Machine, observation: &Observation, now: Timestamp) {
     // Not tried yet is no answer: what the last keeper knew stands.
     if observation.bmc.tried_at.is_some() {
         *bmc_fault = contact::run_of_failures(&observation.bmc, bmc_fault.as_ref(), now);
+        let answered_at = observation.bmc.answered_at.or(*bmc_answered_at);
+        *bmc_answered_at = answered_at.filter(|_| bmc_fault.is_some());
     }
 }
 

@@ -24,6 +24,8 @@ pub enum StepStatus {
     NotStarted,
     InProgress,
     Completed,
+    /// The operation went on without it; the message says why.
+    Skipped,
     Failed,
 }
 
@@ -34,13 +36,7 @@ pub fn progress_of(operation: &Operation) -> Progress {
     for step in kinds {
         let done_at = operation.done_at(*step);
         let step = match (done_at, started_at) {
-            (Some(at), _) => StepProgress {
-                step: *step,
-                status: StepStatus::Completed,
-                started_at,
-                ended_at: Some(at),
-                message: operation.skip_reason(*step).map(|reason| format!("left out: {reason}")).unwrap_or_default(),
-            },
+            (Some(at), _) => over(operation, *step, started_at, at),
             (None, Some(_)) => unfinished(operation, *step, started_at),
             (None, None) => {
                 StepProgress { step: *step, status: StepStatus::NotStarted, started_at: None, ended_at: None, message: String::new() }
@@ -50,6 +46,14 @@ pub fn progress_of(operation: &Operation) -> Progress {
         steps.push(step);
     }
     Progress { percent: percent(operation, &steps), steps }
+}
+
+fn over(operation: &Operation, step: StepKind, started_at: Option<Timestamp>, at: Timestamp) -> StepProgress {
+    let (status, message) = match operation.skip_reason(step) {
+        Some(reason) => (StepStatus::Skipped, format!("left out: {reason}")),
+        None => (StepStatus::Completed, String::new()),
+    };
+    StepProgress { step, status, started_at, ended_at: Some(at), message }
 }
 
 /// The step that an operation is in, or was in when it ended.
@@ -70,7 +74,7 @@ fn percent(operation: &Operation, steps: &[StepProgress]) -> u32 {
     if operation.ended.as_ref().is_some_and(|ended| ended.result == OperationResult::Succeeded) {
         return 100;
     }
-    let done = steps.iter().filter(|step| step.status == StepStatus::Completed).count();
+    let done = steps.iter().filter(|step| matches!(step.status, StepStatus::Completed | StepStatus::Skipped)).count();
     let latest = operation.journal.iter().rev().find(|entry| entry.fact != Fact::Resumed);
     let asked = latest.is_some_and(|entry| matches!(entry.fact, Fact::Asked { .. } | Fact::Faulted { .. }));
     let halves = u32::try_from(2 * done + usize::from(asked)).unwrap_or(0);

@@ -123,15 +123,15 @@ fn check_conditions(machine: &Machine, conditions: &Conditions) -> Result<(), Re
         && !expected.contain(machine.edition)
     {
         let wanted = match &editions[..] {
-            [] => "the request is meant for no edition that there can be".to_owned(),
-            editions => format!("the request is meant for edition {}", named(editions)),
+            [] => "the request is meant for no etag that there can be".to_owned(),
+            editions => format!("the request is meant for the etag {}", named(editions)),
         };
         return Err(precondition_failed(machine, &wanted));
     }
     match &conditions.excluded {
         Some(Editions::Any) => Err(precondition_failed(machine, "the request is meant for a machine that is not there")),
         Some(excluded) if excluded.contain(machine.edition) => {
-            Err(precondition_failed(machine, &format!("the request is meant for any edition but \"{}\"", machine.edition)))
+            Err(precondition_failed(machine, &format!("the request is meant for any etag but \"{}\"", machine.edition)))
         }
         _ => Ok(()),
     }
@@ -158,8 +158,11 @@ fn precondition_failed(machine: &Machine, wanted: &str) -> Refusal {
     Refusal {
         rule: Rule::PreconditionFailed,
         message: format!("`{}` was not changed", machine.name),
-        evidence: vec![format!("{wanted}, and the machine is at edition \"{}\"{written}", machine.edition)],
-        remedy: "read the machine again, and send what you want to change with the ETag of that answer".to_owned(),
+        evidence: vec![format!("{wanted}, and the machine's is \"{}\"{written}", machine.edition)],
+        remedy: format!(
+            "read the machine again, and send what you want to change with its etag: `rackwright bmm show {} --query etag -o tsv` tells it",
+            machine.name
+        ),
     }
 }
 

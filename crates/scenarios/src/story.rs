@@ -79,7 +79,7 @@ fn nicknamed(mut transcript: String, operations: &[String]) -> String {
 
 impl Teller {
     fn say(&mut self, text: &str) {
-        let at = self.house.clock.now().clock();
+        let at = self.house.clock.now().time_of_day();
         writeln!(self.transcript, "{at} {text}").expect("a string takes text");
     }
 

@@ -1,6 +1,6 @@
 //! `$filter` of the activity log. Values are compared without case.
 
-use model::{Activity, PartKind, Timestamp, labels};
+use model::{Activity, ActivityStatus, PartKind, Timestamp, labels};
 
 use super::render;
 use crate::odata::{self, Condition, Name, Operator, equal};
@@ -104,8 +104,22 @@ impl Filter {
     }
 }
 
+/// What an entry can have come to. A status that does not exist would match nothing, and look like a quiet day.
+const STATUSES: [ActivityStatus; 6] = [
+    ActivityStatus::Started,
+    ActivityStatus::Accepted,
+    ActivityStatus::InProgress,
+    ActivityStatus::Succeeded,
+    ActivityStatus::Failed,
+    ActivityStatus::Canceled,
+];
+
 fn clause(condition: Condition<Key>) -> Result<Clause, Refused> {
     let Condition { key, operator, value, at } = condition;
+    if key == Key::Status && !STATUSES.iter().any(|status| render::status(*status).eq_ignore_ascii_case(&value)) {
+        let [others @ .., last] = STATUSES.map(render::status);
+        return Err(at.refused(&format!("there is no status `{}`; {} and {last} are known", shortened(&value), others.join(", "))));
+    }
     if key != Key::EventTimestamp {
         return Ok(Clause::Is { key, value });
     }

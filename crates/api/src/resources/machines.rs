@@ -2,8 +2,8 @@
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, Hold, Machine, Management, NodeProblem, Operation, Power, Role, Timestamp, Wait};
-use plan::ProvisioningState;
+use model::{Cluster, Fault, Hold, Machine, Management, NodeProblem, Operation, Power, Role, Seen, Timestamp, Wait};
+use plan::{ProvisioningState, StepStatus};
 use serde_json::{Value, json};
 
 use super::{clusters_at, envelope};
@@ -37,8 +37,7 @@ pub(crate) fn show(view: &View, subscription: &str, group: &str, name: &str, now
 pub(crate) fn render_in_full(view: &View, versioned: &Versioned<Machine>, now: Timestamp) -> Value {
     let machine = &versioned.document;
     let mut resource = render(view, versioned);
-    resource["rackwright"] = json!({
-        "managed": matches!(machine.management, Management::Managed),
+    let more = json!({
         "unmanagedReason": match &machine.management {
             Management::Managed => Value::Null,
             Management::Unmanaged { by, reason, since } => json!({ "by": by, "reason": reason, "since": since }),
@@ -46,13 +45,30 @@ pub(crate) fn render_in_full(view: &View, versioned: &Versioned<Machine>, now: T
         "managedAgain": machine.managed_again.as_ref().map(|again| json!({ "by": again.by, "reason": again.reason, "at": again.at })),
         "holds": machine.holds.iter().map(render_hold).collect::<Vec<_>>(),
         "waits": machine.waits.iter().map(|wait| render_wait(wait, now)).collect::<Vec<_>>(),
-        "bmcFault": machine.last_seen.bmc_fault.as_ref().map(|seen| json!({ "fault": seen.what.to_string(), "since": seen.at })),
         "problems": plan::problems(machine).iter().map(render_problem).collect::<Vec<_>>(),
         "cordonedByOthers": machine.last_seen.node.as_ref().is_some_and(|node| node.what.unschedulable && !node.what.cordoned_by_us),
-        "powerSeenAt": machine.last_seen.power.as_ref().map(|seen| seen.at),
-        "spare": machine.is_spare(),
     });
+    if let (Some(ours), Value::Object(more)) = (resource["rackwright"].as_object_mut(), more) {
+        ours.extend(more);
+    }
     resource
+}
+
+/// What a list tells beside the model, so that nobody takes what was seen long ago for what is so.
+fn render_sight(cluster: &Cluster, machine: &Machine) -> Value {
+    let seen = &machine.last_seen;
+    json!({
+        "managed": matches!(machine.management, Management::Managed),
+        "spare": machine.is_spare(),
+        "powerSeenAt": seen.power.as_ref().map(|power| power.at),
+        "bmcFault": seen.bmc_fault.as_ref().map(render_fault),
+        "bmcAnsweredAt": seen.bmc_answered_at,
+        "undercloudFault": plan::known_silence(cluster).as_ref().map(render_fault),
+    })
+}
+
+pub(crate) fn render_fault(seen: &Seen<Fault>) -> Value {
+    json!({ "class": seen.what.class, "fault": seen.what.to_string(), "since": seen.at })
 }
 
 fn render_problem(problem: &NodeProblem) -> Value {
@@ -67,6 +83,7 @@ pub(crate) fn render_wait(wait: &Wait, now: Timestamp) -> Value {
     json!({
         "code": wait.code(),
         "what": wait.kind.to_string(),
+        "brief": wait.kind.in_brief(),
         "since": wait.since,
         "endsWhen": wait.ends_when(),
         "expectedBy": wait.expected_by,
@@ -94,6 +111,7 @@ pub(super) fn render(view: &View, versioned: &Versioned<Machine>) -> Value {
         }
     }
     resource["properties"] = properties(view, cluster, machine);
+    resource["rackwright"] = render_sight(cluster, machine);
     resource
 }
 
@@ -173,6 +191,14 @@ fn latest_of_each(operations: &[std::sync::Arc<Operation>]) -> Vec<&Operation> {
     latest
 }
 
+/// The model knows no step that was left out; its message says so.
+fn model_status(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::Skipped => "Completed",
+        other => step_status(other),
+    }
+}
+
 fn action_state(operation: &Operation) -> Value {
     let steps: Vec<Value> = plan::progress_of(operation)
         .steps
@@ -180,7 +206,7 @@ fn action_state(operation: &Operation) -> Value {
         .map(|step| {
             json!({
                 "stepName": step.step.title(),
-                "status": step_status(step.status),
+                "status": model_status(step.status),
                 "startTime": step.started_at,
                 "endTime": step.ended_at,
                 "message": step.message,
@@ -203,4 +229,46 @@ fn action_state(operation: &Operation) -> Value {
         "message": message,
         "stepStates": steps,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+    use model::{Delivery, Entry, Eye, Fact, FaultClass, Span, StepKind, WaitKind};
+
+    use super::*;
+    use crate::fixtures::{Documents, NOW, cluster, machine, operation, send};
+
+    const MACHINES: &str = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines";
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_tells_what_cannot_be_looked_at_and_since_when() {
+        let now = Timestamp::parse(NOW).unwrap();
+        let fault = |detail: &str| Fault::new(FaultClass::Unreachable, Delivery::No, detail);
+        let mut site = cluster("site");
+        let kind = WaitKind::Device { eye: Eye::Undercloud, fault: fault("api"), retry_every: Span::seconds(1) };
+        site.waits = vec![Wait { kind, since: now, expected_by: None }];
+        let mut blind = machine("site", "rack1", "m");
+        blind.last_seen.bmc_fault = Some(Seen { what: fault("bmc"), at: now });
+        blind.last_seen.bmc_answered_at = Some(now - Span::seconds(5));
+        let api = Documents::default().cluster(&site).machine(&blind).serve().await;
+        let (status, listed) = send(&api, Method::GET, &format!("{MACHINES}?api-version=1"), "").await;
+        assert_eq!(status, StatusCode::OK, "{listed}");
+        let ours = &listed["value"][0]["rackwright"];
+        assert_eq!(ours["bmcFault"], json!({ "class": "unreachable", "fault": "unreachable: bmc", "since": NOW }));
+        assert_eq!(ours["undercloudFault"], json!({ "class": "unreachable", "fault": "unreachable: api", "since": NOW }));
+        assert_eq!(ours["bmcAnsweredAt"], json!(now - Span::seconds(5)));
+        assert!(ours.get("holds").is_none(), "a list is short");
+    }
+
+    #[test]
+    fn a_step_that_was_left_out_is_called_so_where_there_is_a_word_for_it() {
+        let now = Timestamp::parse(NOW).unwrap();
+        let mut operation = operation("op1", "site", "m", now);
+        let fact = Fact::Skipped { step: StepKind::Cordon, reason: "the machine has no node".into() };
+        operation.journal.push(Entry { at: now, fact });
+        let (ours, models) = (crate::operations::render(&operation, now), action_state(&operation));
+        assert_eq!((&ours["steps"][0]["status"], &models["stepStates"][0]["status"]), (&json!("Skipped"), &json!("Completed")));
+        assert_eq!(models["stepStates"][0]["message"], "left out: the machine has no node");
+    }
 }

@@ -97,18 +97,20 @@ const STEP_STATE: Model = Model {
 
 const OURS: Model = Model {
     name: "MachineBeyondTheModel",
-    about: "What Azure's model has no field for. Lists leave it out.",
+    about: "What Azure's model has no field for. Lists have the first six only. Since powerSeenAt the power is so, as far as was seen; while a BMC has a fault, bmcAnsweredAt tells how old that is.",
     fields: &[
         always("managed", Flag),
-        always("unmanagedReason", Object(&UNMANAGED)).nullable(),
-        always("managedAgain", Object(&MANAGED_AGAIN)).nullable(),
-        always("holds", List(&Object(&HOLD))),
-        always("waits", List(&Object(&WAIT))),
-        always("bmcFault", Object(&BMC_FAULT)).nullable(),
-        always("problems", List(&Object(&PROBLEM))),
-        always("cordonedByOthers", Flag),
-        always("powerSeenAt", Instant).nullable(),
         always("spare", Flag),
+        always("powerSeenAt", Instant).nullable(),
+        always("bmcFault", Object(&FAULT)).nullable(),
+        always("bmcAnsweredAt", Instant).nullable(),
+        always("undercloudFault", Object(&FAULT)).nullable(),
+        sometimes("unmanagedReason", Object(&UNMANAGED)).nullable(),
+        sometimes("managedAgain", Object(&MANAGED_AGAIN)).nullable(),
+        sometimes("holds", List(&Object(&HOLD))),
+        sometimes("waits", List(&Object(&WAIT))),
+        sometimes("problems", List(&Object(&PROBLEM))),
+        sometimes("cordonedByOthers", Flag),
     ],
 };
 
@@ -136,6 +138,7 @@ pub(super) const WAIT: Model = Model {
     fields: &[
         always("code", Text),
         always("what", Text),
+        always("brief", Text),
         always("since", Instant),
         always("endsWhen", Text),
         always("expectedBy", Instant).nullable(),
@@ -143,10 +146,10 @@ pub(super) const WAIT: Model = Model {
     ],
 };
 
-const BMC_FAULT: Model = Model {
-    name: "BmcFault",
-    about: "Why the BMC does not answer as it should.",
-    fields: &[always("fault", Text), always("since", Instant)],
+pub(super) const FAULT: Model = Model {
+    name: "Fault",
+    about: "Why a BMC or the undercloud does not answer as it should.",
+    fields: &[always("class", Text), always("fault", Text), always("since", Instant)],
 };
 
 const PROBLEM: Model = Model {

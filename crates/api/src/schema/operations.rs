@@ -77,7 +77,7 @@ const STEP: Model = Model {
     about: "A part of an operation.",
     fields: &[
         always("name", Text),
-        always("status", OneOf(&["NotStarted", "InProgress", "Completed", "Failed"])),
+        always("status", OneOf(&["NotStarted", "InProgress", "Completed", "Skipped", "Failed"])),
         always("startedAt", Instant).nullable(),
         always("endedAt", Instant).nullable(),
         always("message", Text),

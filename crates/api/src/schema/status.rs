@@ -1,7 +1,7 @@
 //! The whole picture in one answer, and whether the process lives.
 
 use super::Shape::{Flag, Instant, List, Object, OneOf, Text, Whole};
-use super::machines::WAIT;
+use super::machines::{FAULT, WAIT};
 use super::operations::OPERATION;
 use super::{Model, TEXTS, always, sometimes};
 
@@ -15,7 +15,7 @@ pub(crate) const STATUS: Model = Model {
 
 const CLUSTER_STATUS: Model = Model {
     name: "ClusterStatus",
-    about: "What one cluster is doing. Long lists are cut, and their counts tell how long they are.",
+    about: "What one cluster is doing, and which operations failed within the last hour. Long lists are cut, and their counts tell how long they are.",
     fields: &[
         always("name", Text),
         always("resourceGroup", Text),
@@ -25,12 +25,15 @@ const CLUSTER_STATUS: Model = Model {
         always("keeper", Object(&KEEPER)),
         sometimes("lastKnown", Object(&LAST_KNOWN)),
         sometimes("siteFileRefused", Object(&SITE_FILE_REFUSED)),
+        always("undercloudFault", Object(&FAULT)).nullable(),
         always("clusterWaits", List(&Object(&WAIT))),
         always("machines", Object(&COUNTS)),
         always("controlPlane", List(&Object(&MEMBER))),
         always("degraded", List(&Object(&DEGRADED))),
         always("operationCount", Whole),
         always("operations", List(&Object(&OPERATION))),
+        always("failedCount", Whole),
+        always("failed", List(&Object(&OPERATION))),
         always("waitCount", Whole),
         always("waits", List(&Object(&MACHINE_WAIT))),
     ],
@@ -66,13 +69,14 @@ const LAST_KNOWN: Model = Model {
 
 const COUNTS: Model = Model {
     name: "MachineCounts",
-    about: "How many machines are so. One machine may count in several.",
+    about: "How many machines are so. Each is ready, off, spare or notReady; in the others it may count as well.",
     fields: &[
         always("total", Whole),
         always("ready", Whole),
         always("off", Whole),
-        always("cordoned", Whole),
         always("spare", Whole),
+        always("notReady", Whole),
+        always("cordoned", Whole),
         always("unmanaged", Whole),
         always("notLookedAt", Whole),
         always("degraded", Whole),
@@ -100,6 +104,7 @@ const MACHINE_WAIT: Model = Model {
         always("machine", Text),
         always("code", Text),
         always("what", Text),
+        always("brief", Text),
         always("since", Instant),
         always("endsWhen", Text),
         always("expectedBy", Instant).nullable(),

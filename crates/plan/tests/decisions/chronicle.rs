@@ -32,7 +32,7 @@ fn line(at: Timestamp, entry: &Activity) -> String {
     };
     format!(
         "{} {:<10} {:<10} {part} {what}{operation}: {}{error}\n",
-        at.clock(),
+        at.time_of_day(),
         format!("{:?}", entry.status),
         entry.caller,
         entry.message
@@ -120,7 +120,7 @@ fn faults_and_what_follows_from_them_are_told() {
             10:00:30 Started    rackwright c1 forced power-off #1 op1: the BMC of `c1` is asked for a forced power-off
             10:00:30 Failed     rackwright c1 forced power-off #1 op1: the BMC of `c1` was asked for a forced power-off, and failed: unsupported: as the story says [unsupported]
             10:00:50 Succeeded  rackwright c1 hold Released op1: `c1` is no longer held by operation op1
-            10:00:50 Failed     alice      c1 operation powerOff op1: power-off failed: the forced power-off was answered: unsupported: as the story says. Left behind: power On; holds none; no VM is remembered for a later start [Some(DeviceUnsupported)]
+            10:00:50 Failed     alice      c1 operation powerOff op1: power-off failed: the forced power-off was answered: unsupported: as the story says. Left behind: power On; holds none [Some(DeviceUnsupported)]
         "#]],
     );
 }
@@ -146,7 +146,7 @@ fn a_cancel_and_a_repeated_request_are_told_and_so_is_a_new_keeper() {
             11:00:00 Started    rackwright c1 graceful shutdown #2 op1: the BMC of `c1` is asked for a graceful shutdown, attempt 2
             11:00:00 Accepted   bob        c1 request cancel op1: operation op1 is to be cancelled at its next safe point
             11:02:00 Succeeded  rackwright c1 hold Released op1: `c1` is no longer held by operation op1
-            11:02:00 Canceled   alice      c1 operation restart op1: cancelled by bob during Power Off. Left behind: power On; holds none; no VM is remembered for a later start. A graceful shutdown was asked for at 11:00:00 and may still happen. [None]
+            11:02:00 Canceled   alice      c1 operation restart op1: cancelled by bob during Power Off. Left behind: power On; holds none. A graceful shutdown was asked for at 11:00:00Z and may still happen. [None]
             11:02:00 Started    rackwright c1 uncordon #1: the node of `c1` is asked for an uncordon
         "#]],
     );

@@ -44,15 +44,15 @@ fn cluster_not_connected() {
             10:02:00 the cluster is Timeout
             10:03:00 > alice restart rack1compute01
                      refused: `rack1compute01` cannot be restarted
-                       rule cluster-connected: the undercloud of `site1` is Timeout since 10:02:00 (unreachable: connection refused)
+                       rule cluster-connected: the undercloud of `site1` is Timeout since 10:02:00Z (unreachable: connection refused)
                        remedy: bring the undercloud back first; `start`, and `restart` of a control-plane machine that is not voting, are allowed meanwhile
             10:03:00 > alice restart rack1control01
                      refused: `rack1control01` cannot be restarted
-                       rule cluster-connected: the undercloud of `site1` is Timeout since 10:02:00 (unreachable: connection refused)
+                       rule cluster-connected: the undercloud of `site1` is Timeout since 10:02:00Z (unreachable: connection refused)
                        remedy: bring the undercloud back first; `start`, and `restart` of a control-plane machine that is not voting, are allowed meanwhile
             10:03:00 > alice uncordon rack1compute01
                      refused: `rack1compute01` cannot be uncordoned
-                       rule cluster-connected: the undercloud of `site1` is Timeout since 10:02:00 (unreachable: connection refused)
+                       rule cluster-connected: the undercloud of `site1` is Timeout since 10:02:00Z (unreachable: connection refused)
                        remedy: bring the undercloud back first; `start`, and `restart` of a control-plane machine that is not voting, are allowed meanwhile
             10:03:00 > alice start rack1compute01
                      accepted as op4
@@ -85,11 +85,11 @@ fn one_action_per_machine() {
                      rack1compute01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
             10:00:00 > bob power-off rack1compute01
                      refused: `rack1compute01` cannot be powered off
-                       rule one-action-per-machine: `rack1compute01` is being restarted since 10:00:00 (operation op1)
+                       rule one-action-per-machine: `rack1compute01` is being restarted since 10:00:00Z (operation op1)
                        remedy: wait with `rackwright operation wait op1`, or stop it with `rackwright operation cancel op1`
             10:00:00 > bob unmanage rack1compute01 broken fan
                      refused: `rack1compute01` cannot be unmanaged
-                       rule one-action-per-machine: `rack1compute01` is being restarted since 10:00:00 (operation op1)
+                       rule one-action-per-machine: `rack1compute01` is being restarted since 10:00:00Z (operation op1)
                        remedy: wait with `rackwright operation wait op1`, or stop it with `rackwright operation cancel op1`
         "#]],
     );
@@ -105,7 +105,7 @@ fn unmanaged() {
         expect![[r#"
             10:00:00 > alice cordon rack1compute01
                      refused: `rack1compute01` cannot be cordoned
-                       rule machine-managed: bob took `rack1compute01` out of management at 10:00:00: broken fan
+                       rule machine-managed: bob took `rack1compute01` out of management at 10:00:00Z: broken fan
                        remedy: `rackwright bmm manage rack1compute01 --reason …` lets it be managed again
         "#]],
     );
@@ -172,7 +172,7 @@ fn uncordon_while_an_operation_holds_it() {
                      rack1compute01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
             10:00:00 > bob uncordon rack1compute01
                      refused: `rack1compute01` cannot be uncordoned
-                       rule held-by-operation: operation op1 holds it since 10:00:00: being restarted
+                       rule held-by-operation: operation op1 holds it since 10:00:00Z: being restarted
                        remedy: `rackwright operation wait op1`
         "#]],
     );
@@ -188,7 +188,7 @@ fn a_request_that_waited_too_long() {
         expect![[r#"
             10:00:00 > alice restart rack1compute01 too-late
             10:00:05 refused: the request was not carried out
-                       rule request-expired: it waited since 10:00:00 and was to be judged by 10:00:05
+                       rule request-expired: it waited since 10:00:00Z and was to be judged by 10:00:05Z
                        remedy: send it again
         "#]],
     );
@@ -301,7 +301,7 @@ fn who_unmanaged_a_machine_first_is_not_overwritten() {
                      rack1compute01 waits for a person: unmanaged since 10:00:00
             10:00:00 > alice unmanage rack1compute01 new disk
                      refused: `rack1compute01` cannot be unmanaged
-                       rule machine-managed: bob took `rack1compute01` out of management at 10:00:00: broken fan
+                       rule machine-managed: bob took `rack1compute01` out of management at 10:00:00Z: broken fan
                        remedy: nothing to do: nothing is sent to it; `rackwright bmm manage rack1compute01 --reason …` lets it be managed again
             10:00:00 > alice manage rack1compute01 fan replaced
                      done

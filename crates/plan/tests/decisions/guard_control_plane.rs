@@ -32,7 +32,7 @@ fn a_control_plane_machine_that_does_not_vote_may_be_restarted_while_disconnecte
                      rack1control01 is late
             10:06:00 > alice cancel op1
                      done
-                     op1 Canceled: cancelled by alice during Cordon. Left behind: power Off; holds power-off by operation op1; no VM is remembered for a later start.
+                     op1 Canceled: cancelled by alice during Cordon. Left behind: power Off; holds power-off by operation op1.
                        next: rackwright bmm start rack1control01
                      rack1control01 is held by power-off by operation op1
                      rack1control01 waits for a person: off, but expected to be on since 10:00:00; the node to be cordoned since 10:06:00, expected by 10:06:30
@@ -44,7 +44,7 @@ fn a_control_plane_machine_that_does_not_vote_may_be_restarted_while_disconnecte
                      rack2control01 is late
             10:06:00 > alice restart rack3control01
                      refused: `rack3control01` cannot be restarted
-                       rule cluster-connected: the undercloud of `site1` is Disconnected since 10:05:00 (unreachable: connection refused)
+                       rule cluster-connected: the undercloud of `site1` is Disconnected since 10:05:00Z (unreachable: connection refused)
                        remedy: bring the undercloud back first; `start`, and `restart` of a control-plane machine that is not voting, are allowed meanwhile
         "#]],
     );
@@ -68,7 +68,7 @@ fn others_not_healthy() {
         expect![[r#"
             10:00:00 > alice restart rack1control01
                      refused: `rack1control01` cannot be restarted
-                       rule kcp-others-healthy: `rack2control01` is off since 10:00:00
+                       rule kcp-others-healthy: `rack2control01` is off since 10:00:00Z
                        rule kcp-others-healthy: `rack3control01`: its node is not ready (Ready=False)
                        rule kcp-others-healthy: etcd voters: 1 of 3 now, 0 of 3 after; quorum is 2
                        remedy: bring the other control-plane machines back first: `rackwright status` names them
@@ -193,8 +193,8 @@ fn undercloud_silent_but_still_connected() {
                      refused: `rack1control01` cannot be restarted
                        rule kcp-others-healthy: `rack2control01` cannot be judged: the undercloud does not answer (unreachable: connection refused)
                        rule kcp-others-healthy: `rack3control01` cannot be judged: the undercloud does not answer (unreachable: connection refused)
-                       rule kcp-others-healthy: etcd voters: 3 of 3 now, 2 of 3 after; quorum is 2
-                       remedy: bring the other control-plane machines back first: `rackwright status` names them
+                       rule kcp-others-healthy: etcd voters: 3 of 3 as last seen, 2 of 3 after; quorum is 2
+                       remedy: bring the undercloud back first: `rackwright status` tells what it answers
         "#]],
     );
 }
@@ -263,8 +263,8 @@ fn the_callers_word_does_not_help_with_three_members() {
         expect![[r#"
             10:00:00 > alice restart rack1control01 accept-outage
                      refused: `rack1control01` cannot be restarted
-                       rule kcp-others-healthy: `rack2control01` is off since 10:00:00
-                       rule kcp-others-healthy: `rack3control01` is off since 10:00:00
+                       rule kcp-others-healthy: `rack2control01` is off since 10:00:00Z
+                       rule kcp-others-healthy: `rack3control01` is off since 10:00:00Z
                        rule kcp-others-healthy: etcd voters: 1 of 3 now, 0 of 3 after; quorum is 2
                        remedy: bring the other control-plane machines back first: `rackwright status` names them
         "#]],

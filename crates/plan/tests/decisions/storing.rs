@@ -56,6 +56,19 @@ fn a_silent_bmc_is_one_change_however_often_and_in_whatever_words_it_fails() {
 }
 
 #[test]
+fn when_a_silent_bmc_last_answered_is_kept_until_it_answers_again() {
+    let mut desk = desk();
+    let answered_at = |desk: &Desk| desk.snapshot.machines[&desk::name(MACHINE)].last_seen.bmc_answered_at;
+    assert_eq!(answered_at(&desk), None, "what is fresh has no age");
+    let looked_at = desk.now;
+    changes_in_twenty(&mut desk, |desk, n| desk.look_power(&desk::name(MACHINE), Err(unreachable(n))));
+    assert_eq!(answered_at(&desk), Some(looked_at));
+    desk.look_power(&desk::name(MACHINE), Ok(Power::On));
+    settle(&mut desk);
+    assert_eq!(answered_at(&desk), None);
+}
+
+#[test]
 fn a_silent_undercloud_is_one_change_too_also_for_an_operation_that_needs_it() {
     let mut desk = desk();
     let changes = changes_in_twenty(&mut desk, |desk, n| desk.hear_undercloud(Err(unreachable(n))));

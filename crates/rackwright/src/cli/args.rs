@@ -134,6 +134,9 @@ pub enum Command {
     ActivityLog(ActivityCommand),
     /// The script that lets a shell complete our commands with the tab key. Changes nothing.
     ///
+    /// Where it belongs is said beside it. The directory must be there: `mkdir -p ~/.local/share/bash-completion/completions`
+    /// makes bash's.
+    ///
     /// Example: rackwright completions bash > ~/.local/share/bash-completion/completions/rackwright
     Completions {
         /// The shell.

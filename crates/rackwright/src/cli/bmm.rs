@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::act::{Action, ConsentArgs, FollowArgs};
 use super::args::NameArgs;
-use super::render::{Clock, machine_sheet, machine_table};
+use super::render::{Clock, doubts, machine_sheet, machine_table};
 use super::screen::{Screen, Sheet, Tone};
 use super::session::{Kind, Session};
 use super::trouble::Trouble;
@@ -114,9 +114,10 @@ pub enum BmmCommand {
     Unmanage(ManagementArgs),
     /// Change the tags or the details that are written on a machine. Not disruptive.
     ///
-    /// Nothing is sent to the machine itself. What is not named stays as it is.
+    /// `--tags` replaces all tags, as in `az`; `--add-tags` and `--remove-tags` change some. What is not named stays as it
+    /// is. Nothing is sent to the machine itself.
     ///
-    /// Example: rackwright bmm update rack1compute01 --tags owner=core-team asset=4711
+    /// Example: rackwright bmm update rack1compute01 --add-tags owner=core-team asset=4711
     Update(UpdateArgs),
     /// Let a machine be managed again. Not disruptive.
     ///
@@ -172,7 +173,11 @@ pub async fn run(session: &Session, screen: &mut Screen, command: BmmCommand) ->
 async fn list(session: &Session, screen: &mut Screen) -> Result<(), Trouble> {
     let machines = session.list(Kind::Machine).await?;
     let running = running_beside(session).await?;
-    session.showing.list(screen, &Value::from(machines.as_slice()), || machine_table(&machines, &running))
+    session.showing.list(screen, &Value::from(machines.as_slice()), || machine_table(&machines, &running))?;
+    if let Some(doubts) = doubts(&machines).filter(|_| session.showing.is_for_people()) {
+        screen.hint(&doubts);
+    }
+    Ok(())
 }
 
 async fn show(session: &Session, screen: &mut Screen, name: &str) -> Result<(), Trouble> {

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::answer::short_id;
+use super::answer::{field, short_id};
 use super::args::parse_name;
 use super::client::Target;
 use super::follow::follow;
@@ -70,7 +70,11 @@ pub async fn run(session: &Session, screen: &mut Screen, command: OperationComma
         OperationCommand::Show(IdArgs { id }) => {
             let operation = session.client.get(&target(&id)).await.map_err(unknown_operation)?;
             let (clock, all) = (Clock::of_process(), std::slice::from_ref(&operation));
-            session.showing.one(screen, &operation, || operation_sheet(&operation, clock), || operation_table(all, clock))
+            session.showing.one(screen, &operation, || operation_sheet(&operation, clock), || operation_table(all, clock))?;
+            if let Some(correlation) = field(&operation, "/correlationId").filter(|_| session.showing.is_for_people()) {
+                screen.hint(&format!("who asked and what followed: `rackwright activity-log list --correlation-id {correlation}`"));
+            }
+            Ok(())
         }
         OperationCommand::Wait(IdArgs { id }) => {
             // Asked once before it is followed, so that a mistyped id is said at once and not as a lost operation.

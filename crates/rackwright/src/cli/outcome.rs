@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_failure_tells_what_is_left_behind_and_what_to_type_next() {
         let message = "power-off failed: Power Off did not end in time; it waited for the effect of the graceful shutdown. \
-                       Left behind: power On; holds none; no VM is remembered for a later start";
+                       Left behind: power On; holds none";
         check(
             ended("Failed", message, Some("rackwright bmm power-off rack1compute01 --skip-shutdown")),
             Wanted::Success,
@@ -112,7 +112,7 @@ mod tests {
             expect![[r#"
                 error: `rack1compute01` was not powered off
                   power-off failed: Power Off did not end in time; it waited for the effect of the graceful shutdown
-                  left behind: power On; holds none; no VM is remembered for a later start
+                  left behind: power On; holds none
                 hint: next: `rackwright bmm power-off rack1compute01 --skip-shutdown`
             "#]],
         );
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_cancelled_operation_is_no_success_unless_it_was_to_be_cancelled() {
-        let message = "cancelled by bob during Power Off. Left behind: power On; holds none; no VM is remembered for a later start.";
+        let message = "cancelled by bob during Power Off. Left behind: power On; holds none.";
         check(
             ended("Canceled", message, Some("rackwright bmm show rack1compute01")),
             Wanted::Success,
@@ -128,7 +128,7 @@ mod tests {
             expect![[r#"
             error: operation 8f3c1a2b on `rack1compute01` was cancelled
               cancelled by bob during Power Off
-              left behind: power On; holds none; no VM is remembered for a later start.
+              left behind: power On; holds none.
             hint: next: `rackwright bmm show rack1compute01`
         "#]],
         );

@@ -23,7 +23,7 @@ impl Progress {
         if !screen.can_redraw() {
             return Progress::Lines { said: None };
         }
-        let style = ProgressStyle::with_template("{spinner} {bar:20} {percent:>3}% {wide_msg}").expect("the template is fixed and tested");
+        let style = ProgressStyle::with_template("{spinner} {bar:8} {percent:>3}% {wide_msg}").expect("the template is fixed and tested");
         let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr()).with_style(style);
         bar.enable_steady_tick(TICK_EVERY);
         Progress::Bar(bar)
@@ -65,7 +65,7 @@ impl Drop for Progress {
 fn line_of(operation: &Value) -> Option<String> {
     let step = current_step(operation)?;
     let machine = field_or_dash(operation, "/machine");
-    let waiting = field(operation, "/wait/what").map(|what| format!(": waiting for {what}")).unwrap_or_default();
+    let waiting = field(operation, "/wait/brief").map(|what| format!(": waiting for {what}")).unwrap_or_default();
     let late = if is_true(operation, "/wait/late") { ", late" } else { "" };
     let stopping = if operation["cancelRequestedBy"].is_string() { ", to be cancelled at the next safe point" } else { "" };
     Some(format!("{machine}: {step}{waiting}{late}{stopping}"))
@@ -79,7 +79,7 @@ mod tests {
     use serde_json::json;
 
     fn operation(step: &str, what: Option<&str>, late: bool) -> Value {
-        let wait = what.map(|what| json!({ "what": what, "late": late }));
+        let wait = what.map(|what| json!({ "brief": what, "late": late }));
         json!({ "machine": "rack1compute01", "percentComplete": 30, "wait": wait, "steps": [
             { "name": "Cordon", "status": "Completed" }, { "name": step, "status": "InProgress" },
         ] })
@@ -107,6 +107,6 @@ mod tests {
 
     #[test]
     fn the_bars_template_is_understood() {
-        assert!(ProgressStyle::with_template("{spinner} {bar:20} {percent:>3}% {wide_msg}").is_ok());
+        assert!(ProgressStyle::with_template("{spinner} {bar:8} {percent:>3}% {wide_msg}").is_ok());
     }
 }

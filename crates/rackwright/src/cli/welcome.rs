@@ -92,7 +92,7 @@ mod tests {
             Rackwright 0.1.0, a control plane for bare-metal sites
 
             http://127.0.0.1:7225 answers:
-              cluster1 is Running and Timeout: 39 of 40 machines ready, 1 running, 1 waiting
+              cluster1 is Running and Connected: 37 of 40 machines ready, 1 running, 1 waiting
 
             Next:
               rackwright status    what runs and what waits, and why

@@ -50,6 +50,10 @@ fn what_the_log_does_not_know_is_named() {
     let cases = [
         ("colour eq 'red'", format!("1: there is no `colour`; {known}")),
         ("status ne 'Failed'", "8: `status` can be compared with eq, not with `ne`".to_owned()),
+        (
+            "status eq 'Fialed'",
+            "11: there is no status `Fialed`; Started, Accepted, InProgress, Succeeded, Failed and Canceled are known".to_owned(),
+        ),
         ("eventTimestamp eq 2026-11-15", "16: `eventTimestamp` can be compared with ge, gt, le and lt, not with `eq`".to_owned()),
         ("eventTimestamp ge 'yesterday'", "19: `yesterday` is not a time; 2026-11-15T14:00:00Z is".to_owned()),
     ];
@@ -75,7 +79,10 @@ fn instant() -> impl Strategy<Value = Timestamp> {
 
 fn any_clause() -> impl Strategy<Value = Clause> {
     let time = (prop::sample::select(TIMES), instant()).prop_map(|(operator, at)| Clause::Time { operator, at });
-    let is = (1..NAMES.len(), "\\PC{0,20}").prop_map(|(n, value)| Clause::Is { key: NAMES[n].key, value });
+    let is = (1..NAMES.len(), "\\PC{0,20}", prop::sample::select(&STATUSES[..])).prop_map(|(n, value, status)| match NAMES[n].key {
+        Key::Status => Clause::Is { key: Key::Status, value: render::status(status).to_owned() },
+        key => Clause::Is { key, value },
+    });
     prop_oneof![time, is]
 }
 

@@ -27,7 +27,7 @@ fn cancelled_before_anything_was_asked_of_the_bmc_it_ends_once_the_cordon_has_se
                      done
             10:00:00 > wait 40s
             10:00:30 op1: Cordon left out: the node could not be cordoned in time
-                     op1 Canceled: cancelled by bob during Power Off. Left behind: power On; holds none; no VM is remembered for a later start.
+                     op1 Canceled: cancelled by bob during Power Off. Left behind: power On; holds none.
                        next: rackwright bmm show rack1compute01
                      rack1compute01 is held by nobody
                      rack1compute01 waits for nothing
@@ -66,7 +66,7 @@ fn cancelled_during_a_shutdown_it_ends_when_a_late_one_would_have_shown() {
                      done
             10:00:30 > wait 2m
             10:02:00 rack1compute01 <- uncordon for its holds
-                     op1 Canceled: cancelled by bob during Power Off. Left behind: power On; holds none; no VM is remembered for a later start. A graceful shutdown was asked for at 10:00:00 and may still happen.
+                     op1 Canceled: cancelled by bob during Power Off. Left behind: power On; holds none. A graceful shutdown was asked for at 10:00:00Z and may still happen.
                        next: rackwright bmm show rack1compute01
                      rack1compute01 is held by nobody
                      rack1compute01 waits for the node to be uncordoned since 10:02:00, expected by 10:02:30
@@ -107,11 +107,11 @@ fn cancelled_in_the_control_plane_it_waits_until_no_shutdown_can_come() {
             10:05:00 rack1control01 is late
             10:05:00 > bob restart rack2control01
                      refused: `rack2control01` cannot be restarted
-                       rule kcp-one-at-a-time: `rack1control01` is being restarted since 10:00:00 (operation op1)
+                       rule kcp-one-at-a-time: `rack1control01` is being restarted since 10:00:00Z (operation op1)
                        remedy: wait with `rackwright operation wait op1`, or stop it with `rackwright operation cancel op1`
             10:05:00 > wait 5m
             10:10:00 rack1control01 <- uncordon for its holds
-                     op1 Canceled: cancelled by bob during Power Off. Left behind: power On; holds none; no VM is remembered for a later start. A graceful shutdown was asked for at 10:00:00 and may still happen.
+                     op1 Canceled: cancelled by bob during Power Off. Left behind: power On; holds none. A graceful shutdown was asked for at 10:00:00Z and may still happen.
                        next: rackwright bmm show rack1control01
                      rack1control01 is held by nobody
                      rack1control01 waits for the node to be uncordoned since 10:10:00, expected by 10:10:30
@@ -155,7 +155,7 @@ fn cancelled_while_off_it_leaves_the_machine_off_and_held() {
                      done
             10:00:00 > see rack1compute01 off
                      op1: Power Off seen
-                     op1 Canceled: cancelled by bob during Power On. Left behind: power Off; holds power-off by operation op1; no VM is remembered for a later start.
+                     op1 Canceled: cancelled by bob during Power On. Left behind: power Off; holds power-off by operation op1.
                        next: rackwright bmm start rack1compute01
                      rack1compute01 is held by power-off by operation op1
                      rack1compute01 waits for a person: off, but expected to be on since 10:00:00
@@ -190,7 +190,7 @@ fn cancelled_during_the_power_on_it_ends_when_that_is_settled() {
             10:00:00 > bob cancel op1
                      done
             10:00:00 > wait 2m
-            10:02:00 op1 Canceled: cancelled by bob during Power On. Left behind: power Off; holds power-off by operation op1; no VM is remembered for a later start.
+            10:02:00 op1 Canceled: cancelled by bob during Power On. Left behind: power Off; holds power-off by operation op1.
                        next: rackwright bmm start rack1compute01
                      rack1compute01 is held by power-off by operation op1
                      rack1compute01 waits for a person: off, but expected to be on since 10:00:00
@@ -228,7 +228,7 @@ fn cancelled_during_the_rejoin_it_ends_at_once_and_releases_the_node() {
             10:00:00 > bob cancel op1
                      done
                      rack1compute01 <- uncordon for its holds
-                     op1 Canceled: cancelled by bob during Rejoin. Left behind: power On; holds none; no VM is remembered for a later start.
+                     op1 Canceled: cancelled by bob during Rejoin. Left behind: power On; holds none.
                        next: rackwright bmm show rack1compute01
                      rack1compute01 is held by nobody
                      rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00; the node to be uncordoned since 10:00:00, expected by 10:00:30
@@ -293,7 +293,7 @@ fn a_request_under_way_is_answered_before_the_cancel() {
             10:03:00 rack1compute01 is late
             10:03:00 > answer rack1compute01 ok
             10:03:00 > wait 2m
-            10:05:00 op1 Canceled: cancelled by bob during Power On. Left behind: power Off; holds none; no VM is remembered for a later start.
+            10:05:00 op1 Canceled: cancelled by bob during Power On. Left behind: power Off; holds none.
                        next: rackwright bmm start rack1compute01
                      rack1compute01 waits for a person: off, but expected to be on since 10:00:00
         "#]],
@@ -320,7 +320,7 @@ fn a_refused_request_is_a_safe_point() {
                      rack1compute01 waits for the BMC (busy: as the story says) since 10:00:00, expected by 10:02:00
             10:00:00 > bob cancel op1
                      done
-                     op1 Canceled: cancelled by bob during Power On. Left behind: power unknown, the BMC is busy; holds none; no VM is remembered for a later start.
+                     op1 Canceled: cancelled by bob during Power On. Left behind: power unknown, the BMC is busy; holds none.
                        next: rackwright bmm show rack1compute01
                      rack1compute01 waits for the BMC (busy: as the story says) since 10:00:00, expected by 10:02:00; the node to become ready since 10:00:00, expected by 10:10:00
         "#]],
@@ -347,7 +347,7 @@ fn a_cancelled_cordon_withdraws_the_hold_it_placed() {
             10:00:00 > bob cancel op1
                      done
             10:00:00 > wait 30s
-            10:00:30 op1 Canceled: cancelled by bob during Cordon. Left behind: power On; holds none; no VM is remembered for a later start.
+            10:00:30 op1 Canceled: cancelled by bob during Cordon. Left behind: power On; holds none.
                        next: rackwright bmm show rack1compute01
                      rack1compute01 is held by nobody
                      rack1compute01 waits for nothing
@@ -376,7 +376,7 @@ fn what_has_ended_or_never_was_cannot_be_cancelled() {
                      rack1compute01 waits for nothing
             10:00:00 > bob cancel op1
                      refused: operation op1 cannot be cancelled
-                       rule operation-running: it ended at 10:00:00: Succeeded
+                       rule operation-running: it ended at 10:00:00Z: Succeeded
                        remedy: nothing to cancel; `rackwright operation show op1` tells how it ended
             10:00:00 > bob cancel op77
                      refused: there is no operation op77

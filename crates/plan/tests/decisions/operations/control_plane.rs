@@ -70,10 +70,10 @@ fn a_member_that_votes_again_is_not_taken_down_while_another_is_off() {
                      rack1control01 waits for the BMC (unreachable: as the story says) since 10:00:00, expected by 10:02:00
             10:00:00 > see rack1control01 ready
             10:00:00 > see rack1control01 on
-                     rack1control01 waits for the control plane (`rack3control01` is off since 10:00:00) since 10:00:00, expected by 10:10:00
+                     rack1control01 waits for the control plane (`rack3control01` is off since 10:00:00Z) since 10:00:00, expected by 10:10:00
             10:00:00 > wait 40m
             10:40:00 rack1control01 <- uncordon for its holds
-                     op1 Failed: restart failed: Power Off did not end in time; it waited for the control plane (`rack3control01` is off since 10:00:00). Left behind: power On; holds none; no VM is remembered for a later start
+                     op1 Failed: restart failed: Power Off did not end in time; it waited for the control plane (`rack3control01` is off since 10:00:00Z). Left behind: power On; holds none
                        next: rackwright bmm show rack1control01
                      rack1control01 is held by nobody
                      rack1control01 waits for the node to be uncordoned since 10:40:00, expected by 10:40:30
@@ -273,7 +273,7 @@ fn a_restart_that_is_cancelled_before_the_rejoin_leaves_a_member_that_is_not_hea
             10:00:00 > alice cancel op1
                      done
                      rack1control01 <- uncordon for its holds
-                     op1 Canceled: cancelled by alice during Rejoin. Left behind: power On; holds none; no VM is remembered for a later start.
+                     op1 Canceled: cancelled by alice during Rejoin. Left behind: power On; holds none.
                        next: rackwright bmm show rack1control01
                      rack1control01 is held by nobody
                      rack1control01 waits for the node to become ready since 10:00:00, expected by 10:10:00; the node to be uncordoned since 10:00:00, expected by 10:00:30

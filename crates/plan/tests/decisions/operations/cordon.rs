@@ -175,7 +175,7 @@ fn cordon_of_a_machine_without_a_node_waits_and_fails_in_the_end() {
                      op1: found no boot
                      rack1compute01 is held by alice
             10:00:00 > wait 10m
-            10:10:00 op1 Failed: cordon failed: Cordon did not end in time; it waited for the node to become ready. Left behind: power On; holds alice; no VM is remembered for a later start
+            10:10:00 op1 Failed: cordon failed: Cordon did not end in time; it waited for the node to become ready. Left behind: power On; holds alice
                        next: rackwright bmm uncordon rack1compute01
                      rack1compute01 waits for the node to become ready since 10:10:00, expected by 10:20:00
         "#]],
@@ -200,7 +200,7 @@ fn nothing_is_sent_to_an_unmanaged_machine() {
             10:00:00 > see rack1compute01 uncordoned
             10:00:00 > bob restart rack1compute01
                      refused: `rack1compute01` cannot be restarted
-                       rule machine-managed: alice took `rack1compute01` out of management at 10:00:00: broken fan
+                       rule machine-managed: alice took `rack1compute01` out of management at 10:00:00Z: broken fan
                        remedy: `rackwright bmm manage rack1compute01 --reason …` lets it be managed again
             10:00:00 > wait 1m
             10:01:00 > alice manage rack1compute01 mended

@@ -54,7 +54,7 @@ fn a_machine_that_does_not_go_off_fails_the_power_off_by_its_deadline() {
             10:38:00 rack1compute01 <- forced power-off for op1, attempt 15
                      rack1compute01 waits for the effect of the forced power-off (attempt 15) since 10:10:00, expected by 10:13:00
             10:40:00 rack1compute01 <- uncordon for its holds
-                     op1 Failed: power-off failed: Power Off did not end in time; it waited for the effect of the forced power-off (attempt 15). Left behind: power On; holds none; no VM is remembered for a later start
+                     op1 Failed: power-off failed: Power Off did not end in time; it waited for the effect of the forced power-off (attempt 15). Left behind: power On; holds none
                        next: rackwright bmm show rack1compute01
                      rack1compute01 is held by nobody
                      rack1compute01 waits for the node to be uncordoned since 10:40:00, expected by 10:40:30
@@ -94,7 +94,7 @@ fn a_machine_that_does_not_rejoin_fails_the_restart_and_leaves_no_hold() {
             10:00:00 > see rack1compute01 unknown
             10:00:00 > wait 40m
             10:40:00 rack1compute01 <- uncordon for its holds
-                     op1 Failed: restart failed: Rejoin did not end in time; it waited for the node to rejoin. Left behind: power On; holds none; no VM is remembered for a later start
+                     op1 Failed: restart failed: Rejoin did not end in time; it waited for the node to rejoin. Left behind: power On; holds none
                        next: rackwright bmm restart rack1compute01
                      rack1compute01 is held by nobody
                      rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00; the node to be uncordoned since 10:40:00, expected by 10:40:30
@@ -168,7 +168,7 @@ fn a_machine_that_does_not_go_on_fails_the_restart_and_stays_held() {
                      rack1compute01 waits for the effect of the power-on (attempt 19) since 10:00:00, expected by 10:02:00
             10:38:00 rack1compute01 <- power-on for op1, attempt 20
                      rack1compute01 waits for the effect of the power-on (attempt 20) since 10:00:00, expected by 10:02:00
-            10:40:00 op1 Failed: restart failed: Power On did not end in time; it waited for the effect of the power-on (attempt 20). Left behind: power Off; holds power-off by operation op1; no VM is remembered for a later start
+            10:40:00 op1 Failed: restart failed: Power On did not end in time; it waited for the effect of the power-on (attempt 20). Left behind: power Off; holds power-off by operation op1
                        next: rackwright bmm start rack1compute01
                      rack1compute01 is held by power-off by operation op1
                      rack1compute01 waits for a person: off, but expected to be on since 10:00:00
@@ -254,7 +254,7 @@ fn what_was_left_of_the_time_still_ends() {
                      op1: Power On seen
                      op1: Rejoin seen
                      op1: Uncordon seen
-                     op1 Succeeded: `rack1compute01` was started
+                     op1 Succeeded: `rack1compute01` is on, as it was
             10:00:00 > see rack1compute01 off
                      rack1compute01 waits for a person: off, but expected to be on since 10:00:00
             10:00:00 > bob start rack1compute01
@@ -299,7 +299,7 @@ fn what_was_left_of_the_time_still_ends() {
                      rack1compute01 waits for the effect of the power-on (attempt 15) since 10:00:00, expected by 10:02:00
             18:28:00 rack1compute01 <- power-on for op2, attempt 16
                      rack1compute01 waits for the effect of the power-on (attempt 16) since 10:00:00, expected by 10:02:00
-            18:30:00 op2 Failed: start failed: Power On did not end in time; it waited for the effect of the power-on (attempt 16). Left behind: power Off; holds none; no VM is remembered for a later start
+            18:30:00 op2 Failed: start failed: Power On did not end in time; it waited for the effect of the power-on (attempt 16). Left behind: power Off; holds none
                        next: rackwright bmm start rack1compute01
                      rack1compute01 waits for a person: off, but expected to be on since 10:00:00
         "#]],
@@ -334,7 +334,7 @@ fn a_deadline_is_not_judged_before_both_eyes_were_opened() {
                      rack1compute01 is late
             10:29:00 > look
             10:29:00 > wait 30m
-            10:59:00 op1 Failed: start failed: Rejoin did not end in time; it waited for the node to rejoin. Left behind: power On; holds none; no VM is remembered for a later start
+            10:59:00 op1 Failed: start failed: Rejoin did not end in time; it waited for the node to rejoin. Left behind: power On; holds none
                        next: rackwright bmm restart rack1compute01
                      rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00
         "#]],

@@ -72,7 +72,7 @@ fn a_bmc_silent_to_the_end_fails_the_operation_without_guessing() {
                      rack1compute01 waits for the BMC (unreachable: as the story says) since 10:00:00, expected by 10:02:00
             10:00:00 > wait 40m
             10:40:00 rack1compute01 <- uncordon for its holds
-                     op1 Failed: power-off failed: Power Off did not end in time; it waited for the BMC (unreachable: as the story says). Left behind: power unknown, the BMC is unreachable; holds none; no VM is remembered for a later start
+                     op1 Failed: power-off failed: Power Off did not end in time; it waited for the BMC (unreachable: as the story says). Left behind: power unknown, the BMC is unreachable; holds none
                        next: rackwright bmm show rack1compute01
                      rack1compute01 is held by nobody
                      rack1compute01 waits for the BMC (unreachable: as the story says) since 10:00:00, expected by 10:02:00; the node to be uncordoned since 10:40:00, expected by 10:40:30
@@ -320,7 +320,7 @@ fn what_a_bmc_cannot_do_at_all_fails_at_once() {
                      rack1compute01 waits for the effect of the power-on since 10:00:00, expected by 10:02:00
                      op1: power-on was answered: unsupported: as the story says (arrived: No)
             10:00:00 > wait 1s
-            10:00:01 op1 Failed: start failed: the power-on was answered: unsupported: as the story says. Left behind: power Off; holds none; no VM is remembered for a later start
+            10:00:01 op1 Failed: start failed: the power-on was answered: unsupported: as the story says. Left behind: power Off; holds none
                        next: rackwright bmm start rack1compute01
                      rack1compute01 waits for a person: off, but expected to be on since 10:00:00
         "#]],

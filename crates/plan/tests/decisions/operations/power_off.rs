@@ -155,7 +155,7 @@ fn a_machine_that_is_off_already_is_only_noted() {
                      rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
                      op1: Cordon seen
                      op1: Power Off seen
-                     op1 Succeeded: `rack1compute01` was powered off
+                     op1 Succeeded: `rack1compute01` is off, as it was
                        next: rackwright bmm start rack1compute01
                      rack1compute01 is held by power-off by operation op1
                      rack1compute01 waits for a person: powered off by operation op1 since 10:00:00

@@ -69,7 +69,7 @@ fn start_of_a_machine_that_is_on_and_ready_ends_at_once() {
                      op1: Power On seen
                      op1: Rejoin seen
                      op1: Uncordon seen
-                     op1 Succeeded: `rack1compute01` was started
+                     op1 Succeeded: `rack1compute01` is on, as it was
         "#]],
     );
 }

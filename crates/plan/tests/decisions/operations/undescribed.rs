@@ -28,7 +28,7 @@ fn a_restart_of_a_machine_that_is_no_longer_described_fails_at_once_and_its_hold
                      rack1compute01 <- graceful shutdown for op1
                      rack1compute01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
             10:00:00 > without rack1compute01
-                     op1 Failed: restart failed: `rack1compute01` is no longer described in the site file; put it back, and ask again. Left behind: power On; holds power-off by operation op1; no VM is remembered for a later start
+                     op1 Failed: restart failed: `rack1compute01` is no longer described in the site file; put it back, and ask again. Left behind: power On; holds power-off by operation op1
                        next: rackwright bmm show rack1compute01
                      rack1compute01 is held by power-off by operation op1
                      rack1compute01 waits for a person: no longer described in the site file since 10:00:00

@@ -38,7 +38,7 @@ fn two_who_read_the_same_edition_cannot_both_write() {
                      c1 is now edition 2, tags {"row": "7"}, details "", by alice
             10:00:00 > bob update c1 tag:row=8 edition=1
                      refused: `c1` was not changed
-                       rule precondition-failed: the request is meant for edition "1", and the machine is at edition "2", written by alice at 10:00:00
+                       rule precondition-failed: the request is meant for edition "1", and the machine is at edition "2", written by alice at 10:00:00Z
                        remedy: read the machine again, and send what you want to change with the ETag of that answer
             10:00:00 > bob update c1 tag:row=8 edition=2
                      done
@@ -121,7 +121,7 @@ fn the_same_request_sent_twice_writes_once() {
                      done
             10:00:00 > alice update c1 tag:row=7 edition=1 key=other
                      refused: `c1` was not changed
-                       rule precondition-failed: the request is meant for edition "1", and the machine is at edition "2", written by alice at 10:00:00
+                       rule precondition-failed: the request is meant for edition "1", and the machine is at edition "2", written by alice at 10:00:00Z
                        remedy: read the machine again, and send what you want to change with the ETag of that answer
         "#]],
     );

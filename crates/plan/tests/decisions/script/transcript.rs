@@ -18,7 +18,7 @@ pub struct Transcript {
 impl Transcript {
     pub fn command(&mut self, now: Timestamp, command: &str) {
         self.clock = Some(now);
-        writeln!(self.text, "{} > {command}", now.clock()).unwrap();
+        writeln!(self.text, "{} > {command}", now.time_of_day()).unwrap();
     }
 
     pub fn expect_verdict(&mut self, id: RequestId) {
@@ -31,7 +31,7 @@ impl Transcript {
             writeln!(self.text, "         {line}").unwrap();
         } else {
             self.clock = Some(now);
-            writeln!(self.text, "{} {line}", now.clock()).unwrap();
+            writeln!(self.text, "{} {line}", now.time_of_day()).unwrap();
         }
     }
 
@@ -83,7 +83,7 @@ impl Transcript {
             let fact = match &entry.fact {
                 Fact::Asked { .. } => continue,
                 Fact::Found { boot_id } => format!("found {}", boot_id.as_deref().unwrap_or("no boot")),
-                Fact::Resumed => format!("resumed, to end by {}", operation.deadline_at.clock()),
+                Fact::Resumed => format!("resumed, to end by {}", operation.deadline_at.time_of_day()),
                 Fact::Faulted { ask, fault, .. } => format!("{ask} was answered: {fault} (arrived: {:?})", fault.delivery),
                 Fact::Seen { step } => format!("{} seen", step.title()),
                 Fact::Skipped { step, reason } => format!("{} left out: {reason}", step.title()),
@@ -141,6 +141,6 @@ impl Transcript {
 }
 
 fn tell(wait: &Wait) -> String {
-    let by = wait.expected_by.map(|by| format!(", expected by {}", by.clock())).unwrap_or_default();
-    format!("{} since {}{by}", wait.kind, wait.since.clock())
+    let by = wait.expected_by.map(|by| format!(", expected by {}", by.time_of_day())).unwrap_or_default();
+    format!("{} since {}{by}", wait.kind, wait.since.time_of_day())
 }

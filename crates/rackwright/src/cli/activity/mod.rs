@@ -7,10 +7,10 @@ mod window;
 
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 
-use super::answer::field;
+use super::answer::{field, text_of};
 use super::args::{GlobalArgs, parse_name};
 use super::client::Target;
 use super::follow::interrupted;
@@ -45,6 +45,24 @@ pub enum ActivityCommand {
     },
 }
 
+/// What became of what was asked, as Azure's log spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "PascalCase")]
+enum Status {
+    Started,
+    Accepted,
+    InProgress,
+    Succeeded,
+    Failed,
+    Canceled,
+}
+
+impl Status {
+    fn word(self) -> String {
+        format!("{self:?}")
+    }
+}
+
 #[derive(Args, Debug)]
 pub struct ListArgs {
     /// Only what happened to this machine.
@@ -59,9 +77,9 @@ pub struct ListArgs {
     #[arg(long, value_name = "ID")]
     correlation_id: Option<String>,
 
-    /// Only entries with this status: Started, Accepted, InProgress, Succeeded, Failed or Canceled.
-    #[arg(long)]
-    status: Option<String>,
+    /// Only entries with this status.
+    #[arg(long, value_enum, ignore_case = true)]
+    status: Option<Status>,
 
     /// Only what this person or program asked for.
     #[arg(long, value_name = "NAME")]
@@ -88,6 +106,23 @@ pub struct ListArgs {
     follow: bool,
 }
 
+impl ListArgs {
+    /// What was asked for beside the time, as it was typed.
+    fn wanted(&self, global: &GlobalArgs) -> String {
+        let status = self.status.map(Status::word);
+        let typed = [
+            ("--machine", &self.machine),
+            ("--resource-id", &self.resource_id),
+            ("--resource-group", &global.resource_group),
+            ("--correlation-id", &self.correlation_id),
+            ("--status", &status),
+            ("--caller", &self.caller),
+        ];
+        let typed = typed.into_iter().filter_map(|(option, value)| Some(format!("{option} {}", text_of(value.as_ref()?))));
+        typed.collect::<Vec<_>>().join(" ")
+    }
+}
+
 fn parse_count(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(count) if count > 0 => Ok(count),
@@ -100,7 +135,7 @@ pub async fn run(session: &Session, global: &GlobalArgs, screen: &mut Screen, co
         ActivityCommand::Show { id } => show(session, screen, &id).await,
         ActivityCommand::List(args) => {
             let window = Window::of(args.start_time, args.end_time, args.offset, Clock::of_process().now())?;
-            let log = Log { session, conditions: conditions(session, global, &args).await? };
+            let log = Log { session, conditions: conditions(session, global, &args).await?, wanted: args.wanted(global) };
             if args.follow {
                 tokio::select! {
                     ended = log.follow(screen, window, args.max_events) => ended,
@@ -133,7 +168,7 @@ async fn conditions(session: &Session, global: &GlobalArgs, args: &ListArgs) -> 
         ("resourceId", resource_id),
         ("resourceGroupName", global.resource_group.clone()),
         ("correlationId", args.correlation_id.clone()),
-        ("status", args.status.clone()),
+        ("status", args.status.map(Status::word)),
         ("caller", args.caller.clone()),
     ];
     Ok(named.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
@@ -143,6 +178,8 @@ async fn conditions(session: &Session, global: &GlobalArgs, args: &ListArgs) -> 
 struct Log<'a> {
     session: &'a Session,
     conditions: Vec<Condition>,
+    /// The conditions as they were typed.
+    wanted: String,
 }
 
 impl Log<'_> {
@@ -158,7 +195,8 @@ impl Log<'_> {
         entries.truncate(max);
         let showing = &self.session.showing;
         if entries.is_empty() && showing.is_for_people() {
-            screen.say(&format!("nothing happened {window}; `--offset` looks further back"));
+            let that = if self.wanted.is_empty() { String::new() } else { format!(" that matches {}", self.wanted) };
+            screen.say(&format!("nothing{that} happened {window}; `--offset` looks further back"));
             return Ok(());
         }
         let clock = Clock::of_process();

@@ -8,7 +8,7 @@ use crate::cli::screen::tests::captured;
 use crate::cli::session_tests::{Reply, Rote};
 
 fn log(session: &Session) -> Log<'_> {
-    Log { session, conditions: vec![("status", "Failed".to_owned())] }
+    Log { session, conditions: vec![("status", "Failed".to_owned())], wanted: "--status Failed".to_owned() }
 }
 
 fn window() -> Window {

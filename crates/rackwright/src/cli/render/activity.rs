@@ -8,7 +8,7 @@ use crate::cli::answer::{field, field_or_dash, items, name_in_id};
 use crate::cli::screen::{Sheet, Tone};
 
 /// Width of a line's columns in a stream, whose later lines are not known yet. Longer texts move the rest aside.
-const WIDTHS: [usize; 5] = [9, 17, 24, 14, 10];
+const WIDTHS: [usize; 5] = [9, 22, 24, 14, 10];
 
 pub fn activity_table(entries: &[Value], clock: Clock) -> Table {
     let mut table = Table::new(&["TIME", "STATUS", "OPERATION", "RESOURCE", "BY", "ID", "WHAT"]);
@@ -58,10 +58,11 @@ fn cells(entry: &Value, clock: Clock) -> [String; 5] {
     ]
 }
 
-/// `Failed (Conflict)`: what came of it, and the kind of failure.
+/// `Failed (DeadlineExceeded)`: what came of it, and the error's code, which tells a refusal from an operation that failed.
 fn status(entry: &Value) -> String {
     let status = field_or_dash(entry, "/status/value");
-    match field(entry, "/subStatus/value").filter(|text| !text.is_empty() && *text != status) {
+    let code = nested(entry).and_then(|error| field(&error, "/error/code"));
+    match code.or_else(|| field(entry, "/subStatus/value")).filter(|text| !text.is_empty() && *text != status) {
         Some(kind) => format!("{status} ({kind})"),
         None => status,
     }
@@ -124,9 +125,9 @@ mod tests {
     fn the_log_shows_what_came_of_each_request() {
         let entries = [fixtures::refused_restart(), fixtures::accepted_restart()];
         expect![[r#"
-            TIME       STATUS             OPERATION  RESOURCE        BY     ID                                    WHAT
-            14:02:40Z  Failed (Conflict)  restart    rack2control01  alice  1c1f8a52-6f3c-4a43-9c0e-2f2f4b8d9f11  `rack2control01` cannot be restarted: `rack1control01` is being restarted
-            14:02:10Z  Accepted           restart    rack1control01  alice  0b0f8a52-6f3c-4a43-9c0e-2f2f4b8d9f10  restart of `rack1control01` accepted
+            TIME       STATUS                  OPERATION  RESOURCE        BY     ID                                    WHAT
+            14:02:40Z  Failed (KcpOneAtATime)  restart    rack2control01  alice  1c1f8a52-6f3c-4a43-9c0e-2f2f4b8d9f11  `rack2control01` cannot be restarted: `rack1control01` is being restarted
+            14:02:10Z  Accepted                restart    rack1control01  alice  0b0f8a52-6f3c-4a43-9c0e-2f2f4b8d9f10  restart of `rack1control01` accepted
         "#]].assert_eq(&activity_table(&entries, Clock::at(fixtures::NOW)).plain());
     }
 
@@ -137,8 +138,8 @@ mod tests {
             .map(|entry| activity_line(entry, Clock::at(fixtures::NOW)).plain())
             .collect();
         expect![[r#"
-            14:02:40Z  Failed (Conflict)  restart                   rack2control01  alice       `rack2control01` cannot be restarted: `rack1control01` is being restarted
-            14:02:10Z  Accepted           restart                   rack1control01  alice       restart of `rack1control01` accepted
+            14:02:40Z  Failed (KcpOneAtATime)  restart                   rack2control01  alice       `rack2control01` cannot be restarted: `rack1control01` is being restarted
+            14:02:10Z  Accepted                restart                   rack1control01  alice       restart of `rack1control01` accepted
         "#]].assert_eq(&lines);
     }
 
@@ -148,7 +149,7 @@ mod tests {
             entry        1c1f8a52-6f3c-4a43-9c0e-2f2f4b8d9f11
             time         14:02:40Z
             operation    Microsoft.NetworkCloud/bareMetalMachines/restart/action
-            status       Failed (Conflict)
+            status       Failed (KcpOneAtATime)
             level        Error
             by           alice
             resource     /subscriptions/s1/resourceGroups/site1/providers/Microsoft.NetworkCloud/bareMetalMachines/rack2control01

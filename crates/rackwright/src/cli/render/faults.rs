@@ -21,7 +21,7 @@ pub fn fault_table(faults: &[Value], clock: Clock) -> Table {
                 field_or_dash(fault, "/setting"),
                 field_or_dash(fault, "/state"),
                 clock.time(fault, "/since"),
-                field(fault, "/until").map_or_else(|| "cleared".to_owned(), |_| clock.time(fault, "/until")),
+                field(fault, "/until").map_or_else(|| "it is cleared".to_owned(), |_| clock.time(fault, "/until")),
             ],
         );
     }
@@ -58,7 +58,7 @@ mod tests {
         expect![[r#"
             ID  SITE   KIND      TARGET          NUMBER   STATE    SINCE      UNTIL
             f1  site1  bmc-slow  rack1compute01  ms=5000  Active   14:00:00Z  14:10:00Z
-            f2  site1  api-down  api             -        Planned  15:00:00Z  cleared
+            f2  site1  api-down  api             -        Planned  15:00:00Z  it is cleared
         "#]]
         .assert_eq(&fault_table(&faults, Clock::at("2026-11-15T14:05:00Z")).plain());
     }

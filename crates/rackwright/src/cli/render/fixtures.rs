@@ -31,7 +31,7 @@ pub fn machine(group: &str, name: &str, plane: &str) -> Value {
         },
         "rackwright": {
             "managed": true, "unmanagedReason": null, "managedAgain": null, "holds": [], "waits": [], "bmcFault": null,
-            "powerSeenAt": "2026-11-14T09:00:00.000Z", "spare": false,
+            "bmcAnsweredAt": null, "undercloudFault": null, "powerSeenAt": "2026-11-14T09:00:00.000Z", "spare": false,
         },
     })
 }
@@ -68,7 +68,11 @@ pub fn unmanaged() -> Value {
     let mut machine = machine("site1", "rack1compute02", "compute-plane");
     machine["rackwright"]["managed"] = json!(false);
     machine["rackwright"]["unmanagedReason"] = json!({ "by": "bob", "reason": "firmware by hand", "since": "2026-11-15T11:00:00.000Z" });
-    machine["rackwright"]["bmcFault"] = json!({ "fault": "unreachable: connection refused", "since": "2026-11-15T11:05:00.000Z" });
+    machine["rackwright"]["bmcFault"] = json!({
+        "class": "unreachable", "fault": "unreachable: GET /redfish/v1/Systems/1: no connection (connection refused)",
+        "since": "2026-11-15T11:05:00.000Z",
+    });
+    machine["rackwright"]["bmcAnsweredAt"] = json!("2026-11-15T11:04:50.000Z");
     machine["rackwright"]["waits"] = json!([{
         "code": "Unmanaged", "what": "a person: unmanaged", "since": "2026-11-15T11:00:00.000Z",
         "endsWhen": "a person lets it be managed again", "expectedBy": null, "late": false,
@@ -91,7 +95,8 @@ pub fn spare(group: &str, name: &str) -> Value {
 
 fn late_wait() -> Value {
     json!({
-        "code": "Effect", "what": "the effect of the graceful shutdown", "since": "2026-11-15T14:02:12.000Z",
+        "code": "Effect", "what": "the effect of the graceful shutdown",
+        "brief": "the effect of the graceful shutdown", "since": "2026-11-15T14:02:12.000Z",
         "endsWhen": "the machine is seen off; its power is cut if the shutdown takes too long",
         "expectedBy": "2026-11-15T14:02:52.000Z", "late": true,
     })
@@ -136,17 +141,11 @@ pub fn failed_power_off() -> Value {
     operation["wait"] = Value::Null;
     operation["message"] = json!(
         "power-off failed: Power Off did not end in time; it waited for the BMC (unreachable: connection refused). \
-         Left behind: power unknown, the BMC is unreachable; holds none; no VM is remembered for a later start"
+         Left behind: power unknown, the BMC is unreachable; holds none"
     );
     operation["next"] = json!("rackwright bmm show rack1compute01");
     operation["steps"] = json!([
-        step(
-            "Cordon",
-            "Completed",
-            Some("2026-11-15T13:00:00.000Z"),
-            Some("2026-11-15T13:00:01.000Z"),
-            "left out: the machine has no node"
-        ),
+        step("Cordon", "Skipped", Some("2026-11-15T13:00:00.000Z"), Some("2026-11-15T13:00:01.000Z"), "left out: the machine has no node"),
         step("Power Off", "Failed", Some("2026-11-15T13:00:01.000Z"), Some("2026-11-15T13:40:00.000Z"), "power-off failed: …"),
     ]);
     let fault = json!({ "class": "unreachable", "delivery": "maybe", "detail": "connection reset" });
@@ -164,14 +163,14 @@ pub fn quiet_status() -> Value {
     json!({ "at": NOW, "clusters": [{
         "name": "cluster1", "resourceGroup": "site1", "detailedStatus": "Running",
         "connection": "Connected", "connectionSince": "2026-11-15T13:00:02.000Z", "clusterWaits": [],
-        "machines": { "total": 40, "ready": 39, "off": 0, "cordoned": 0, "spare": 1, "unmanaged": 0, "bmcUnreachable": 0,
+        "machines": { "total": 40, "ready": 39, "off": 0, "notReady": 0, "cordoned": 0, "spare": 1, "unmanaged": 0, "bmcUnreachable": 0,
             "bmcTroubled": 0 },
         "controlPlane": [
             { "machine": "rack1control01", "spare": false, "ready": true },
             { "machine": "rack2control01", "spare": false, "ready": true },
             { "machine": "rack4control01", "spare": true, "ready": false },
         ],
-        "operationCount": 0, "operations": [], "waitCount": 0, "waits": [],
+        "undercloudFault": null, "operationCount": 0, "operations": [], "failedCount": 0, "failed": [], "waitCount": 0, "waits": [],
     }] })
 }
 
@@ -179,14 +178,22 @@ pub fn busy_status() -> Value {
     let mut status = quiet_status();
     let cluster = &mut status["clusters"][0];
     cluster["controlPlane"][1]["ready"] = json!(false);
-    cluster["connection"] = json!("Timeout");
+    cluster["undercloudFault"] = json!({
+        "class": "unreachable", "fault": "unreachable: connection refused", "since": "2026-11-15T14:01:00.000Z",
+    });
+    cluster["failedCount"] = json!(1);
+    cluster["failed"] = json!([failed_power_off()]);
+    cluster["machines"]["ready"] = json!(37);
+    cluster["machines"]["off"] = json!(1);
+    cluster["machines"]["notReady"] = json!(1);
     cluster["machines"]["cordoned"] = json!(1);
     cluster["machines"]["bmcUnreachable"] = json!(1);
     cluster["machines"]["bmcTroubled"] = json!(2);
     cluster["operationCount"] = json!(1);
     cluster["operations"] = json!([running_restart()]);
     cluster["clusterWaits"] = json!([{
-        "code": "Device", "what": "the undercloud (unreachable: connection refused)", "since": "2026-11-15T14:01:00.000Z",
+        "code": "Device", "what": "the undercloud (unreachable: GET /api/v1/nodes: no connection (connection refused))",
+        "brief": "the undercloud (unreachable: connection refused)", "since": "2026-11-15T14:01:00.000Z",
         "endsWhen": "the undercloud answers; next try at 14:03:05", "expectedBy": null, "late": false,
     }]);
     let mut wait = late_wait();

@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use super::clock::Clock;
 use super::layout::{Fact, facts};
-use super::machines::{rack_of, ready};
+use super::machines::rack_of;
 use super::operations::{current_step, is_on, percent};
 use super::racks::{cluster_of, group_of};
 use super::role::role;
+use super::sight;
 use super::waits::wait_facts;
 use crate::cli::answer::{command_of, field, field_or_dash, is_true, items, name_in_id, short_id, text_of};
 use crate::cli::screen::{Sheet, Tone};
@@ -53,18 +54,16 @@ fn written(machine: &Value) -> Vec<Fact<'static>> {
 }
 
 fn condition(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
-    let seen = match field(machine, "/rackwright/powerSeenAt") {
-        Some(_) => format!(" since {}", clock.time(machine, "/rackwright/powerSeenAt")),
-        None => String::new(),
-    };
-    let power = field(machine, "/properties/powerState").unwrap_or_else(|| "Unknown".to_owned());
     let status = format!(
         "{}: {}",
         field_or_dash(machine, "/properties/detailedStatus"),
         field_or_dash(machine, "/properties/detailedStatusMessage")
     );
-    let mut lines =
-        vec![(Tone::Plain, "status", status), (Tone::Plain, "power", format!("{power}{seen}")), (Tone::Plain, "ready", ready(machine))];
+    let mut lines = vec![
+        (Tone::Plain, "status", status),
+        (Tone::Plain, "power", sight::power_in_full(machine, clock)),
+        (Tone::Plain, "ready", sight::ready_in_full(machine, clock)),
+    ];
     if let Some(fault) = field(machine, "/rackwright/bmcFault/fault") {
         lines.push((Tone::Alarm, "bmc fault", format!("{fault}, since {}", clock.time(machine, "/rackwright/bmcFault/since"))));
     }
@@ -191,9 +190,9 @@ mod tests {
             bmc        redfish+http://127.0.0.1:7201
             node       rack1compute02, kubelet v1.33.1, 10.0.1.11
             status     Provisioned: The OS is provisioned to the machine.
-            power      On since 2026-11-14 09:00:00Z
+            power      On, last seen 11:04:50Z (the BMC does not answer since 11:05:00Z)
             ready      yes
-            bmc fault  unreachable: connection refused, since 11:05:00Z
+            bmc fault  unreachable: GET /redfish/v1/Systems/1: no connection (connection refused), since 11:05:00Z
             cordon     none
             managed    no: bob since 11:00:00Z (firmware by hand); it is observed, but nothing is sent to it
             waits for  a person: unmanaged, since 11:00:00Z

@@ -8,6 +8,7 @@ use super::layout::Table;
 use super::operations::{is_on, percent};
 use super::racks::group_of;
 use super::role::role;
+use super::sight;
 use crate::cli::answer::{field, field_or_dash, name_in_id, short_id};
 use crate::cli::screen::Tone;
 
@@ -25,8 +26,8 @@ pub fn machine_table(machines: &[Value], running: &[Value]) -> Table {
             field_or_dash(machine, "/name"),
             rack_of(machine),
             role(machine),
-            field(machine, "/properties/powerState").unwrap_or_else(|| "Unknown".to_owned()),
-            ready(machine),
+            sight::power(machine),
+            sight::ready(machine),
             cordon(machine),
             status(machine),
             operation.map_or_else(|| "-".to_owned(), brief),
@@ -45,20 +46,12 @@ fn status(machine: &Value) -> String {
     if is_degraded(machine) { format!("{status}, degraded") } else { status }
 }
 
-fn is_degraded(machine: &Value) -> bool {
+pub fn is_degraded(machine: &Value) -> bool {
     field(machine, "/properties/detailedStatusMessage").is_some_and(|message| message.contains("Degraded: "))
 }
 
 pub fn rack_of(machine: &Value) -> String {
     name_in_id(&field_or_dash(machine, "/properties/rackId")).to_owned()
-}
-
-pub fn ready(machine: &Value) -> String {
-    match field(machine, "/properties/readyState").as_deref() {
-        Some("True") => "yes".to_owned(),
-        Some("False") => "no".to_owned(),
-        _ => "-".to_owned(),
-    }
 }
 
 fn cordon(machine: &Value) -> String {
@@ -75,14 +68,17 @@ fn brief(operation: &Value) -> String {
     format!("{} {} {}", field_or_dash(operation, "/action"), short_id(&id), percent(operation))
 }
 
-/// A machine that should be ready and is not stands out, unless an operation is at work on it; one that works, but is
-/// degraded, is to be noticed.
+/// A machine that should be ready and is not stands out, and so does one that cannot be looked at, unless an operation is
+/// at work on it; one that works, but is degraded, is to be noticed.
 fn tone(machine: &Value, operated: bool) -> Tone {
     let is = |pointer, text: &str| field(machine, pointer).as_deref() == Some(text);
     let provisioned = is("/properties/detailedStatus", "Provisioned");
     if operated || is("/properties/cordonStatus", "Cordoned") || (is_degraded(machine) && is("/properties/readyState", "True")) {
         Tone::Notice
-    } else if is("/properties/detailedStatus", "Error") || (provisioned && !is("/properties/readyState", "True")) {
+    } else if sight::is_bmc_blind(machine)
+        || is("/properties/detailedStatus", "Error")
+        || (provisioned && !is("/properties/readyState", "True"))
+    {
         Tone::Alarm
     } else {
         Tone::Plain

@@ -11,6 +11,7 @@ mod operation_sheet;
 mod operations;
 mod racks;
 mod role;
+mod sight;
 mod status;
 mod waits;
 
@@ -20,11 +21,12 @@ pub use clusters::{cluster_sheet, cluster_table};
 pub use faults::{fault_kind_table, fault_table};
 pub use layout::{Table, facts};
 pub use machine_sheet::machine_sheet;
-pub use machines::{machine_table, rack_of};
+pub use machines::{is_degraded, machine_table, rack_of};
 pub use operation_sheet::operation_sheet;
 pub use operations::{current_step, is_on, operation_table};
 pub use racks::{cluster_of, group_of, rack_sheet, rack_table};
 pub use role::role;
+pub use sight::{doubts, is_bmc_blind};
 pub use status::{status_sheet, status_table};
 
 #[cfg(test)]

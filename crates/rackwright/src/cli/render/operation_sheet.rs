@@ -40,6 +40,7 @@ fn header(operation: &Value, clock: Clock) -> Vec<Fact<'static>> {
         (Tone::Strong, "operation", text("/id")),
         (Tone::Plain, "action", format!("{} of {} in cluster {}", text("/action"), text("/machine"), text("/cluster"))),
         (Tone::Plain, "asked by", text("/caller")),
+        (Tone::Plain, "correlation", text("/correlationId")),
         (tone(operation), "status", status),
         (Tone::Plain, "accepted", clock.time(operation, "/acceptedAt")),
         (Tone::Plain, "took", clock.took(operation, "/acceptedAt", "/endedAt")),
@@ -142,13 +143,14 @@ mod tests {
     #[test]
     fn a_running_operation_shows_its_wait() {
         expect![[r#"
-            operation  8f3c1a2b-0000-4000-8000-000000000001
-            action     restart of rack1compute01 in cluster cluster1
-            asked by   alice
-            status     InProgress, 30%
-            accepted   14:02:10Z
-            took       50s so far
-            deadline   14:42:10Z
+            operation    8f3c1a2b-0000-4000-8000-000000000001
+            action       restart of rack1compute01 in cluster cluster1
+            asked by     alice
+            correlation  c1
+            status       InProgress, 30%
+            accepted     14:02:10Z
+            took         50s so far
+            deadline     14:42:10Z
 
             STEP       STATUS      STARTED    TOOK        NOTE
             Cordon     Completed   14:02:10Z  2s
@@ -172,17 +174,18 @@ mod tests {
     #[test]
     fn a_failed_operation_shows_what_it_left_behind() {
         expect![[r#"
-            operation  0a1b2c3d-0000-4000-8000-000000000002
-            action     power-off of rack1compute01 in cluster cluster1
-            asked by   alice
-            status     Failed, 75%
-            accepted   13:00:00Z
-            took       40m 00s
-            ended      13:40:00Z
+            operation    0a1b2c3d-0000-4000-8000-000000000002
+            action       power-off of rack1compute01 in cluster cluster1
+            asked by     alice
+            correlation  c1
+            status       Failed, 75%
+            accepted     13:00:00Z
+            took         40m 00s
+            ended        13:40:00Z
 
-            STEP       STATUS     STARTED    TOOK     NOTE
-            Cordon     Completed  13:00:00Z  1s       left out: the machine has no node
-            Power Off  Failed     13:00:01Z  39m 59s
+            STEP       STATUS   STARTED    TOOK     NOTE
+            Cordon     Skipped  13:00:00Z  1s       left out: the machine has no node
+            Power Off  Failed   13:00:01Z  39m 59s
 
             JOURNAL
             13:00:00Z  found no node running
@@ -192,7 +195,7 @@ mod tests {
             13:00:03Z  {"kind":"dreamt"}
 
             outcome  power-off failed: Power Off did not end in time; it waited for the BMC (unreachable: connection refused)
-                     left behind: power unknown, the BMC is unreachable; holds none; no VM is remembered for a later start
+                     left behind: power unknown, the BMC is unreachable; holds none
             next     rackwright bmm show rack1compute01
         "#]]
         .assert_eq(&operation_sheet(&fixtures::failed_power_off(), Clock::at(fixtures::NOW)).plain());

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::clock::Clock;
 use super::layout::Table;
 use super::operations::{current_step, percent, tone};
+use super::sight;
 use super::waits;
 use crate::cli::answer::{field, field_or_dash, is_true, items, short_id};
 use crate::cli::screen::{Sheet, Tone};
@@ -43,9 +44,13 @@ pub fn status_table(status: &Value) -> Table {
 
 fn header(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
     let text = |pointer| field_or_dash(cluster, pointer);
-    let well = cluster["detailedStatus"] == "Running" && cluster["connection"] == "Connected";
+    let silent = cluster["undercloudFault"].is_object();
+    let well = cluster["detailedStatus"] == "Running" && cluster["connection"] == "Connected" && !silent;
+    // The connection is given up only after a while, and until then it must not look as if all were well.
+    let silence =
+        if silent { format!(", but the undercloud {}", sight::trouble(&cluster["undercloudFault"], clock)) } else { String::new() };
     let line = format!(
-        "{} (resource group {}): {}, {} since {}",
+        "{} (resource group {}): {}, {} since {}{silence}",
         text("/name"),
         text("/resourceGroup"),
         text("/detailedStatus"),
@@ -59,12 +64,36 @@ fn header(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
     let members: Vec<String> = items(cluster, "/controlPlane").iter().map(member).collect();
     let sick = items(cluster, "/controlPlane").iter().any(|machine| !is_true(machine, "/spare") && !is_true(machine, "/ready"));
     // What is known of nodes is old while the undercloud is silent, and may have ceased to be so.
-    let seen = if items(cluster, "/clusterWaits").is_empty() { "" } else { ", as last seen" };
+    let seen = if silent { ", as last seen" } else { "" };
     if !members.is_empty() {
         sheet.line(if sick { Tone::Alarm } else { Tone::Plain }, format!("{INDENT}control plane{seen}: {}", members.join(", ")));
     }
     sheet.line(Tone::Plain, format!("{INDENT}machines{seen}: {}", counts(&cluster["machines"])));
     degraded(sheet, cluster);
+    failed(sheet, cluster);
+}
+
+/// How many failed operations are named; the list shows all.
+const FAILED_NAMED: usize = 3;
+
+/// What went wrong lately, so that whoever looks at a quiet site hears of it.
+fn failed(sheet: &mut Sheet, cluster: &Value) {
+    let count = cluster["failedCount"].as_u64().unwrap_or_default();
+    let named: Vec<String> = items(cluster, "/failed")
+        .iter()
+        .take(FAILED_NAMED)
+        .map(|operation| {
+            let text = |pointer| field_or_dash(operation, pointer);
+            format!("{} {} of {}", short_id(&text("/id")), text("/action"), text("/machine"))
+        })
+        .collect();
+    let (operations, more) = match count {
+        0 => return,
+        1 => ("1 operation".to_owned(), ""),
+        count if count > named.len() as u64 => (format!("{count} operations"), ", …; `rackwright operation list --all` shows all"),
+        count => (format!("{count} operations"), ""),
+    };
+    sheet.line(Tone::Alarm, format!("{INDENT}{operations} failed in the last hour: {}{more}", named.join(", ")));
 }
 
 /// How many degraded machines are named; `bmm list` shows all.
@@ -101,26 +130,23 @@ fn member(machine: &Value) -> String {
     format!("{} {state}", field_or_dash(machine, "/machine"))
 }
 
-/// Totals always; the rest only where there is something to tell.
+/// How all of them are, which adds up; then what else there is to tell of some.
 fn counts(machines: &Value) -> String {
+    let told = |key: &str, words: &str| machines[key].as_u64().filter(|count| *count > 0).map(|count| format!("{count} {words}"));
+    let kinds = [("off", "off"), ("notReady", "not ready"), ("spare", "spare")];
     let rest = [
         ("notLookedAt", "not looked at yet"),
-        ("off", "off"),
         ("cordoned", "cordoned"),
-        ("spare", "spare"),
         ("unmanaged", "unmanaged"),
         ("degraded", "degraded"),
         ("bmcUnreachable", "with a BMC that does not answer"),
         ("bmcTroubled", "with a BMC that cannot be used"),
     ];
-    let mut parts = vec![format!("{} in all", field_or_dash(machines, "/total")), format!("{} ready", field_or_dash(machines, "/ready"))];
-    for (key, words) in rest {
-        match machines[key].as_u64() {
-            Some(count) if count > 0 => parts.push(format!("{count} {words}")),
-            _ => {}
-        }
-    }
-    parts.join(", ")
+    let mut parts = vec![format!("{} ready", field_or_dash(machines, "/ready"))];
+    parts.extend(kinds.iter().filter_map(|(key, words)| told(key, words)));
+    let rest: Vec<String> = rest.iter().filter_map(|(key, words)| told(key, words)).collect();
+    let semicolon = if rest.is_empty() { "" } else { "; " };
+    format!("{} in all: {}{semicolon}{}", field_or_dash(machines, "/total"), parts.join(", "), rest.join(", "))
 }
 
 fn operations(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
@@ -139,7 +165,7 @@ fn operations(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
                 field_or_dash(operation, "/action"),
                 percent(operation),
                 current_step(operation).unwrap_or_else(|| "-".to_owned()),
-                field_or_dash(operation, "/wait/what"),
+                field_or_dash(operation, "/wait/brief"),
                 clock.time(operation, "/acceptedAt"),
                 field_or_dash(operation, "/caller"),
             ],
@@ -173,7 +199,7 @@ fn waits(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
             waits::tone(wait),
             [
                 field(wait, "/machine").unwrap_or_else(|| "(whole site)".to_owned()),
-                field_or_dash(wait, "/what"),
+                field_or_dash(wait, "/brief"),
                 clock.time(wait, "/since"),
                 field_or_dash(wait, "/endsWhen"),
                 if waits::is_late(wait) { format!("LATE, expected by {}", clock.time(wait, "/expectedBy")) } else { "-".to_owned() },
@@ -194,9 +220,10 @@ mod tests {
     #[test]
     fn a_busy_site_shows_what_runs_and_what_waits() {
         expect![[r#"
-            cluster1 (resource group site1): Running, Timeout since 13:00:02Z
+            cluster1 (resource group site1): Running, Connected since 13:00:02Z, but the undercloud does not answer since 14:01:00Z
               control plane, as last seen: rack1control01 ready, rack2control01 NOT READY, rack4control01 spare
-              machines, as last seen: 40 in all, 39 ready, 1 cordoned, 1 spare, 1 with a BMC that does not answer, 2 with a BMC that cannot be used
+              machines, as last seen: 40 in all: 37 ready, 1 off, 1 not ready, 1 spare; 1 cordoned, 1 with a BMC that does not answer, 2 with a BMC that cannot be used
+              1 operation failed in the last hour: 0a1b2c3d power-off of rack1compute01
 
               OPERATION  MACHINE         ACTION   DONE  STEP       WAITS FOR                            SINCE      BY
               8f3c1a2b   rack1compute01  restart  30%   Power Off  the effect of the graceful shutdown  14:02:10Z  alice
@@ -212,7 +239,7 @@ mod tests {
         expect![[r#"
             cluster1 (resource group site1): Running, Connected since 13:00:02Z
               control plane: rack1control01 ready, rack2control01 ready, rack4control01 spare
-              machines: 40 in all, 39 ready, 1 spare
+              machines: 40 in all: 39 ready, 1 spare
               nothing runs and nothing waits
         "#]]
         .assert_eq(&status_sheet(&fixtures::quiet_status(), Clock::at(fixtures::NOW)).plain());

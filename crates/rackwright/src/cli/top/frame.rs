@@ -109,7 +109,7 @@ fn panels(pen: &mut Pen, known: &Known, site: &Site, view: &mut View) {
     pen.skip_to_last_line();
     pen.both_ends(
         QUIET,
-        "+ ready ! not - off ? unseen s spare c cordoned * busy L late",
+        "+ ready ! not - off s spare ? blind c cordoned * busy L late",
         if known.has_keys { "? help  q quit" } else { "" },
     );
 }
@@ -146,18 +146,28 @@ fn part(first: usize, shown: usize, all: usize) -> String {
     if shown >= all { String::new() } else { format!(", {}-{} of {all}", first + 1, first + shown) }
 }
 
-fn slot_text(slot: &Slot) -> String {
-    format!("{:>2} {} {}", slot.number, slot.mark.letters(), slot.name)
+fn slot_text(slot: &Slot, marks: usize) -> String {
+    format!("{:>2} {:marks$} {}", slot.number, slot.mark.letters(), slot.name)
+}
+
+/// Letters that there is room for at least, so that names do not jump with every mark that comes and goes.
+const MARKS_USUAL: usize = 4;
+
+/// As wide as the most that is to be said of one machine, so that names stand below each other.
+fn marks_width(site: &Site) -> usize {
+    let slots = site.racks.iter().flat_map(|rack| &rack.slots);
+    slots.map(|slot| slot.mark.letters().chars().count()).max().unwrap_or_default().max(MARKS_USUAL)
 }
 
 fn column_width(site: &Site) -> usize {
-    let slots = site.racks.iter().flat_map(|rack| &rack.slots).map(|slot| slot_text(slot).chars().count());
+    let marks = marks_width(site);
+    let slots = site.racks.iter().flat_map(|rack| &rack.slots).map(|slot| slot_text(slot, marks).chars().count());
     let names = site.racks.iter().map(|rack| rack.name.chars().count());
     slots.chain(names).max().unwrap_or_default() + GUTTER
 }
 
 fn racks(pen: &mut Pen, site: &Site, view: &mut View, rows: usize) {
-    let width = column_width(site);
+    let (width, marks) = (column_width(site), marks_width(site));
     let columns = (pen.width() / width.max(1)).clamp(1, site.racks.len().max(1));
     let (slots, shown) = (most_slots(site), rows.saturating_sub(2));
     view.rack_column = view.rack_column.min(site.racks.len().saturating_sub(columns));
@@ -172,7 +182,7 @@ fn racks(pen: &mut Pen, site: &Site, view: &mut View, rows: usize) {
     for row in view.rack_row..(view.rack_row + shown).min(slots) {
         let cells: Vec<(Style, String)> = visible
             .clone()
-            .map(|rack| rack.slots.get(row).map_or((Style::new(), String::new()), |slot| (slot_style(slot), slot_text(slot))))
+            .map(|rack| rack.slots.get(row).map_or((Style::new(), String::new()), |slot| (slot_style(slot), slot_text(slot, marks))))
             .collect();
         pen.columns(width, &cells);
     }
@@ -183,7 +193,9 @@ fn slot_style(slot: &Slot) -> Style {
     match mark.condition {
         _ if mark.late => ALARM,
         _ if mark.busy || mark.cordoned => NOTICE,
-        Condition::NotReady | Condition::Unseen => ALARM,
+        _ if mark.blind => ALARM,
+        Condition::NotReady | Condition::Unknown => ALARM,
+        Condition::Ready if mark.degraded || mark.unmanaged => NOTICE,
         Condition::Off | Condition::Spare => QUIET,
         Condition::Ready => Style::new(),
     }

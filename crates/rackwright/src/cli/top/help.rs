@@ -14,8 +14,10 @@ Keys
 
 Marks of a machine, in this order
   + ready    ! on, but not ready    - off    s spare
-  ? unseen: its BMC or the undercloud does not tell; nothing is known
+  ? blind: its BMC or the undercloud does not tell; the rest is as last seen
+  u unmanaged: nothing is sent to it
   c cordoned: no new workloads
+  d degraded: its node tells of something wrong
   * busy: an operation is at work on it
   L late: what it waits for takes longer than is usual
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::cli::answer::{field, field_or_dash, is_true, items, short_id};
-use crate::cli::render::{cluster_of, current_step, group_of, is_on, rack_of, role};
+use crate::cli::render::{cluster_of, current_step, group_of, is_bmc_blind, is_degraded, is_on, rack_of, role};
 
 /// Everything on the screen but the place that is looked at.
 #[derive(Clone, Debug, Default)]
@@ -37,11 +37,16 @@ pub struct Slot {
     pub mark: Mark,
 }
 
-/// How a machine is, in four letters that need no colour.
+/// How a machine is, in letters that need no colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a letter of its own")]
 pub struct Mark {
+    /// As last seen, if it is blind.
     pub condition: Condition,
+    pub blind: bool,
+    pub unmanaged: bool,
     pub cordoned: bool,
+    pub degraded: bool,
     pub busy: bool,
     pub late: bool,
 }
@@ -52,8 +57,8 @@ pub enum Condition {
     NotReady,
     Off,
     Spare,
-    /// It cannot be looked at; nothing follows about the machine itself.
-    Unseen,
+    /// Its power was never seen.
+    Unknown,
 }
 
 #[derive(Clone, Debug)]
@@ -81,10 +86,18 @@ impl Mark {
             Condition::NotReady => '!',
             Condition::Off => '-',
             Condition::Spare => 's',
-            Condition::Unseen => '?',
+            Condition::Unknown => '?',
         };
-        let flag = |is, letter| if is { letter } else { '.' };
-        [condition, flag(self.cordoned, 'c'), flag(self.busy, '*'), flag(self.late, 'L')].into_iter().collect()
+        let flags = [
+            (self.blind && self.condition != Condition::Unknown, '?'),
+            (self.unmanaged, 'u'),
+            (self.cordoned, 'c'),
+            (self.degraded, 'd'),
+            (self.busy, '*'),
+            (self.late, 'L'),
+        ];
+        let set = flags.into_iter().filter(|(is, _)| *is).map(|(_, letter)| letter);
+        std::iter::once(condition).chain(set).collect()
     }
 }
 
@@ -110,8 +123,11 @@ impl Site {
 
 fn cluster_line(cluster: &Value) -> Cluster {
     let text = |pointer| field_or_dash(cluster, pointer);
-    let well = cluster["detailedStatus"] == "Running" && cluster["connection"] == "Connected";
-    let line = format!("{}: {}, {}; {}", text("/name"), text("/detailedStatus"), text("/connection"), counts(&cluster["machines"]));
+    let silent = cluster["undercloudFault"].is_object();
+    let well = cluster["detailedStatus"] == "Running" && cluster["connection"] == "Connected" && !silent;
+    let silence = if silent { " (silent)" } else { "" };
+    let line =
+        format!("{}: {}, {}{silence}; {}", text("/name"), text("/detailedStatus"), text("/connection"), counts(&cluster["machines"]));
     Cluster { line, well }
 }
 
@@ -119,13 +135,14 @@ fn cluster_line(cluster: &Value) -> Cluster {
 fn counts(machines: &Value) -> String {
     let sum = |keys: &[&str]| keys.iter().filter_map(|key| machines[*key].as_u64()).sum::<u64>();
     let mut parts = vec![format!("{} machines", sum(&["total"])), format!("{} ready", sum(&["ready"]))];
-    let rest: [(&[&str], &str); 6] = [
+    let rest: [(&[&str], &str); 7] = [
         (&["off"], "off"),
-        (&["cordoned"], "cordoned"),
+        (&["notReady"], "not ready"),
         (&["spare"], "spare"),
+        (&["cordoned"], "cordoned"),
         (&["unmanaged"], "unmanaged"),
         (&["degraded"], "degraded"),
-        (&["notLookedAt", "bmcUnreachable", "bmcTroubled"], "unseen"),
+        (&["notLookedAt", "bmcUnreachable", "bmcTroubled"], "blind"),
     ];
     parts.extend(
         rest.iter().map(|(keys, word)| (sum(keys), word)).filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")),
@@ -141,7 +158,7 @@ fn named(cluster: &Value, name: &str, several: bool) -> String {
 fn operations_of(cluster: &Value, several: bool) -> impl Iterator<Item = Operation> + '_ {
     items(cluster, "/operations").iter().map(move |operation| {
         let step = current_step(operation).unwrap_or_else(|| "-".to_owned());
-        let waiting = field(operation, "/wait/what").map(|what| format!(": waiting for {what}")).unwrap_or_default();
+        let waiting = field(operation, "/wait/brief").map(|what| format!(": waiting for {what}")).unwrap_or_default();
         Operation {
             id: short_id(&field_or_dash(operation, "/id")).to_owned(),
             machine: named(cluster, &field_or_dash(operation, "/machine"), several),
@@ -157,7 +174,7 @@ fn waits_of(cluster: &Value, several: bool) -> impl Iterator<Item = Wait> + '_ {
     let all = items(cluster, "/clusterWaits").iter().chain(items(cluster, "/waits"));
     all.map(move |wait| Wait {
         machine: field(wait, "/machine").map_or_else(|| named(cluster, "(whole site)", several), |name| named(cluster, &name, several)),
-        what: field_or_dash(wait, "/what"),
+        what: field_or_dash(wait, "/brief"),
         since: field(wait, "/since").and_then(|text| text.parse().ok()),
         late: is_true(wait, "/late"),
     })
@@ -199,25 +216,25 @@ fn mark(clusters: &[Value], machine: &Value) -> Mark {
         own.map(|own| items(own, "/waits")).unwrap_or_default().iter().filter(|wait| wait["machine"] == *name).collect();
     let mut operations = own.map(|own| items(own, "/operations")).unwrap_or_default().iter().filter(|operation| is_on(operation, machine));
     let operation = operations.next();
-    let blind = waits.iter().any(|wait| wait["code"] == "Device" || wait["code"] == "FirstLook");
+    let has_blind_eye = waits.iter().any(|wait| wait["code"] == "Device" || wait["code"] == "FirstLook");
     Mark {
-        condition: condition(machine, blind),
+        condition: condition(machine),
+        blind: has_blind_eye || is_bmc_blind(machine),
+        unmanaged: machine["rackwright"]["managed"] == false,
+        degraded: is_degraded(machine),
         cordoned: machine["properties"]["cordonStatus"] == "Cordoned",
         busy: operation.is_some(),
         late: waits.iter().any(|wait| is_true(wait, "/late")) || operation.is_some_and(|operation| is_true(operation, "/wait/late")),
     }
 }
 
-fn condition(machine: &Value, blind: bool) -> Condition {
+fn condition(machine: &Value) -> Condition {
     let properties = &machine["properties"];
-    if blind {
-        return Condition::Unseen;
-    }
     if role(machine).ends_with("(spare)") {
         return Condition::Spare;
     }
     match (properties["powerState"].as_str(), properties["readyState"].as_str()) {
-        (None, _) => Condition::Unseen,
+        (None, _) => Condition::Unknown,
         (Some("Off"), _) => Condition::Off,
         (Some(_), Some("True")) => Condition::Ready,
         _ => Condition::NotReady,

@@ -34,7 +34,7 @@ fn busy(racks_count: usize, per_rack: usize) -> Site {
     let mut machines: Vec<Value> = (1..=racks_count).flat_map(|rack| (1..=per_rack).map(move |slot| machine(rack, slot))).collect();
     let mut status = fixtures::busy_status();
     let waits = status["clusters"][0]["waits"].as_array_mut().unwrap();
-    waits.push(json!({ "machine": "rack2compute02", "code": "Device", "what": "the BMC (unreachable: connection refused)",
+    waits.push(json!({ "machine": "rack2compute02", "code": "Device", "brief": "the BMC (unreachable: connection refused)",
         "since": "2026-11-15T13:00:00Z", "late": false }));
     for machine in &mut machines {
         let properties = &mut machine["properties"];
@@ -76,19 +76,19 @@ fn four_racks_fit_on_the_smallest_usual_screen() {
         (80, 24),
         expect![[r#"
             rackwright top  http://127.0.0.1:7225                         answers  14:03:00Z
-            cluster1: Running, Timeout; 40 machines, 39 ready, 1 cordoned, 1 spare, 3 unseen
+            cluster1: Running, Connected (silent); 40 machines, 37 ready, 1 off, 1 not ready
             > RACKS 4
             rack1              rack2              rack3              rack4
-             1 +... control01   1 +... control01   1 +... control01   1 s... control01
-             2 +c*L compute01   2 +... compute01   2 +... compute01   2 +... compute01
-             3 +... compute02   3 ?... compute02   3 -... compute02   3 +... compute02
-             4 +... compute03   4 +... compute03   4 !... compute03   4 +... compute03
-             5 +... compute04   5 +... compute04   5 +... compute04   5 +... compute04
-             6 +... compute05   6 +... compute05   6 +... compute05   6 +... compute05
-             7 +... compute06   7 +... compute06   7 +... compute06   7 +... compute06
-             8 +... compute07   8 +... compute07   8 +... compute07   8 +... compute07
-             9 +... compute08   9 +... compute08   9 +... compute08   9 +... compute08
-            10 +... compute09  10 +... compute09  10 +... compute09  10 +... compute09
+             1 +    control01   1 +    control01   1 +    control01   1 s    control01
+             2 +c*L compute01   2 +    compute01   2 +    compute01   2 +    compute01
+             3 +    compute02   3 +?   compute02   3 -    compute02   3 +    compute02
+             4 +    compute03   4 +    compute03   4 !    compute03   4 +    compute03
+             5 +    compute04   5 +    compute04   5 +    compute04   5 +    compute04
+             6 +    compute05   6 +    compute05   6 +    compute05   6 +    compute05
+             7 +    compute06   7 +    compute06   7 +    compute06   7 +    compute06
+             8 +    compute07   8 +    compute07   8 +    compute07   8 +    compute07
+             9 +    compute08   9 +    compute08   9 +    compute08   9 +    compute08
+            10 +    compute09  10 +    compute09  10 +    compute09  10 +    compute09
               OPERATIONS 1
               8f3c1a2b  rack1compute01  restart  [###-------]  30%  LATE Power Off: waiting
               WAITS 3, 1 LATE
@@ -98,7 +98,7 @@ fn four_racks_fit_on_the_smallest_usual_screen() {
 
 
 
-            + ready ! not - off ? unseen s spare c cordoned * busy L late     ? help  q quit
+            + ready ! not - off s spare ? blind c cordoned * busy L late      ? help  q quit
         "#]],
     );
 }
@@ -111,19 +111,19 @@ fn a_large_screen_shows_all() {
         (120, 40),
         expect![[r#"
             rackwright top  http://127.0.0.1:7225                                                                 answers  14:03:00Z
-            cluster1: Running, Timeout; 40 machines, 39 ready, 1 cordoned, 1 spare, 3 unseen
+            cluster1: Running, Connected (silent); 40 machines, 37 ready, 1 off, 1 not ready, 1 spare, 1 cordoned, 3 blind
             > RACKS 4
             rack1              rack2              rack3              rack4
-             1 +... control01   1 +... control01   1 +... control01   1 s... control01
-             2 +c*L compute01   2 +... compute01   2 +... compute01   2 +... compute01
-             3 +... compute02   3 ?... compute02   3 -... compute02   3 +... compute02
-             4 +... compute03   4 +... compute03   4 !... compute03   4 +... compute03
-             5 +... compute04   5 +... compute04   5 +... compute04   5 +... compute04
-             6 +... compute05   6 +... compute05   6 +... compute05   6 +... compute05
-             7 +... compute06   7 +... compute06   7 +... compute06   7 +... compute06
-             8 +... compute07   8 +... compute07   8 +... compute07   8 +... compute07
-             9 +... compute08   9 +... compute08   9 +... compute08   9 +... compute08
-            10 +... compute09  10 +... compute09  10 +... compute09  10 +... compute09
+             1 +    control01   1 +    control01   1 +    control01   1 s    control01
+             2 +c*L compute01   2 +    compute01   2 +    compute01   2 +    compute01
+             3 +    compute02   3 +?   compute02   3 -    compute02   3 +    compute02
+             4 +    compute03   4 +    compute03   4 !    compute03   4 +    compute03
+             5 +    compute04   5 +    compute04   5 +    compute04   5 +    compute04
+             6 +    compute05   6 +    compute05   6 +    compute05   6 +    compute05
+             7 +    compute06   7 +    compute06   7 +    compute06   7 +    compute06
+             8 +    compute07   8 +    compute07   8 +    compute07   8 +    compute07
+             9 +    compute08   9 +    compute08   9 +    compute08   9 +    compute08
+            10 +    compute09  10 +    compute09  10 +    compute09  10 +    compute09
               OPERATIONS 1
               8f3c1a2b  rack1compute01  restart  [###-------]  30%  LATE Power Off: waiting for the effect of the graceful shutdown
               WAITS 3, 1 LATE
@@ -149,7 +149,7 @@ fn a_large_screen_shows_all() {
 
 
 
-            + ready ! not - off ? unseen s spare c cordoned * busy L late                                             ? help  q quit
+            + ready ! not - off s spare ? blind c cordoned * busy L late                                              ? help  q quit
         "#]],
     );
 }
@@ -163,29 +163,29 @@ fn two_hundred_machines_are_scrolled() {
         (80, 24),
         expect![[r#"
             rackwright top  http://127.0.0.1:7225                         answers  14:03:00Z
-            cluster1: Running, Timeout; 40 machines, 39 ready, 1 cordoned, 1 spare, 3 unseen
+            cluster1: Running, Connected (silent); 40 machines, 37 ready, 1 off, 1 not ready
             > RACKS 4, 38-50 of 50 slots
             rack1              rack2              rack3              rack4
-            38 +... compute37  38 +... compute37  38 +... compute37  38 +... compute37
-            39 +... compute38  39 +... compute38  39 +... compute38  39 +... compute38
-            40 +... compute39  40 +... compute39  40 +... compute39  40 +... compute39
-            41 +... compute40  41 +... compute40  41 +... compute40  41 +... compute40
-            42 +... compute41  42 +... compute41  42 +... compute41  42 +... compute41
-            43 +... compute42  43 +... compute42  43 +... compute42  43 +... compute42
-            44 +... compute43  44 +... compute43  44 +... compute43  44 +... compute43
-            45 +... compute44  45 +... compute44  45 +... compute44  45 +... compute44
-            46 +... compute45  46 +... compute45  46 +... compute45  46 +... compute45
-            47 +... compute46  47 +... compute46  47 +... compute46  47 +... compute46
-            48 +... compute47  48 +... compute47  48 +... compute47  48 +... compute47
-            49 +... compute48  49 +... compute48  49 +... compute48  49 +... compute48
-            50 +... compute49  50 +... compute49  50 +... compute49  50 +... compute49
+            38 +    compute37  38 +    compute37  38 +    compute37  38 +    compute37
+            39 +    compute38  39 +    compute38  39 +    compute38  39 +    compute38
+            40 +    compute39  40 +    compute39  40 +    compute39  40 +    compute39
+            41 +    compute40  41 +    compute40  41 +    compute40  41 +    compute40
+            42 +    compute41  42 +    compute41  42 +    compute41  42 +    compute41
+            43 +    compute42  43 +    compute42  43 +    compute42  43 +    compute42
+            44 +    compute43  44 +    compute43  44 +    compute43  44 +    compute43
+            45 +    compute44  45 +    compute44  45 +    compute44  45 +    compute44
+            46 +    compute45  46 +    compute45  46 +    compute45  46 +    compute45
+            47 +    compute46  47 +    compute46  47 +    compute46  47 +    compute46
+            48 +    compute47  48 +    compute47  48 +    compute47  48 +    compute47
+            49 +    compute48  49 +    compute48  49 +    compute48  49 +    compute48
+            50 +    compute49  50 +    compute49  50 +    compute49  50 +    compute49
               OPERATIONS 1
               8f3c1a2b  rack1compute01  restart  [###-------]  30%  LATE Power Off: waiting
               WAITS 3, 1 LATE
                    48s  rack1compute01  LATE the effect of the graceful shutdown
                 1h 03m  rack2compute02  the BMC (unreachable: connection refused)
                 2m 00s  (whole site)  the undercloud (unreachable: connection refused)
-            + ready ! not - off ? unseen s spare c cordoned * busy L late     ? help  q quit
+            + ready ! not - off s spare ? blind c cordoned * busy L late      ? help  q quit
         "#]],
     );
     let settled = frame(&known(Some(busy(4, 50))), &view, Rect::new(0, 0, 80, 24)).view;
@@ -201,12 +201,12 @@ fn more_racks_than_columns_are_scrolled_sideways() {
         (80, 16),
         expect![[r#"
             rackwright top  http://127.0.0.1:7225                         answers  14:03:00Z
-            cluster1: Running, Timeout; 40 machines, 39 ready, 1 cordoned, 1 spare, 3 unseen
+            cluster1: Running, Connected (silent); 40 machines, 37 ready, 1 off, 1 not ready
             > RACKS 12, 4-7 of 12 racks
             rack4              rack5              rack6              rack7
-             1 s... control01   1 +... control01   1 +... control01   1 +... control01
-             2 +... compute01   2 +... compute01   2 +... compute01   2 +... compute01
-             3 +... compute02   3 +... compute02   3 +... compute02   3 +... compute02
+             1 s    control01   1 +    control01   1 +    control01   1 +    control01
+             2 +    compute01   2 +    compute01   2 +    compute01   2 +    compute01
+             3 +    compute02   3 +    compute02   3 +    compute02   3 +    compute02
               OPERATIONS 1
               8f3c1a2b  rack1compute01  restart  [###-------]  30%  LATE Power Off: waiting
               WAITS 3, 1 LATE
@@ -215,7 +215,7 @@ fn more_racks_than_columns_are_scrolled_sideways() {
                 2m 00s  (whole site)  the undercloud (unreachable: connection refused)
 
 
-            + ready ! not - off ? unseen s spare c cordoned * busy L late     ? help  q quit
+            + ready ! not - off s spare ? blind c cordoned * busy L late      ? help  q quit
         "#]],
     );
 }
@@ -238,7 +238,7 @@ fn a_site_without_machines_says_that_nothing_happens() {
 
 
 
-            + ready ! not - off ? unseen s spare c cordoned * busy L late     ? help  q quit
+            + ready ! not - off s spare ? blind c cordoned * busy L late      ? help  q quit
         "#]],
     );
 }
@@ -263,7 +263,7 @@ fn a_server_that_is_silent_leaves_its_last_words() {
 
 
 
-            + ready ! not - off ? unseen s spare c cordoned * busy L late     ? help  q quit
+            + ready ! not - off s spare ? blind c cordoned * busy L late      ? help  q quit
         "#]],
     );
     let lost = drawn(&super::tests::known(None), &View::default(), 80, 3);
@@ -279,7 +279,7 @@ fn a_small_screen_shows_counts() {
         expect![[r#"
             rackwright top  http answers  14:03:00Z
             1 running, 3 waiting, 1 late
-            cluster1: Running, Timeout; 40 machines
+            cluster1: Running, Connected (silent);
 
 
         "#]],
@@ -293,31 +293,31 @@ fn help_explains_keys_and_marks() {
         &View { help: true, ..View::default() },
         (80, 24),
         expect![[r#"
-        rackwright top  http://127.0.0.1:7225                         answers  14:03:00Z
+            rackwright top  http://127.0.0.1:7225                         answers  14:03:00Z
 
-        Keys
-          Tab, Shift-Tab         choose racks, operations or waits
-          Up, Down, Page, Home   scroll what is chosen
-          Left, Right            other racks
-          ?                      this page, and back
-          q, Esc, Ctrl-C         quit; nothing that runs is stopped by it
+            Keys
+              Tab, Shift-Tab         choose racks, operations or waits
+              Up, Down, Page, Home   scroll what is chosen
+              Left, Right            other racks
+              ?                      this page, and back
+              q, Esc, Ctrl-C         quit; nothing that runs is stopped by it
 
-        Marks of a machine, in this order
-          + ready    ! on, but not ready    - off    s spare
-          ? unseen: its BMC or the undercloud does not tell; nothing is known
-          c cordoned: no new workloads
-          * busy: an operation is at work on it
-          L late: what it waits for takes longer than is usual
+            Marks of a machine, in this order
+              + ready    ! on, but not ready    - off    s spare
+              ? blind: its BMC or the undercloud does not tell; the rest is as last seen
+              u unmanaged: nothing is sent to it
+              c cordoned: no new workloads
+              d degraded: its node tells of something wrong
+              * busy: an operation is at work on it
+              L late: what it waits for takes longer than is usual
 
-        It asks the server about once a second, and changes nothing.
-
-
-
-
+            It asks the server about once a second, and changes nothing.
 
 
 
-    "#]],
+
+
+        "#]],
     );
 }
 
@@ -326,7 +326,7 @@ fn a_printed_picture_leaves_nothing_out() {
     let known = known(Some(busy(12, 30)));
     let (width, height) = natural_size(known.site.as_ref().unwrap(), known.now);
     let text = drawn(&known, &View::default(), width, height);
-    for whole in ["rack12", "30 +... compute29", "waiting for the effect of the graceful shutdown", "(whole site)"] {
+    for whole in ["rack12", "30 +    compute29", "waiting for the effect of the graceful shutdown", "(whole site)"] {
         assert!(text.contains(whole), "{whole}: {text}");
     }
     assert!(!text.contains("-30 of 30"), "no panel is scrolled: {text}");
