@@ -30,10 +30,8 @@ const CHUNK: usize = 64 * 1_024;
 const BACKUP_TIMEOUT: Span = Span::minutes(10);
 
 pub(crate) async fn send(api: &Api) -> Result<Response, Refused> {
-    let Some(store) = &api.process.copies else {
-        return Err(Refused::new(Code::BackupUnavailable, "this store is not copied through the API; use its own means"));
-    };
-    let copy = store.copy().await.map_err(|problem| match problem {
+    let copy = api.store.copy().await.map_err(|problem| match problem {
+        StoreError::Unsupported => Refused::new(Code::BackupUnavailable, "this store is not copied through the API; use its own means"),
         StoreError::CopyBusy => {
             Refused::new(Code::BackupRunning, "a backup is being made already; one is made at a time").retry_after(RETRY_AFTER)
         }
@@ -94,10 +92,11 @@ async fn read_chunk(held: &Mutex<Option<StoreCopy>>) -> io::Result<Bytes> {
 mod tests {
     use http::{Method, Request, StatusCode};
     use http_body_util::BodyExt;
-    use store::{Commit, SqliteStore, Store, SystemClock};
+    use store::{Commit, SharedStore, SqliteStore, SystemClock};
 
     use super::*;
     use crate::fixtures::Documents;
+    use crate::{Cache, Process};
 
     async fn take(api: &Api) -> Response {
         let request = Request::builder().method(Method::POST).uri("/rackwright/v1/backup").header("host", "localhost");
@@ -109,11 +108,10 @@ mod tests {
     }
 
     async fn stored(directory: &std::path::Path) -> Api {
-        let store = Arc::new(SqliteStore::open(directory, Arc::new(SystemClock)).unwrap());
-        store.commit(Commit::default().put("clusters/a", vec![7; 200_000])).await.unwrap();
-        let mut api = Documents::default().serve().await;
-        api.process.copies = Some(store);
-        api
+        let store: SharedStore = Arc::new(SqliteStore::open(directory, Arc::new(SystemClock)).unwrap());
+        store.commit(Commit::default().put("anything", vec![7; 200_000])).await.unwrap();
+        let cache = Cache::load(&store).await.unwrap();
+        Api::new(store, Arc::new(SystemClock), cache, Arc::default(), Process::default())
     }
 
     #[tokio::test(start_paused = true)]

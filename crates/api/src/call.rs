@@ -152,8 +152,10 @@ impl Call {
     /// The answer with the ids that it is asked about by. What failed on our side is in the log under the same id.
     pub fn finish(&self, mut response: Response) -> Response {
         let status = response.status();
-        if status.is_server_error() {
-            let code = response.headers().get("x-ms-error-code").and_then(|code| code.to_str().ok()).unwrap_or_default();
+        // A 503 of `/readyz` carries no error: it is the answer.
+        if status.is_server_error()
+            && let Some(code) = response.headers().get("x-ms-error-code").and_then(|code| code.to_str().ok())
+        {
             let (method, path) = (self.method.as_str(), shortened(&self.path));
             let (request_id, correlation_id) = (self.request_id.as_str(), self.correlation_id.as_str());
             tracing::warn!(request_id, correlation_id, method, path, status = status.as_u16(), code, "a request could not be answered");

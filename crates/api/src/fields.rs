@@ -30,6 +30,23 @@ pub(crate) fn written(model: &Model, body: Map<String, Value>, current: &Value) 
     Ok(found)
 }
 
+/// What the body of an action says. Whatever must be there is there.
+pub(crate) fn given(model: &Model, body: &[u8]) -> Result<Vec<Written>, Refused> {
+    let given = written(model, object(body)?, &Value::Null)?;
+    let is_given = |field: &&Field| given.iter().any(|found| found.path == field.name);
+    match model.fields.iter().filter(|field| field.always).find(|field| !is_given(field)) {
+        Some(field) => Err(missing(model, field.name)),
+        None => Ok(given),
+    }
+}
+
+/// The refusal of a body without what must be there.
+pub(crate) fn missing(model: &Model, name: &str) -> Refused {
+    let mut about = model.about.trim_end_matches('.').chars();
+    let begin: String = about.next().into_iter().flat_map(char::to_lowercase).collect();
+    Refused::bad_content(format!("`{name}` is missing: {begin}{}", about.as_str())).target(name)
+}
+
 fn read(model: &Model, path: &str, body: Map<String, Value>, current: &Value, found: &mut Vec<Written>) -> Result<(), Refused> {
     for (name, value) in body {
         let Some(field) = model.fields.iter().find(|field| field.name == name) else { return Err(unknown(model, path, &name)) };
@@ -81,11 +98,13 @@ fn unchangeable(path: &str, current: Option<&Value>) -> Refused {
 
 fn unknown(model: &Model, path: &str, name: &str) -> Refused {
     let name = shortened(name);
-    let mut message = format!("there is no field `{path}{name}`");
-    if let Some(near) = nearest(&name, model.fields) {
-        message.push_str(&format!("; did you mean `{path}{near}`?"));
-    }
-    Refused::bad_content(message).target(format!("{path}{name}"))
+    let hint = match (nearest(&name, model.fields), model.fields) {
+        (Some(near), _) => format!("; did you mean `{path}{near}`?"),
+        (None, []) => "; none is possible here".to_owned(),
+        (None, [only]) => format!("; only `{path}{}` is possible here", only.name),
+        (None, _) => String::new(),
+    };
+    Refused::bad_content(format!("there is no field `{path}{name}`{hint}")).target(format!("{path}{name}"))
 }
 
 /// The known name that a slip of the finger turns into `wrong`.
@@ -99,7 +118,8 @@ fn nearest(wrong: &str, fields: &[Field]) -> Option<&'static str> {
 
 fn check_shape(shape: Shape, path: &str, value: &Value) -> Result<(), Refused> {
     let (fits, wanted) = match shape {
-        Shape::Text | Shape::Instant | Shape::OneOf(_) => (value.is_string(), "a text"),
+        Shape::OneOf(choices) => return check_choice(choices, path, value),
+        Shape::Text | Shape::Instant => (value.is_string(), "a text"),
         Shape::Whole => (value.is_i64() || value.is_u64(), "a whole number"),
         Shape::Flag => (value.is_boolean(), "true or false"),
         Shape::List(_) => (value.is_array(), "a list"),
@@ -116,4 +136,56 @@ fn check_shape(shape: Shape, path: &str, value: &Value) -> Result<(), Refused> {
         return Ok(());
     }
     Err(Refused::bad_content(format!("`{path}` must be {wanted}, not {}", kind_of(value))).target(path))
+}
+
+/// Azure's own spelling is the only one: its clients send nothing else, and a near miss may mean the opposite.
+fn check_choice(choices: &[&str], path: &str, value: &Value) -> Result<(), Refused> {
+    let found = match value {
+        Value::String(text) if choices.contains(&text.as_str()) => return Ok(()),
+        Value::String(text) => format!("\"{}\"", shortened(text)),
+        Value::Bool(truth) => truth.to_string(),
+        other => kind_of(other).to_owned(),
+    };
+    let possible: Vec<String> = choices.iter().map(|choice| format!("\"{choice}\"")).collect();
+    Err(Refused::bad_content(format!("`{path}` must be {}, not {found}", possible.join(" or "))).target(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema;
+
+    fn problem(model: &Model, body: &str) -> (String, String) {
+        let error = given(model, body.as_bytes()).expect_err("this is no such body").body()["error"].take();
+        (error["message"].as_str().unwrap_or_default().to_owned(), error["target"].as_str().unwrap_or_default().to_owned())
+    }
+
+    #[test]
+    fn what_an_action_does_not_take_is_named_with_what_it_takes() {
+        let only = "there is no field `force`; only `skipShutdown` is possible here";
+        let flag = |found: &str| format!("`evacuate` must be \"True\" or \"False\", not {found}");
+        let cases = [
+            (&schema::NOTHING, r#"{"force":true}"#, "there is no field `force`; none is possible here".to_owned(), "force"),
+            (&schema::POWER_OFF, r#"{"force":null}"#, only.to_owned(), "force"),
+            (&schema::CORDON, r#"{"Evacuate":"True"}"#, "there is no field `Evacuate`; did you mean `evacuate`?".to_owned(), "Evacuate"),
+            (&schema::CORDON, r#"{"evacuate":true}"#, flag("true"), "evacuate"),
+            (&schema::CORDON, r#"{"evacuate":"true"}"#, flag("\"true\""), "evacuate"),
+            (&schema::CORDON, r#"{"evacuate":{"True":null}}"#, flag("an object"), "evacuate"),
+            (&schema::REASON, r#"{"reason":7}"#, "`reason` must be a text, not a number".to_owned(), "reason"),
+        ];
+        for (model, body, message, target) in cases {
+            assert_eq!(problem(model, body), (message, target.to_owned()), "{body}");
+        }
+        for nothing in ["", "{}", r#"{"reason":null}"#] {
+            let message = "`reason` is missing: say why, for whoever is on call next";
+            assert_eq!(problem(&schema::REASON, nothing), (message.to_owned(), "reason".to_owned()), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn null_says_the_same_as_leaving_it_out() {
+        for (model, body) in [(&schema::POWER_OFF, r#"{"skipShutdown":null}"#), (&schema::CORDON, " "), (&schema::NOTHING, "{}")] {
+            assert_eq!(given(model, body.as_bytes()).expect("a body that is possible"), [], "{body}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use store::{Commit, MemoryStore, SharedStore, TokioClock};
 
-use crate::{Api, Cache, Queues};
+use crate::{Api, Cache};
 
 pub const NOW: &str = "2026-11-15T14:00:00.000Z";
 
@@ -85,15 +85,7 @@ impl Documents {
         let store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
         store.commit(self.0).await.expect("memory takes documents");
         let cache = Cache::load(&store).await.expect("memory can be read");
-        Api {
-            store,
-            clock,
-            cache,
-            keepers: Arc::default(),
-            rejections: Arc::default(),
-            queues: Queues::default(),
-            process: crate::Process::default(),
-        }
+        Api::new(store, clock, cache, Arc::default(), crate::Process::default())
     }
 }
 

@@ -20,6 +20,7 @@ mod json;
 mod links;
 mod media_type;
 mod meters;
+mod odata;
 mod openapi;
 mod operations;
 mod paging;
@@ -53,33 +54,40 @@ use tokio::time::Instant;
 use tracing::{Instrument, debug, field, info_span};
 
 pub use activity::SCAN_MAX;
-pub use activity::filter::FILTER_MAX;
-pub use activity::rejections::{MAX_REJECTIONS_UNDER_WAY, Rejections};
+pub use activity::rejections::MAX_REJECTIONS_UNDER_WAY;
 pub use cache::Cache;
 pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, URI_MAX};
 pub use codes::error_codes;
 pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub use meters::METERS;
+pub use odata::FILTER_MAX;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use process::{Exposition, Process};
-pub use submit::{MAX_PENDING, Queues};
+pub use submit::{ANSWER_TIMEOUT, MAX_PENDING};
 pub use wire::{HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, READ_NOTHING_TIMEOUT, serve};
 
-use activity::rejections::Concern;
+use activity::rejections::{Concern, Rejections};
 use call::Call;
 use reply::{Refused, allow_response, json_response};
 use route::{Kind, Route};
+use submit::Queues;
 
 #[derive(Clone)]
 pub struct Api {
-    pub store: SharedStore,
-    pub clock: Arc<dyn Clock>,
-    pub cache: Arc<Cache>,
-    pub keepers: Keepers,
-    pub rejections: Arc<Rejections>,
+    store: SharedStore,
+    clock: Arc<dyn Clock>,
+    cache: Arc<Cache>,
+    keepers: Keepers,
+    process: Process,
+    rejections: Arc<Rejections>,
     /// How many requests of each cluster wait in this process.
-    pub queues: Queues,
-    pub process: Process,
+    queues: Queues,
+}
+
+impl Api {
+    pub fn new(store: SharedStore, clock: Arc<dyn Clock>, cache: Arc<Cache>, keepers: Keepers, process: Process) -> Api {
+        Api { store, clock, cache, keepers, process, rejections: Arc::default(), queues: Queues::default() }
+    }
 }
 
 /// How the keepers of this process are doing; those of other processes are not known.

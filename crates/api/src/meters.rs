@@ -58,6 +58,11 @@ const BLIND: Meter = Meter::gauge(
 const LATE: Meter = Meter::gauge("rackwright_waits_late", &["cluster"], "Waits that have lasted longer than is usual.");
 const RUNNING: Meter = Meter::gauge("rackwright_operations_running", &["cluster", "action"], "Operations under way.");
 const PENDING: Meter = Meter::gauge("rackwright_requests_pending", &["cluster"], "Requests that wait for their verdict.");
+const UNLOGGED: Meter = Meter::counter(
+    "rackwright_refusals_unlogged_total",
+    &[],
+    "Refusals of the API's own that are not in the activity log: too many came at once, or the store did not take them.",
+);
 
 /// Every metric of this crate.
 pub const METERS: &[Meter] = &[
@@ -83,6 +88,7 @@ pub const METERS: &[Meter] = &[
     LATE,
     RUNNING,
     PENDING,
+    UNLOGGED,
 ];
 
 pub(crate) fn count_request(method: &Method, route: String, status: StatusCode, began: Instant) {
@@ -103,12 +109,14 @@ pub(crate) async fn show(api: &Api) -> Response {
     let view = api.cache.view();
     set(READY, &[], f64::from(u8::from(plan::readiness(&vitals, now).is_empty())));
     set_count(IN_FLIGHT, &[], api.process.answering.len());
+    metrics::counter!(UNLOGGED.name).absolute(api.rejections.dropped());
     set_revision(STORE_REVISION, revision.map_or(0, |revision| revision.0));
     set_revision(CACHE_REVISION, view.revision.0);
     for (cluster, keeper) in api.keepers.iter() {
         gauge_keeper(cluster, keeper, now);
     }
-    for cluster in view.clusters.values() {
+    // Nobody looks at the others: what is stored of them is no measurement.
+    for cluster in view.clusters.values().filter(|cluster| api.keepers.contains_key(&cluster.document.name)) {
         gauge_cluster(&view, &cluster.document, now);
     }
     let mut response = Response::new(Body::from((api.process.exposition)()));

@@ -1,9 +1,9 @@
 //! `If-Match` and `If-None-Match` on writes, as RFC 9110 has them, over the editions of a machine.
 //!
-//! Here it is found out which edition a write is meant for; whether the machine is at it is judged by the keeper, in the
-//! same commit as the write, so that of two with the same ETag only one can win.
+//! Here it is found out which editions a write is meant for. Whether the machine is at one of them is judged by the keeper,
+//! in the same commit as the write: our copy may lag behind, and of two with the same ETag only one can win.
 
-use model::{Machine, Refusal};
+use model::{Conditions, Editions};
 
 use crate::call::Call;
 use crate::reply::{Refused, shortened};
@@ -28,38 +28,20 @@ impl Tag {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Preconditions {
-    if_match: Option<Tags>,
-    if_none_match: Option<Tags>,
+/// What a write asks of the machine that it is meant for.
+pub(crate) fn conditions(call: &Call) -> Result<Conditions, Refused> {
+    Ok(conditions_of(read(call, "If-Match")?.as_ref(), read(call, "If-None-Match")?.as_ref()))
 }
 
-impl Preconditions {
-    pub fn of(call: &Call) -> Result<Preconditions, Refused> {
-        Ok(Preconditions { if_match: read(call, "If-Match")?, if_none_match: read(call, "If-None-Match")? })
-    }
-
-    /// The edition that the machine must be at, if there is one; or the refusal, if there can be none.
-    pub fn edition_for(&self, machine: &Machine) -> Result<Option<u64>, Refusal> {
-        let matching = match &self.if_match {
-            None | Some(Tags::Any) => None,
-            Some(Tags::Listed(tags)) => {
-                // Weak tags never match here. Our copy may lag behind: an edition that it has not yet seen is not our
-                // business, but the keeper's.
-                let editions: Vec<u64> = tags.iter().filter(|tag| !tag.weak).filter_map(Tag::edition).collect();
-                let wanted = editions.iter().find(|edition| **edition == machine.edition).or(editions.iter().max());
-                Some(*wanted.ok_or_else(|| plan::precondition_failed(machine, "`If-Match` names no edition of it"))?)
-            }
-        };
-        match &self.if_none_match {
-            None => Ok(matching),
-            Some(Tags::Any) => Err(plan::precondition_failed(machine, "`If-None-Match: *` asks that it be absent")),
-            Some(Tags::Listed(tags)) if tags.iter().any(|tag| tag.edition() == Some(machine.edition)) => {
-                Err(plan::precondition_failed(machine, "`If-None-Match` names the edition that it is at"))
-            }
-            // It holds for the edition that we see, and so the write is meant for that one.
-            Some(Tags::Listed(_)) => Ok(matching.or(Some(machine.edition))),
-        }
+fn conditions_of(if_match: Option<&Tags>, if_none_match: Option<&Tags>) -> Conditions {
+    let editions = |tags: &Tags, counts: &dyn Fn(&&Tag) -> bool| match tags {
+        Tags::Any => Editions::Any,
+        Tags::Listed(tags) => Editions::Listed(tags.iter().filter(counts).filter_map(Tag::edition).collect()),
+    };
+    Conditions {
+        // Weak tags never match here, and always there.
+        expected: if_match.map(|tags| editions(tags, &|tag| !tag.weak)),
+        excluded: if_none_match.map(|tags| editions(tags, &|_| true)),
     }
 }
 
@@ -108,38 +90,32 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixtures;
 
-    /// What the headers come to for a machine at edition 3.
-    fn check(if_match: &str, if_none_match: &str, expected: Result<Option<u64>, &str>) {
-        let mut machine = fixtures::machine("site", "rack1", "m1");
-        machine.edition = 3;
+    fn editions_of(if_match: &str, if_none_match: &str) -> (Option<Editions>, Option<Editions>) {
         let tags = |text: &str| (!text.is_empty()).then(|| parse(text).expect("a header as it should be"));
-        let conditions = Preconditions { if_match: tags(if_match), if_none_match: tags(if_none_match) };
-        let edition = conditions.edition_for(&machine).map_err(|refusal| refusal.evidence.join("; "));
-        assert_eq!(edition.as_ref().map_err(String::as_str), expected.as_ref().map_err(|text| *text), "{if_match} / {if_none_match}");
+        let Conditions { expected, excluded } = conditions_of(tags(if_match).as_ref(), tags(if_none_match).as_ref());
+        (expected, excluded)
+    }
+
+    fn listed(editions: &[u64]) -> Option<Editions> {
+        Some(Editions::Listed(editions.to_vec()))
     }
 
     #[test]
-    fn if_match_compares_strongly() {
-        check("", "", Ok(None));
-        check("*", "", Ok(None));
-        check("\"3\"", "", Ok(Some(3)));
-        check("\"1\", \"3\" ,\"9\"", "", Ok(Some(3)));
-        check("\"2\"", "", Ok(Some(2)));
+    fn if_match_names_editions_by_strong_tags_only() {
+        assert_eq!(editions_of("", ""), (None, None));
+        assert_eq!(editions_of("*", ""), (Some(Editions::Any), None));
+        assert_eq!(editions_of("\"1\", \"3\" ,\"9\"", ""), (listed(&[1, 3, 9]), None));
         for nothing in ["W/\"3\"", "\"03\"", "\"\"", "\"x,y\""] {
-            check(nothing, "", Err("`If-Match` names no edition of it, and the machine is at edition \"3\""));
+            assert_eq!(editions_of(nothing, ""), (listed(&[]), None), "{nothing}");
         }
     }
 
     #[test]
-    fn if_none_match_compares_weakly() {
-        check("", "\"2\"", Ok(Some(3)));
-        check("\"3\"", "\"2\"", Ok(Some(3)));
-        check("", "*", Err("`If-None-Match: *` asks that it be absent, and the machine is at edition \"3\""));
-        for same in ["\"3\"", "W/\"3\"", "\"1\",W/\"3\""] {
-            check("", same, Err("`If-None-Match` names the edition that it is at, and the machine is at edition \"3\""));
-        }
+    fn if_none_match_names_editions_by_weak_tags_too() {
+        assert_eq!(editions_of("", "*"), (None, Some(Editions::Any)));
+        assert_eq!(editions_of("\"3\"", "\"2\", W/\"4\""), (listed(&[3]), listed(&[2, 4])));
+        assert_eq!(editions_of("", "\"x\""), (None, listed(&[])));
     }
 
     #[test]

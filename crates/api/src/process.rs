@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use plan::Life;
-use store::SqliteStore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -17,8 +16,6 @@ pub struct Process {
     /// The requests that are being answered.
     pub answering: TaskTracker,
     pub exposition: Exposition,
-    /// The store, if it is one that can be copied.
-    pub copies: Option<Arc<SqliteStore>>,
 }
 
 impl Process {
@@ -30,7 +27,7 @@ impl Process {
 /// A process that measures nothing.
 impl Default for Process {
     fn default() -> Self {
-        Process { stopping: CancellationToken::new(), answering: TaskTracker::new(), exposition: Arc::new(String::new), copies: None }
+        Process { stopping: CancellationToken::new(), answering: TaskTracker::new(), exposition: Arc::new(String::new) }
     }
 }
 

@@ -22,12 +22,19 @@ pub const MAX_PENDING: usize = 1_024;
 /// A verdict given in the last moment of a request's life takes this long to be committed and seen.
 const VERDICT_GRACE: Span = Span::seconds(1);
 
+/// How long a request that is being answered may take when nothing is wrong but its keeper: it waits for its verdict, and is
+/// taken back. Whoever stops the process waits as long for the last answers.
+pub const ANSWER_TIMEOUT: Span = Span::millis(REQUEST_LIFE.as_millis() + VERDICT_GRACE.as_millis() + WITHDRAWAL.as_millis());
+
+/// What taking a request back, and saying so, takes.
+const WITHDRAWAL: Span = Span::seconds(1);
+
 /// How long a cache that missed a verdict may take to read everything again; a client's patience ends soon after.
 const CATCH_UP_TIMEOUT: Span = Span::seconds(5);
 
 /// The requests of each cluster that wait in this process. The cache tells of those of other processes, a little late.
 #[derive(Clone, Debug, Default)]
-pub struct Queues(Arc<Mutex<BTreeMap<ClusterName, Arc<Semaphore>>>>);
+pub(crate) struct Queues(Arc<Mutex<BTreeMap<ClusterName, Arc<Semaphore>>>>);
 
 impl Queues {
     /// A place in a cluster's queue, kept until it is dropped.

@@ -60,15 +60,7 @@ async fn a_panic_is_answered_logged_under_its_id_and_hurts_nobody_else() {
     tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).init();
     let store: SharedStore = Arc::new(MemoryStore::new(Arc::new(TokioClock::starting_at(Timestamp::EPOCH))));
     let cache = api::Cache::load(&store).await.unwrap();
-    let api = api::Api {
-        store,
-        clock: Arc::new(BrokenClock),
-        cache,
-        keepers: Arc::default(),
-        rejections: Arc::default(),
-        queues: api::Queues::default(),
-        process: api::Process::default(),
-    };
+    let api = api::Api::new(store, Arc::new(BrokenClock), cache, Arc::default(), api::Process::default());
 
     let (status, id, body) = get(&api, "/rackwright/v1/status").await;
     assert_eq!((status, &body["error"]["code"]), (StatusCode::INTERNAL_SERVER_ERROR, &Value::from("InternalError")));

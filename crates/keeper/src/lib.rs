@@ -3,7 +3,6 @@
 //! A keeper is the only writer of its cluster's documents. It decides nothing: what should happen is in `plan`.
 
 mod books;
-mod chronicle;
 mod devices;
 mod enroll;
 mod eyes;
@@ -11,6 +10,7 @@ mod lease;
 mod meters;
 mod polls;
 mod run;
+mod telling;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -43,7 +43,7 @@ pub use operation::{
 };
 pub use pod::{EvictionAnswer, Grace, PodOwner, PodPhase, PodRef, PodSeen, Termination};
 pub use refusal::{Refusal, Rule};
-pub use request::{Ask, Outage, REQUEST_LIFE, Request, VERDICT_LIFE, Verdict};
+pub use request::{Ask, Conditions, Editions, Outage, REQUEST_LIFE, Request, VERDICT_LIFE, Verdict};
 pub use secret::SecretRef;
 pub use site::{Site, SiteMachine, SiteRack, Standing};
 pub use time::{Clock, Span, Timestamp};

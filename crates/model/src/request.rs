@@ -52,17 +52,63 @@ pub enum Ask {
         machine: MachineName,
         reason: String,
     },
-    /// Writes what clients can write of a machine. What is `None` stays as it is; an edition that is given must be the
-    /// machine's own at that moment.
+    /// Writes what clients can write of a machine. What is `None` stays as it is.
     Update {
         machine: MachineName,
         tags: Option<BTreeMap<String, String>>,
         details: Option<String>,
-        edition: Option<u64>,
+        #[serde(default)]
+        conditions: Conditions,
     },
 }
 
+/// Which editions of a machine a write is meant for. They are held against the machine's own in the commit that writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conditions {
+    /// The machine must be at one of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Editions>,
+    /// The machine must be at none of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excluded: Option<Editions>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Editions {
+    /// Whichever there is.
+    Any,
+    Listed(Vec<u64>),
+}
+
+impl Editions {
+    pub fn contain(&self, edition: u64) -> bool {
+        match self {
+            Editions::Any => true,
+            Editions::Listed(editions) => editions.contains(&edition),
+        }
+    }
+}
+
 impl Ask {
+    /// The machine that it names. Whoever cancels names an operation.
+    pub fn machine(&self) -> Option<&MachineName> {
+        match self {
+            Ask::Act { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } | Ask::Update { machine, .. } => {
+                Some(machine)
+            }
+            Ask::Cancel { .. } => None,
+        }
+    }
+
+    /// The operation that it names.
+    pub fn operation(&self) -> Option<&OperationId> {
+        match self {
+            Ask::Cancel { operation } => Some(operation),
+            Ask::Act { .. } | Ask::Unmanage { .. } | Ask::Manage { .. } | Ask::Update { .. } => None,
+        }
+    }
+
     /// The last word of what it is called in the activity log: that of the ARM action.
     pub fn verb(&self) -> &'static str {
         match self {

@@ -47,7 +47,7 @@ pub use progress::{Progress, StepProgress, StepStatus, progress_of};
 pub use readiness::{Lack, Life, StoreSight, Vitals, readiness};
 pub use redescribe::{Difference, redescribe};
 pub use snapshot::Snapshot;
-pub use update::{DETAILS_MAX, Flaw, TAG_NAME_MAX, TAG_VALUE_MAX, TAGS_MAX, check_details, check_tags, precondition_failed};
+pub use update::{DETAILS_MAX, Flaw, TAG_NAME_MAX, TAG_VALUE_MAX, TAGS_MAX, check_details, check_tags};
 pub use words::{ProvisioningState, RackStatus, cluster_message, machine_message, problems, provisioning_state, rack_status};
 
 use draft::Draft;

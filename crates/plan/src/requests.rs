@@ -57,8 +57,8 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
             touched.insert(machine.clone());
             Ok(Verdict::Done)
         }
-        Ask::Update { machine, tags, details, edition } => {
-            let updated = update(find_machine(draft, machine)?, request, tags.as_ref(), details.as_deref(), *edition, now)?;
+        Ask::Update { machine, tags, details, conditions } => {
+            let updated = update(find_machine(draft, machine)?, request, tags.as_ref(), details.as_deref(), conditions, now)?;
             draft.save_machine(updated);
             Ok(Verdict::Done)
         }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Machine, Modified, Refusal, Request, Rule, Timestamp};
+use model::{Conditions, Editions, Machine, Modified, Refusal, Request, Rule, Timestamp};
 
 /// Tags of one machine, as in Azure.
 pub const TAGS_MAX: usize = 50;
@@ -22,6 +22,9 @@ const NOT_IN_TAG_NAMES: [char; 7] = ['<', '>', '%', '&', '\\', '?', '/'];
 
 /// Longest part of a name that a message repeats.
 const ECHO_MAX: usize = 40;
+
+/// Editions that a message repeats at most, of those that a request is meant for.
+const EDITIONS_NAMED: usize = 5;
 
 /// Why something cannot be written: a sentence, and the name of the tag that it is about, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,18 +99,14 @@ pub(crate) fn update(
     request: &Request,
     tags: Option<&BTreeMap<String, String>>,
     details: Option<&str>,
-    edition: Option<u64>,
+    conditions: &Conditions,
     now: Timestamp,
 ) -> Result<Machine, Refusal> {
     let written_by = machine.modified.as_ref().and_then(|modified| modified.request_key.as_ref());
     if written_by.is_some() && written_by == request.key.as_ref() {
         return Ok(machine);
     }
-    if let Some(edition) = edition
-        && edition != machine.edition
-    {
-        return Err(precondition_failed(&machine, &format!("the request is meant for edition \"{edition}\"")));
-    }
+    check_conditions(&machine, conditions)?;
     let tags = tags.unwrap_or(&machine.tags).clone();
     let details = details.unwrap_or(&machine.details).to_owned();
     if (&tags, &details) != (&machine.tags, &machine.details) {
@@ -119,8 +118,39 @@ pub(crate) fn update(
     Ok(machine)
 }
 
+fn check_conditions(machine: &Machine, conditions: &Conditions) -> Result<(), Refusal> {
+    if let Some(expected @ Editions::Listed(editions)) = &conditions.expected
+        && !expected.contain(machine.edition)
+    {
+        let wanted = match &editions[..] {
+            [] => "the request is meant for no edition that there can be".to_owned(),
+            editions => format!("the request is meant for edition {}", named(editions)),
+        };
+        return Err(precondition_failed(machine, &wanted));
+    }
+    match &conditions.excluded {
+        Some(Editions::Any) => Err(precondition_failed(machine, "the request is meant for a machine that is not there")),
+        Some(excluded) if excluded.contain(machine.edition) => {
+            Err(precondition_failed(machine, &format!("the request is meant for any edition but \"{}\"", machine.edition)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `"1", "2" or "3"`; of many only the first.
+fn named(editions: &[u64]) -> String {
+    let mut quoted: Vec<String> = editions.iter().take(EDITIONS_NAMED).map(|edition| format!("\"{edition}\"")).collect();
+    if editions.len() > EDITIONS_NAMED {
+        return format!("{} and so on", quoted.join(", "));
+    }
+    match (quoted.pop(), quoted.is_empty()) {
+        (Some(last), false) => format!("{} or {last}", quoted.join(", ")),
+        (last, _) => last.unwrap_or_default(),
+    }
+}
+
 /// The refusal of a request that is meant for another edition of the machine.
-pub fn precondition_failed(machine: &Machine, wanted: &str) -> Refusal {
+fn precondition_failed(machine: &Machine, wanted: &str) -> Refusal {
     let written = match &machine.modified {
         Some(modified) => format!(", written by {} at {}", modified.by, modified.at.clock()),
         None => String::new(),
@@ -136,6 +166,14 @@ pub fn precondition_failed(machine: &Machine, wanted: &str) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_many_editions_only_the_first_are_repeated() {
+        assert_eq!(named(&[3]), "\"3\"");
+        assert_eq!(named(&[1, 3]), "\"1\" or \"3\"");
+        assert_eq!(named(&[1, 2, 3, 4, 5]), "\"1\", \"2\", \"3\", \"4\" or \"5\"");
+        assert_eq!(named(&[1, 2, 3, 4, 5, 6]), "\"1\", \"2\", \"3\", \"4\", \"5\" and so on");
+    }
 
     fn flaw_of(name: &str, value: &str) -> Option<String> {
         check_tags(&BTreeMap::from([(name.to_owned(), value.to_owned())])).err().map(|flaw| flaw.message)

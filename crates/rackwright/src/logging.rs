@@ -24,8 +24,9 @@ pub struct LogArgs {
     /// RUST_LOG says; else `info` for `serve` and `warn` for a simulated site
     #[arg(long, value_name = "LEVEL", env = "RACKWRIGHT_LOG_LEVEL")]
     pub log_level: Option<String>,
-    /// The collector that traces are sent to (OTLP over HTTP), for example http://127.0.0.1:4318. Without it nothing is traced
-    #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    /// The collector that traces are sent to (OTLP over HTTP), for example http://127.0.0.1:4318. Without it, what
+    /// OTEL_EXPORTER_OTLP_ENDPOINT says; else nothing is traced
+    #[arg(long, value_name = "URL")]
     pub otlp_endpoint: Option<String>,
 }
 
@@ -52,16 +53,35 @@ const OWN_CRATES: [&str; 7] = ["rackwright", "api", "keeper", "plan", "redfish",
 /// Runs a server with its log and its traces, and lets what it told arrive before it ends.
 pub async fn serving(args: &LogArgs, usual: Usual, server: impl Future<Output = Result<(), Trouble>>) -> Result<(), Trouble> {
     let filter = filter(args, usual, std::env::var("RUST_LOG").ok().as_deref())?;
-    let traces = args.otlp_endpoint.as_deref().filter(|endpoint| !endpoint.is_empty()).map(Traces::start).transpose()?;
+    let (traces, unusable) = match &args.otlp_endpoint {
+        Some(endpoint) => (Some(Traces::start(endpoint)?), None),
+        None => of_computer(&|name| std::env::var(name).ok())
+            .map(|endpoint| Traces::start(&endpoint))
+            .map_or((None, None), |started| started.map_or_else(|trouble| (None, Some(trouble.message)), |traces| (Some(traces), None))),
+    };
     let own = OWN_CRATES.iter().fold(Targets::new(), |targets, name| targets.with_target(*name, LevelFilter::INFO));
     let exported = traces.as_ref().map(|traces| tracing_opentelemetry::layer().with_tracer(traces.tracer()).with_filter(own));
     let already = tracing_subscriber::registry().with(lines(args.log_format).with_filter(filter)).with(exported).try_init();
     already.map_err(|error| Trouble::caused("the log cannot be started", &error))?;
+    if let Some(problem) = unusable {
+        tracing::warn!(problem, "nothing is traced: OTEL_EXPORTER_OTLP_ENDPOINT cannot be used");
+    }
     let result = server.await;
     if let Some(traces) = traces {
         traces.flush().await;
     }
     result
+}
+
+/// The collector that the computer's own variables name, for all of its programs. One that we cannot use is no reason not
+/// to start.
+fn of_computer(variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let is = |name: &str, word: &str| variable(name).is_some_and(|value| value.eq_ignore_ascii_case(word));
+    if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
+        return None;
+    }
+    let named = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
+    named.into_iter().filter_map(variable).find(|endpoint| !endpoint.is_empty())
 }
 
 fn lines<S: tracing::Subscriber + for<'a> LookupSpan<'a>>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync> {
@@ -107,6 +127,18 @@ mod tests {
         assert_eq!(directives(None, Usual::Info, Some("debug")).unwrap(), "kube_client=off,debug");
         assert_eq!(directives(Some("trace"), Usual::Info, Some("debug")).unwrap(), "kube_client=off,trace");
         assert_eq!(directives(Some("warn,keeper=debug"), Usual::Info, None).unwrap(), "keeper=debug,warn");
+    }
+
+    #[test]
+    fn the_computers_collector_is_used_unless_it_says_that_nothing_is_traced() {
+        let with =
+            |set: &[(&str, &str)]| of_computer(&|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()));
+        let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4318");
+        assert_eq!(with(&[]), None);
+        assert_eq!(with(&[endpoint]).as_deref(), Some("http://c:4318"));
+        assert_eq!(with(&[endpoint, ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://t:1")]).as_deref(), Some("http://t:1"));
+        assert_eq!(with(&[endpoint, ("OTEL_SDK_DISABLED", "True")]), None);
+        assert_eq!(with(&[endpoint, ("OTEL_TRACES_EXPORTER", "none")]), None);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! What this process measures: one recorder for everything in it, and the figures of the process itself.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use model::{Clock, Meter, MeterKind};
-use store::SystemClock;
+use store::{SqliteStore, SystemClock};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::trouble::Trouble;
@@ -33,8 +33,8 @@ pub fn meters() -> impl Iterator<Item = &'static Meter> {
     keeper::METERS.iter().chain(api::METERS).chain(OWN)
 }
 
-/// Begins to measure; what is shown includes the store in `dir`.
-pub fn begin(dir: &Path) -> Result<(PrometheusHandle, api::Exposition), Trouble> {
+/// Begins to measure; what is shown includes the store and the disk that it lies on, in `dir`.
+pub fn begin(store: Arc<SqliteStore>, dir: &Path) -> Result<(PrometheusHandle, api::Exposition), Trouble> {
     let handle = recorder()?;
     let (shown, dir) = (handle.clone(), dir.to_owned());
     metrics::gauge!(BUILD.name, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
@@ -42,7 +42,7 @@ pub fn begin(dir: &Path) -> Result<(PrometheusHandle, api::Exposition), Trouble>
     let started_at = SystemClock.now().as_millis() as f64 / 1_000.0;
     metrics::gauge!(STARTED_AT.name).set(started_at);
     let exposition = move || {
-        gauge_store(&dir);
+        gauge_store(&store, &dir);
         gauge_process();
         shown.render()
     };
@@ -88,9 +88,8 @@ fn set(meter: Meter, value: u64) {
     metrics::gauge!(meter.name).set(value as f64);
 }
 
-fn gauge_store(dir: &Path) {
-    let files: [PathBuf; 2] = ["rackwright.db", "rackwright.db-wal"].map(|name| dir.join(name));
-    set(STORE_BYTES, files.iter().filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).sum());
+fn gauge_store(store: &SqliteStore, dir: &Path) {
+    set(STORE_BYTES, store.size_on_disk());
     if let Ok(disk) = rustix::fs::statvfs(dir) {
         set(DISK_FREE, disk.f_bavail.saturating_mul(disk.f_frsize));
         set(DISK_SIZE, disk.f_blocks.saturating_mul(disk.f_frsize));

@@ -125,8 +125,9 @@ impl ControlPlane {
         let address = listener.local_addr().map_err(|error| Trouble::caused("the API cannot listen", &error))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let store = SqliteStore::open(dir, clock.clone()).map_err(|error| Trouble::caused("the store cannot be opened", &error))?;
-        let file = Arc::new(store);
-        let store: SharedStore = file.clone();
+        let store = Arc::new(store);
+        let (recorder, exposition) = measuring::begin(store.clone(), dir)?;
+        let store: SharedStore = store;
         let vault = Vault::open(store.clone(), &dir.join("vault.key")).await;
         let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
         let mut plane = ControlPlane {
@@ -150,13 +151,12 @@ impl ControlPlane {
         }
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
         plane.faces.spawn(cache.clone().follow(store.clone(), stages.keeping.clone()));
-        let (recorder, exposition) = measuring::begin(dir)?;
-        let process = api::Process { stopping: shutdown.clone(), exposition, copies: Some(file), ..api::Process::default() };
+        let process = api::Process { stopping: shutdown.clone(), exposition, ..api::Process::default() };
         plane.faces.spawn(measuring::upkeep(recorder, stages.keeping.clone()));
         plane.faces.spawn(notify::stay_alive(stages.keeping.clone()));
         plane.faces.spawn(stopping::in_order(shutdown.clone(), stop_delay, process.answering.clone(), stages.clone()));
         let keepers = Arc::new(std::mem::take(&mut plane.keeper_watches));
-        let api = api::Api { store, clock, cache, keepers, rejections: Arc::default(), queues: api::Queues::default(), process };
+        let api = api::Api::new(store, clock, cache, keepers, process);
         let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
         plane.faces.spawn(api::serve(listener, api::router(api), max_connections, stages.listening));
         Ok(plane)

@@ -4,11 +4,9 @@
 
 use std::time::Duration;
 
+use api::ANSWER_TIMEOUT;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-/// How long requests that are being answered are waited for: as long as one may wait for its verdict, and a little more.
-pub const ANSWER_PATIENCE: Duration = Duration::from_secs(7);
 
 /// What ends one after the other.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +24,7 @@ pub async fn in_order(told: CancellationToken, delay: Duration, answering: TaskT
     tokio::time::sleep(delay).await;
     stages.listening.cancel();
     answering.close();
-    if tokio::time::timeout(ANSWER_PATIENCE, answering.wait()).await.is_err() {
+    if tokio::time::timeout(ANSWER_TIMEOUT.to_std(), answering.wait()).await.is_err() {
         tracing::warn!(unanswered = answering.len(), "requests took too long to be answered and are given up");
     }
     stages.keeping.cancel();
@@ -76,6 +74,6 @@ mod tests {
         let stop = Stop::begin(Duration::ZERO);
         let _answer = stop.answering.token();
         stop.told.cancel();
-        assert_eq!(stop.millis_until(&stop.stages.keeping).await, ANSWER_PATIENCE.as_millis());
+        assert_eq!(stop.millis_until(&stop.stages.keeping).await, u128::from(ANSWER_TIMEOUT.as_millis()));
     }
 }

@@ -136,15 +136,8 @@ impl House {
     async fn start_api_on(&mut self, store: SharedStore) {
         let cache = api::Cache::load(&store).await.expect("the store is readable");
         self.plane.spawn(cache.clone().follow(store.clone(), CancellationToken::new()));
-        self.api = api::router(api::Api {
-            store,
-            clock: self.clock.clone(),
-            cache,
-            keepers: Arc::new(self.keepers()),
-            rejections: Arc::default(),
-            queues: api::Queues::default(),
-            process: api::Process::default(),
-        });
+        let (clock, keepers) = (self.clock.clone(), Arc::new(self.keepers()));
+        self.api = api::router(api::Api::new(store, clock, cache, keepers, api::Process::default()));
     }
 
     /// Serves the API on a socket too, which needs wall time.

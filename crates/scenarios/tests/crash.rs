@@ -70,10 +70,6 @@ impl Store for Mortal {
         self.inner.read_log(query).await
     }
 
-    async fn wait_for_record(&self, after: store::RecordPlace) -> Result<(), StoreError> {
-        self.inner.wait_for_record(after).await
-    }
-
     async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError> {
         self.inner.acquire_lease(name, holder, ttl).await
     }

@@ -80,6 +80,22 @@ async fn of_a_hundred_who_write_the_same_edition_at_once_one_wins() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn of_several_etags_one_must_be_the_machines() {
+    let house = House::build(1, 4).await;
+    let write = |header: &'static str, tags: &'static str, row: &'static str| {
+        let house = &house;
+        async move { send(house, Method::PATCH, &[(header, tags)], &json!({ "tags": { "row": row } })).await }
+    };
+    assert_eq!(etag(&write("if-match", "\"1\", \"9\"", "7").await), "\"2\"");
+    assert_eq!(etag(&write("if-match", "\"1\", \"2\"", "8").await), "\"3\"");
+    assert_eq!(write("if-match", "\"1\", \"2\"", "9").await.status, StatusCode::PRECONDITION_FAILED);
+    assert_eq!(etag(&write("if-none-match", "\"1\", W/\"2\"", "9").await), "\"4\"");
+    assert_eq!(write("if-none-match", "\"3\", W/\"4\"", "10").await.status, StatusCode::PRECONDITION_FAILED);
+    assert_eq!(house.machine(MACHINE).await["tags"], json!({ "row": "9" }));
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_same_write_sent_twice_is_done_once() {
     let house = House::build(1, 4).await;
     let headers = [("x-ms-client-request-id", "1"), ("if-match", "\"1\"")];

@@ -4,6 +4,7 @@
 //! the retention that it is given. The clock is moved by hand, so no check sleeps.
 
 pub mod commits;
+pub mod copies;
 pub mod leases;
 pub mod records;
 pub mod watches;
@@ -184,7 +185,10 @@ macro_rules! conformance_tests {
                 of_too_many_records_the_oldest_are_forgotten
                 records_outlive_the_changes_of_their_commits_and_are_forgotten_by_age
                 commits_without_changes_are_not_kept_for_ever
-                whoever_waits_for_a_record_is_woken_by_it_and_by_nothing_else
+            }
+            copies {
+                a_copy_is_of_one_revision_and_what_follows_is_not_in_it
+                one_copy_is_read_at_a_time
             }
         }
     };

@@ -11,8 +11,8 @@ use bytes::Bytes;
 use imbl::OrdMap;
 use model::{Span, Timestamp};
 
-use crate::record::{Records, Tally};
-use crate::{Change, Commit, Document, Expected, Fence, Lease, Listing, NewRecord, RecordPlace, Retention, Revision, StoreError};
+use crate::record::Records;
+use crate::{Change, Commit, Document, Expected, Fence, Lease, Listing, NewRecord, Retention, Revision, StoreError};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
@@ -26,8 +26,8 @@ pub(crate) struct Ledger {
     /// Commits up to and including this revision have been `shelve`d: their changes are only in the archive.
     shelved: Revision,
     held_changes: u64,
-    /// What is known of the log, wherever its records are kept.
-    tally: Tally,
+    /// Of the log, wherever its records are kept.
+    record_count: u64,
     /// The records themselves, of a store that has no file for them.
     pub records: Records,
 }
@@ -90,11 +90,11 @@ impl Ledger {
         documents: OrdMap<Arc<str>, Stored>,
         leases: OrdMap<Arc<str>, Tenure>,
         log: OrdMap<Revision, Logged>,
-        tally: Tally,
+        record_count: u64,
     ) -> Self {
         let logged_changes = log.values().map(|logged| logged.count).sum();
         let records = Records::default();
-        Ledger { revision, compacted, documents, leases, log, logged_changes, shelved: revision, held_changes: 0, tally, records }
+        Ledger { revision, compacted, documents, leases, log, logged_changes, shelved: revision, held_changes: 0, record_count, records }
     }
 
     pub fn revision(&self) -> Revision {
@@ -141,22 +141,18 @@ impl Ledger {
         self.revision = revision;
         self.logged_changes += count;
         self.held_changes += count;
-        self.tally.add(&accepted);
+        self.record_count += accepted.records.len() as u64;
         self.log.insert(revision, Logged { at: now, count, changes: Some(Arc::clone(&accepted.changes)) });
         Ok(accepted)
     }
 
     pub fn record_count(&self) -> u64 {
-        self.tally.count
-    }
-
-    pub fn last_record(&self) -> RecordPlace {
-        self.tally.last
+        self.record_count
     }
 
     /// The oldest records were removed from where they are kept.
     pub fn forget_records(&mut self, count: u64) {
-        self.tally.count -= count;
+        self.record_count -= count;
     }
 
     /// Whether anything was written: deleting what does not exist is nothing.

@@ -174,6 +174,9 @@ pub enum StoreError {
     ReadOnly { path: String },
     #[error("the store is being copied already; wait for that copy to end")]
     CopyBusy,
+    /// What is asked is not for this kind of store to do.
+    #[error("this kind of store cannot do that")]
+    Unsupported,
     /// A backup is not put over a store.
     #[error("{path} is there already")]
     Occupied { path: String },
@@ -219,8 +222,12 @@ pub trait Store: Send + Sync + 'static {
     /// Records of the log as the query asks. What a commit recorded is there as soon as the commit is.
     async fn read_log(&self, query: LogQuery) -> Result<Vec<Record>, StoreError>;
 
-    /// Waits until the log has a record behind this place.
-    async fn wait_for_record(&self, after: RecordPlace) -> Result<(), StoreError>;
+    /// A copy of the whole store as it is now, to be read and thrown away; `CopyBusy` while somebody else reads one.
+    ///
+    /// [`Restoration`] puts it back. The vault's key is not part of it. A store without a file of its own has no copy to give.
+    async fn copy(&self) -> Result<StoreCopy, StoreError> {
+        Err(StoreError::Unsupported)
+    }
 
     /// Takes a lease that is free, has run out, or is already `holder`'s own (then the epoch stays).
     async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError>;

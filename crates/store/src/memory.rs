@@ -12,7 +12,7 @@ use model::{Clock, Span};
 use crate::ledger::Ledger;
 use crate::published::Published;
 use crate::watcher::Watcher;
-use crate::{Change, Commit, Document, Lease, Listing, LogQuery, Record, RecordPlace, Retention, Revision, Store, StoreError, Watch};
+use crate::{Change, Commit, Document, Lease, Listing, LogQuery, Record, Retention, Revision, Store, StoreError, Watch};
 
 pub struct MemoryStore {
     published: Arc<Published>,
@@ -65,10 +65,6 @@ impl Store for MemoryStore {
 
     async fn read_log(&self, query: LogQuery) -> Result<Vec<Record>, StoreError> {
         Ok(self.published.snapshot()?.records.read(&query))
-    }
-
-    async fn wait_for_record(&self, after: RecordPlace) -> Result<(), StoreError> {
-        self.published.wait_for(|ledger| ledger.last_record() > after).await
     }
 
     async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError> {

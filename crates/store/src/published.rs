@@ -56,18 +56,6 @@ impl Published {
         self.changed.notified()
     }
 
-    /// Waits until the ledger is so.
-    pub async fn wait_for(&self, is_so: impl Fn(&Ledger) -> bool + Send) -> Result<(), StoreError> {
-        loop {
-            // The bell is listened to before the ledger is read, so that a commit in between is not missed.
-            let changed = self.changed();
-            if is_so(&self.snapshot()?) {
-                return Ok(());
-            }
-            changed.await;
-        }
-    }
-
     /// A panic cannot leave a half-made ledger behind, because it is only ever replaced whole.
     fn lock(&self) -> MutexGuard<'_, Option<Ledger>> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)

@@ -56,9 +56,6 @@ pub struct LogQuery {
 }
 
 impl RecordPlace {
-    /// Before every record.
-    pub const BEGINNING: RecordPlace = RecordPlace { revision: Revision(0), position: 0 };
-
     /// The place just before this one, so that a reader that begins behind it meets this record first.
     pub fn predecessor(self) -> RecordPlace {
         match self.position.checked_sub(1) {
@@ -71,27 +68,6 @@ impl RecordPlace {
 /// The places that the `n`-th records of a commit have.
 pub(crate) fn places(revision: Revision) -> impl Iterator<Item = RecordPlace> {
     (0..=u32::MAX).map(move |position| RecordPlace { revision, position })
-}
-
-/// How many records the log has, and the latest place in it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tally {
-    pub count: u64,
-    pub last: RecordPlace,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Tally { count: 0, last: RecordPlace::BEGINNING }
-    }
-}
-
-impl Tally {
-    pub fn add(&mut self, accepted: &Accepted) {
-        self.count += accepted.records.len() as u64;
-        let written = places(accepted.revision).zip(&accepted.records).last();
-        self.last = written.map_or(self.last, |(place, _)| place);
-    }
 }
 
 /// Records in memory, for a store that has nothing else.

@@ -27,7 +27,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use crate::ledger::Ledger;
 use crate::published::Published;
 use crate::watcher::{Archive, Watcher};
-use crate::{Change, Commit, Document, Lease, Listing, LogQuery, Record, RecordPlace, Retention, Revision, Store, StoreError, Watch};
+use crate::{Change, Commit, Document, Lease, Listing, LogQuery, Record, Retention, Revision, Store, StoreError, Watch};
 use archive::ChangeArchive;
 pub use backup::StoreCopy;
 use errors::Place;
@@ -93,11 +93,10 @@ impl SqliteStore {
         tokio::task::spawn_blocking(move || backup::copy(&place, &to)).await.map_err(|_| StoreError::Closed)?
     }
 
-    /// A copy of the store as it is now, to be read and thrown away; `CopyBusy` while somebody else reads one.
-    pub async fn copy(&self) -> Result<StoreCopy, StoreError> {
-        let turn = Arc::clone(&self.copies).try_acquire_owned().map_err(|_| StoreError::CopyBusy)?;
-        let place = self.place.clone();
-        tokio::task::spawn_blocking(move || backup::copy_unnamed(&place, turn)).await.map_err(|_| StoreError::Closed)?
+    /// Bytes of the file and of its write-ahead log.
+    pub fn size_on_disk(&self) -> u64 {
+        let files = [self.place.database.clone(), self.place.beside("-wal")];
+        files.iter().filter_map(|file| Some(std::fs::metadata(file).ok()?.len())).sum()
     }
 
     /// Lets the writer decide on its ledger, and waits until the decision is durable.
@@ -145,8 +144,10 @@ impl Store for SqliteStore {
         self.archive.read(move |connection| records::load(connection, &query, through)).await
     }
 
-    async fn wait_for_record(&self, after: RecordPlace) -> Result<(), StoreError> {
-        self.published.wait_for(|ledger| ledger.last_record() > after).await
+    async fn copy(&self) -> Result<StoreCopy, StoreError> {
+        let turn = Arc::clone(&self.copies).try_acquire_owned().map_err(|_| StoreError::CopyBusy)?;
+        let place = self.place.clone();
+        tokio::task::spawn_blocking(move || backup::copy_unnamed(&place, turn)).await.map_err(|_| StoreError::Closed)?
     }
 
     async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError> {

@@ -4,13 +4,19 @@ use std::sync::{Arc, Mutex};
 
 use model::{Clock, Timestamp};
 use store::conformance::Subject;
-use store::{Commit, MemoryStore, Retention, Revision, SharedStore, TokioClock};
+use store::{Commit, MemoryStore, Retention, Revision, SharedStore, Store, StoreError, TokioClock};
 
 async fn make(clock: Arc<dyn Clock>, retention: Retention) -> Subject {
     Subject { store: Arc::new(MemoryStore::new(clock).with_retention(retention)), keep: Box::new(()) }
 }
 
 store::conformance_tests!(make);
+
+#[tokio::test]
+async fn memory_is_not_copied() {
+    let store = MemoryStore::new(Arc::new(TokioClock::starting_at(Timestamp::EPOCH)));
+    assert!(matches!(store.copy().await.unwrap_err(), StoreError::Unsupported));
+}
 
 /// A simulation takes the same course every time only if this order is not left to chance.
 #[tokio::test(start_paused = true)]

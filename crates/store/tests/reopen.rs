@@ -61,7 +61,6 @@ async fn records_survive_and_are_still_counted() {
 
     let store = open();
     assert_eq!(read(&store).await, before);
-    store.wait_for_record(before[1].place).await.unwrap();
     write(&store, "4").await;
     let values: Vec<_> = read(&store).await.into_iter().map(|record| record.value).collect();
     assert_eq!(values, ["4", "3", "2"]);
@@ -178,4 +177,15 @@ async fn a_backup_taken_in_use_opens_as_a_store() {
     let restored = open(other.path());
     assert_eq!(restored.get("a").await.unwrap().unwrap().value, "1");
     assert_eq!(store.get("a").await.unwrap().unwrap().value, "2");
+}
+
+#[tokio::test]
+async fn its_size_on_disk_has_what_is_still_in_the_write_ahead_log() {
+    const WRITTEN: usize = 300_000;
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path(), Arc::new(SystemClock)).unwrap();
+    let before = store.size_on_disk();
+    assert!(before > 0);
+    store.commit(Commit::default().put("large", vec![7; WRITTEN])).await.unwrap();
+    assert!(store.size_on_disk() >= before + WRITTEN as u64);
 }

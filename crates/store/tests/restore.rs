@@ -72,16 +72,6 @@ async fn a_copy_under_load_is_of_one_revision() {
 }
 
 #[tokio::test]
-async fn one_copy_is_read_at_a_time() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
-    let first = store.copy().await.unwrap();
-    assert!(matches!(store.copy().await.unwrap_err(), StoreError::CopyBusy));
-    drop(first);
-    store.copy().await.unwrap();
-}
-
-#[tokio::test]
 async fn a_restored_store_has_everything_but_the_leases() {
     let dir = tempfile::tempdir().unwrap();
     let backup = backed_up(dir.path()).await;
@@ -171,4 +161,30 @@ async fn what_is_no_whole_backup_is_refused_and_leaves_nothing() {
         assert!(!into.exists() || names(&into).is_empty(), "{what}: {:?}", names(&into));
     }
     assert!(matches!(Restoration::prepare(&dir.path().join("absent.db"), &into).unwrap_err(), StoreError::Io { .. }));
+}
+
+#[tokio::test]
+async fn revisions_of_a_lost_store_do_not_come_again_with_another_meaning() {
+    let dir = tempfile::tempdir().unwrap();
+    let backup = backed_up(dir.path()).await;
+    let lost = open(&dir.path().join("old")).commit(Commit::default().put("clusters/site1", "written after the backup")).await.unwrap();
+    let new = dir.path().join("new");
+    Restoration::prepare(&backup, &new).unwrap().finish(None).unwrap();
+    let restored = open(&new);
+    let next = restored.commit(Commit::default().put("clusters/site1", "written after the restore")).await.unwrap();
+    assert!(next.0 > lost.0 + 1_000_000, "{next:?} is far from {lost:?}");
+    let watched = restored.watch("", lost).await.map(|_| ());
+    assert!(matches!(watched, Err(StoreError::Compacted { .. })), "whoever watches from before lists again: {watched:?}");
+}
+
+#[tokio::test]
+async fn the_files_of_a_store_are_their_owners_alone() {
+    use std::os::unix::fs::MetadataExt;
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    store.commit(Commit::default().put("a", "b")).await.unwrap();
+    store.backup(&dir.path().join("copy.db")).await.unwrap();
+    for name in names(dir.path()) {
+        assert_eq!(fs::metadata(dir.path().join(&name)).unwrap().mode() & 0o777, 0o600, "{name}");
+    }
 }

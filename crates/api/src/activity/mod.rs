@@ -2,7 +2,7 @@
 //!
 //! Keepers write the log with what they change; `rejections` adds what was refused before a keeper saw it.
 
-pub(crate) mod filter;
+mod filter;
 pub(crate) mod rejections;
 mod render;
 
@@ -48,18 +48,11 @@ pub(crate) async fn list(api: &Api, call: &Call, subscription: &str) -> Result<R
 pub(crate) async fn show(api: &Api, id: &str) -> Result<Response, Refused> {
     let unknown = || Refused::not_found("activity log entry", id);
     let place = render::place_of(id).ok_or_else(unknown)?;
-    let found = after(api, place.predecessor(), 1).await.map_err(|problem| unreadable(&problem))?;
-    match found.into_iter().next() {
-        Some((at, event)) if at == place => Ok(json_response(StatusCode::OK, &event)),
-        _ => Err(unknown()),
-    }
-}
-
-/// Entries behind a place, oldest first, each with its own place.
-pub(crate) async fn after(api: &Api, place: RecordPlace, limit: usize) -> Result<Vec<(RecordPlace, Value)>, StoreError> {
-    let query = LogQuery { after: Some(place), order: LogOrder::OldestFirst, limit, ..LogQuery::default() };
-    let records = api.store.read_log(query).await?;
-    Ok(records.iter().filter_map(|record| Some((record.place, render::event(record.place, record.at, &decode(record)?)))).collect())
+    let query = LogQuery { after: Some(place.predecessor()), order: LogOrder::OldestFirst, limit: 1, ..LogQuery::default() };
+    let found = api.store.read_log(query).await.map_err(|problem| unreadable(&problem))?;
+    let record = found.first().filter(|record| record.place == place).ok_or_else(unknown)?;
+    let entry = decode(record).ok_or_else(unknown)?;
+    Ok(json_response(StatusCode::OK, &render::event(place, record.at, &entry)))
 }
 
 /// A page, and the place behind which the next one begins, if there may be one.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::{ACTIVITY_FORMAT, Activity, ActivityKind, ActivityStatus, Ask, Cluster, CorrelationId, OperationId, Part, Request, Subject};
+use model::{ACTIVITY_FORMAT, Activity, ActivityKind, ActivityStatus, Cluster, CorrelationId, OperationId, Part, Request, Subject};
 use store::{Commit, NewRecord};
 use tokio::sync::Semaphore;
 use tracing::warn;
@@ -24,7 +24,7 @@ pub const MAX_REJECTIONS_UNDER_WAY: usize = 64;
 
 /// The way of refusals into the log.
 #[derive(Debug)]
-pub struct Rejections {
+pub(crate) struct Rejections {
     under_way: Arc<Semaphore>,
     dropped: Arc<AtomicU64>,
 }
@@ -111,16 +111,10 @@ impl Rejected {
 /// The record of a request that is taken back because nobody judged it. It belongs into the commit that takes it back.
 pub(crate) fn withdrawn(view: &View, request: &Request, refused: &Refused) -> Option<NewRecord> {
     let cluster = &view.clusters.get(&request.cluster)?.document;
-    let (part, operation) = match &request.ask {
-        Ask::Act { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } | Ask::Update { machine, .. } => {
-            (Part::Machine(machine.clone()), None)
-        }
-        Ask::Cancel { operation } => {
-            let machine = view.operations.get(operation).map(|operation| Part::Machine(operation.machine.clone()));
-            (machine.unwrap_or(Part::Cluster), Some(operation.clone()))
-        }
-    };
-    let rejected = Rejected::new(cluster, part, operation, request.ask.verb());
+    let operation = request.ask.operation();
+    let of_operation = || Some(&view.operations.get(operation?)?.machine);
+    let part = request.ask.machine().or_else(of_operation).map_or(Part::Cluster, |machine| Part::Machine(machine.clone()));
+    let rejected = Rejected::new(cluster, part, operation.cloned(), request.ask.verb());
     Some(rejected.record(&request.caller, &request.correlation_id, refused))
 }
 

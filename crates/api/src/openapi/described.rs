@@ -21,9 +21,13 @@ pub(super) struct Described {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Body {
-    pub model: &'static Model,
-    pub required: bool,
+pub(super) enum Body {
+    Whole {
+        model: &'static Model,
+        required: bool,
+    },
+    /// Of the model, what can be written; nothing of it must be there.
+    Change(&'static Model),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +101,12 @@ impl Described {
     }
 
     pub fn body(mut self, model: &'static Model, required: bool) -> Described {
-        self.body = Some(Body { model, required });
+        self.body = Some(Body::Whole { model, required });
+        self
+    }
+
+    pub fn change(mut self, model: &'static Model) -> Described {
+        self.body = Some(Body::Change(model));
         self
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::route::Route;
 use crate::schema::ERROR;
-use described::{Content, Described, Place, Query};
+use described::{Body, Content, Described, Place, Query};
 use schemas::Schemas;
 
 /// The whole document.
@@ -70,8 +70,11 @@ fn operation(described: &Described, schemas: &mut Schemas) -> Value {
         "responses": responses,
     });
     if let Some(body) = &described.body {
-        rendered["requestBody"] =
-            json!({ "required": body.required, "content": { "application/json": { "schema": schemas.reference(body.model) } } });
+        let (required, schema) = match *body {
+            Body::Whole { model, required } => (required, schemas.reference(model)),
+            Body::Change(model) => (false, schemas.change(model)),
+        };
+        rendered["requestBody"] = json!({ "required": required, "content": { "application/json": { "schema": schema } } });
     }
     rendered
 }

@@ -145,7 +145,7 @@ fn machine_writes() -> Vec<Described> {
         Described::new(Method::PATCH, SITES, "updateBareMetalMachine", machine_path(), patch)
             .queries(&CONDITIONS)
             .queries(&[REQUEST_ID])
-            .body(&schema::MACHINE_UPDATE, false)
+            .change(&schema::MACHINE)
             .answered(200, written, One(&schema::MACHINE))
             .refused(&[400, 404, 412, 429, 503]),
         Described::new(Method::PUT, SITES, "replaceBareMetalMachine", machine_path(), put)
@@ -160,23 +160,13 @@ fn machine_writes() -> Vec<Described> {
 }
 
 fn machine_actions() -> Vec<Described> {
-    let described = VERBS.into_iter().map(|(verb, about)| {
-        let path = format!("{}/{verb}", machine_path());
-        let action =
-            Described::new(Method::POST, SITES, &format!("{verb}BareMetalMachine"), path, about).queries(&[REQUEST_ID]).refused(&KEEPER);
+    let described = VERBS.into_iter().map(|verb| {
+        let (path, id) = (format!("{}/{}", machine_path(), verb.name), format!("{}BareMetalMachine", verb.name));
+        let action = Described::new(Method::POST, SITES, &id, path, verb.about).queries(&[REQUEST_ID]).refused(&KEEPER);
         let accepted = "Accepted; `Azure-AsyncOperation` and `Location` lead to what becomes of it.";
-        match verb {
-            "manage" | "unmanage" => {
-                action.body(&schema::REASON, true).answered(200, "Done; the machine as it is now.", One(&schema::MACHINE))
-            }
-            _ => {
-                let body = match verb {
-                    "powerOff" => &schema::POWER_OFF,
-                    "cordon" => &schema::CORDON,
-                    _ => &schema::NOTHING,
-                };
-                action.queries(&[OUTAGE]).body(body, false).answered(202, accepted, One(&schema::OPERATION_STATUS))
-            }
+        match verb.name {
+            "manage" | "unmanage" => action.body(verb.body, true).answered(200, "Done; the machine as it is now.", One(&schema::MACHINE)),
+            _ => action.queries(&[OUTAGE]).body(verb.body, false).answered(202, accepted, One(&schema::OPERATION_STATUS)),
         }
     });
     described.collect()

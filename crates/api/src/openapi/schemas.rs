@@ -34,6 +34,23 @@ impl Schemas {
         })
     }
 
+    /// What of a model can be written: the fields that are taken when they are sent, each as its table has it.
+    pub fn change(&mut self, model: &'static Model) -> Value {
+        let mut properties = Map::new();
+        for field in model.fields {
+            match (field.access, field.shape) {
+                (Access::Writable, shape) => {
+                    properties.insert(field.name.to_owned(), self.shape(shape));
+                }
+                (Access::Within, Shape::Object(inner)) if has_writable(inner) => {
+                    properties.insert(field.name.to_owned(), self.change(inner));
+                }
+                _ => {}
+            }
+        }
+        json!({ "type": "object", "properties": properties })
+    }
+
     pub fn into_components(self) -> Value {
         json!(self.0)
     }
@@ -79,4 +96,11 @@ impl Schemas {
             Shape::Anything => json!({}),
         }
     }
+}
+
+fn has_writable(model: &Model) -> bool {
+    model.fields.iter().any(|field| match (field.access, field.shape) {
+        (Access::Within, Shape::Object(inner)) => has_writable(inner),
+        (access, _) => access == Access::Writable,
+    })
 }

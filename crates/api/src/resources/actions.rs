@@ -3,18 +3,16 @@
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use model::{Action, Ask, Evacuate, MachineName, Operation, Outage, Shutdown, Verdict};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
 use super::machines;
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
-use crate::fields;
-use crate::json;
+use crate::fields::{self, Written};
 use crate::links;
 use crate::operations::render_status;
 use crate::reply::{RETRY_AFTER, Refused, json_response, resource_response, set_retry_after, shortened};
+use crate::schema::{self, Model};
 use crate::submit::submit;
 
 /// Longest reason for taking a machine out of management, and for letting it back.
@@ -27,46 +25,27 @@ pub(crate) struct Target {
     pub verb: String,
 }
 
-/// Every action, and what it does.
-pub(crate) const VERBS: [(&str, &str); 7] = [
-    ("powerOff", "Power the machine off, gracefully unless `skipShutdown` says otherwise."),
-    ("start", "Power the machine on."),
-    ("restart", "Power the machine off, and on again."),
-    ("cordon", "Keep new workloads away from the machine."),
-    ("uncordon", "Let new workloads onto the machine again."),
-    ("unmanage", "Take the machine out of management: it is observed, and nothing is sent to it."),
-    ("manage", "Let the machine be managed again."),
+/// An action of a machine.
+pub(crate) struct Verb {
+    pub name: &'static str,
+    pub about: &'static str,
+    /// What its body may say.
+    pub body: &'static Model,
+}
+
+const fn verb(name: &'static str, body: &'static Model, about: &'static str) -> Verb {
+    Verb { name, about, body }
+}
+
+pub(crate) const VERBS: [Verb; 7] = [
+    verb("powerOff", &schema::POWER_OFF, "Power the machine off, gracefully unless `skipShutdown` says otherwise."),
+    verb("start", &schema::NOTHING, "Power the machine on."),
+    verb("restart", &schema::NOTHING, "Power the machine off, and on again."),
+    verb("cordon", &schema::CORDON, "Keep new workloads away from the machine."),
+    verb("uncordon", &schema::NOTHING, "Let new workloads onto the machine again."),
+    verb("unmanage", &schema::REASON, "Take the machine out of management: it is observed, and nothing is sent to it."),
+    verb("manage", &schema::REASON, "Let the machine be managed again."),
 ];
-
-/// Azure writes its booleans as words.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-enum Flag {
-    True,
-    #[default]
-    False,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-struct PowerOffBody {
-    skip_shutdown: Flag,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-struct CordonBody {
-    evacuate: Flag,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EmptyBody {}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct ReasonBody {
-    reason: String,
-}
 
 pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) -> Result<Response, Refused> {
     let view = api.cache.view();
@@ -97,37 +76,36 @@ fn parse_ask(call: &Call, verb: &str, machine: MachineName, body: &[u8]) -> Resu
             return Err(Refused::bad_content(message).target("acceptControlPlaneOutage"));
         }
     };
-    let action = match verb.to_ascii_lowercase().as_str() {
-        "poweroff" => match parse::<PowerOffBody>(body)?.skip_shutdown {
-            Flag::True => Action::PowerOff { shutdown: Shutdown::Skip },
-            Flag::False => Action::PowerOff { shutdown: Shutdown::Graceful },
-        },
-        "start" => bare(body, Action::Start)?,
-        "restart" => bare(body, Action::Restart)?,
-        "uncordon" => bare(body, Action::Uncordon)?,
-        "cordon" => match parse::<CordonBody>(body)?.evacuate {
-            Flag::True => Action::Cordon { evacuate: Evacuate::Yes },
-            Flag::False => Action::Cordon { evacuate: Evacuate::No },
-        },
-        "unmanage" => return Ok(Ask::Unmanage { machine, reason: reason(body)? }),
-        "manage" => return Ok(Ask::Manage { machine, reason: reason(body)? }),
-        _ => {
-            let [known @ .., last] = VERBS.map(|(verb, _)| verb);
-            let message = format!("there is no action `{}`; {} and {last} are", shortened(verb), known.join(", "));
-            return Err(Refused::new(Code::InvalidAction, message).target(shortened(verb)));
-        }
+    let Some(known) = VERBS.iter().find(|known| known.name.eq_ignore_ascii_case(verb)) else { return Err(no_such_action(verb)) };
+    let given = fields::given(known.body, body)?;
+    let is_true = |name: &str| text_of(&given, name) == Some("True");
+    let action = match known.name {
+        "powerOff" => Action::PowerOff { shutdown: if is_true("skipShutdown") { Shutdown::Skip } else { Shutdown::Graceful } },
+        "start" => Action::Start,
+        "restart" => Action::Restart,
+        "uncordon" => Action::Uncordon,
+        "cordon" => Action::Cordon { evacuate: if is_true("evacuate") { Evacuate::Yes } else { Evacuate::No } },
+        "unmanage" => return Ok(Ask::Unmanage { machine, reason: reason(&given)? }),
+        "manage" => return Ok(Ask::Manage { machine, reason: reason(&given)? }),
+        _ => return Err(no_such_action(verb)),
     };
     Ok(Ask::Act { machine, action, outage })
 }
 
-fn bare(body: &[u8], action: Action) -> Result<Action, Refused> {
-    parse::<EmptyBody>(body).map(|_| action)
+fn no_such_action(verb: &str) -> Refused {
+    let [known @ .., last] = VERBS.each_ref().map(|verb| verb.name);
+    let message = format!("there is no action `{}`; {} and {last} are", shortened(verb), known.join(", "));
+    Refused::new(Code::InvalidAction, message).target(shortened(verb))
 }
 
-fn reason(body: &[u8]) -> Result<String, Refused> {
-    let reason = parse::<ReasonBody>(body)?.reason.trim().to_owned();
+fn text_of<'a>(given: &'a [Written], name: &str) -> Option<&'a str> {
+    given.iter().find(|found| found.path == name)?.value.as_str()
+}
+
+fn reason(given: &[Written]) -> Result<String, Refused> {
+    let reason = text_of(given, "reason").unwrap_or_default().trim().to_owned();
     if reason.is_empty() {
-        return Err(Refused::bad_content("`reason` is missing: say why, for whoever is on call next").target("reason"));
+        return Err(fields::missing(&schema::REASON, "reason"));
     }
     if reason.chars().count() > REASON_MAX {
         return Err(Refused::bad_content(format!("`reason` is longer than {REASON_MAX} characters")).target("reason"));
@@ -137,15 +115,6 @@ fn reason(body: &[u8]) -> Result<String, Refused> {
         return Err(Refused::bad_content("`reason` has a line break or another control character").target("reason"));
     }
     Ok(reason)
-}
-
-/// An absent body is an empty one; anything else must be what the model says.
-fn parse<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, Refused> {
-    if body.iter().all(u8::is_ascii_whitespace) {
-        return Ok(T::default());
-    }
-    // Read as an object first: serde would take a list for a struct.
-    T::deserialize(serde_json::Value::Object(fields::object(body)?)).map_err(|problem| json::not_understood(&problem))
 }
 
 /// 202 with the two addresses that clients poll.

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::reply::{Refused, shortened};
+use crate::odata::{self, Name, equal};
+use crate::reply::Refused;
 
 /// What a resource is judged on.
 pub(super) struct Judged<'a> {
@@ -30,28 +31,19 @@ enum Subject {
     TagValue,
 }
 
-const SUBJECTS: [(&str, Subject); 6] = [
-    ("resourceType", Subject::ResourceType),
-    ("resourceGroup", Subject::ResourceGroup),
-    ("name", Subject::Name),
-    ("location", Subject::Location),
-    ("tagName", Subject::TagName),
-    ("tagValue", Subject::TagValue),
+const NAMES: &[Name<Subject>] = &[
+    equal("resourceType", Subject::ResourceType),
+    equal("resourceGroup", Subject::ResourceGroup),
+    equal("name", Subject::Name),
+    equal("location", Subject::Location),
+    equal("tagName", Subject::TagName),
+    equal("tagValue", Subject::TagValue),
 ];
 
 impl Filter {
     pub fn parse(text: &str) -> Result<Filter, Refused> {
-        let mut clauses = Vec::new();
-        let mut rest = text.trim();
-        while !rest.is_empty() {
-            let (clause, after) = clause(rest).ok_or_else(|| not_understood(text))?;
-            clauses.push(clause);
-            rest = match after.trim_start() {
-                "" => "",
-                more => word(more, "and").filter(|next| !next.is_empty()).ok_or_else(|| not_understood(text))?,
-            };
-        }
-        Ok(Filter { clauses })
+        let conditions = odata::conditions(text, NAMES)?;
+        Ok(Filter { clauses: conditions.into_iter().map(|condition| (condition.key, condition.value)).collect() })
     }
 
     pub fn admits(&self, resource: &Judged) -> bool {
@@ -76,37 +68,6 @@ impl Filter {
     }
 }
 
-/// `subject eq 'value'`, and what follows.
-fn clause(text: &str) -> Option<((Subject, String), &str)> {
-    let (subject, rest) = SUBJECTS.iter().find_map(|(name, subject)| Some((*subject, word(text, name)?)))?;
-    let mut rest = word(rest, "eq")?.strip_prefix('\'')?;
-    let mut value = String::new();
-    loop {
-        let (part, after) = rest.split_once('\'')?;
-        value.push_str(part);
-        // Two quotes are one that belongs to the value.
-        match after.strip_prefix('\'') {
-            Some(more) => {
-                value.push('\'');
-                rest = more;
-            }
-            None => return Some(((subject, value), after)),
-        }
-    }
-}
-
-/// What follows a word, if the text begins with it. A word ends with a space.
-fn word<'a>(text: &'a str, wanted: &str) -> Option<&'a str> {
-    let (begin, after) = text.split_at_checked(wanted.len())?;
-    (begin.eq_ignore_ascii_case(wanted) && after.starts_with(char::is_whitespace)).then(|| after.trim_start())
-}
-
-fn not_understood(text: &str) -> Refused {
-    let subjects = SUBJECTS.map(|(name, _)| name).join(", ");
-    let message = format!("`$filter` must be `… eq '…'`, joined by `and`, of {subjects}; not `{}`", shortened(text));
-    Refused::bad_content(message).target("$filter")
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -129,8 +90,9 @@ mod tests {
             "tagName eq 'row' and tagValue eq '7'",
             "tagValue eq 'it''s'",
             "NAME  EQ  'rack1'  AND  location eq 'local'",
+            "name eq rack1",
         ];
-        assert_eq!(fits.map(admits), [true; 6]);
+        assert_eq!(fits.map(admits), [true; 7]);
         let does_not =
             ["name eq 'rack2'", "name eq 'rack1' and location eq 'x'", "tagName eq 'row' and tagValue eq 'it''s'", "tagName eq 'x'"];
         assert_eq!(does_not.map(admits), [false; 4]);
@@ -141,7 +103,6 @@ mod tests {
         let nonsense = [
             "name",
             "name eq",
-            "name eq rack1",
             "name eq 'rack1",
             "name ne 'rack1'",
             "colour eq 'red'",

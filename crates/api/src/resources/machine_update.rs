@@ -16,7 +16,7 @@ use crate::call::Call;
 use crate::codes::Code;
 use crate::fields::{self, Written};
 use crate::json;
-use crate::precondition::Preconditions;
+use crate::precondition;
 use crate::reply::{Refused, resource_response, shortened};
 use crate::route::Write;
 use crate::schema;
@@ -38,10 +38,9 @@ pub(crate) async fn update(api: &Api, call: &Call, how: Write, place: &Place, bo
     }
     let (cluster, machine) = machines::find(&view, &place.subscription, &place.group, &place.name)?;
     let current = machines::render_in_full(&view, machine, api.clock.now());
-    let conditions = Preconditions::of(call)?;
+    let conditions = precondition::conditions(call)?;
     let wanted = wanted(how, fields::object(body)?, &current)?;
-    let edition = conditions.edition_for(&machine.document).map_err(Refused::by_rule)?;
-    let ask = Ask::Update { machine: machine.document.name.clone(), tags: wanted.tags, details: wanted.details, edition };
+    let ask = Ask::Update { machine: machine.document.name.clone(), tags: wanted.tags, details: wanted.details, conditions };
     submit(api, call, &cluster.document.name, ask, body).await?;
     let view = api.cache.view();
     let (_, machine) = machines::find(&view, &place.subscription, &place.group, &place.name)?;

@@ -78,7 +78,7 @@ fn render(view: &View, subscription: &str, provider: &Provider) -> Value {
 pub(crate) fn operations() -> Response {
     let reads = ["clusters", "racks", "bareMetalMachines"].map(|kind| (kind, "read".to_owned(), format!("Read {kind}.")));
     let write = ("bareMetalMachines", "write".to_owned(), "Write the tags and details of a machine.".to_owned());
-    let actions = VERBS.map(|(verb, about)| ("bareMetalMachines", format!("{verb}/action"), about.to_owned()));
+    let actions = VERBS.map(|verb| ("bareMetalMachines", format!("{}/action", verb.name), verb.about.to_owned()));
     let all = reads.into_iter().chain([write]).chain(actions);
     let value: Vec<Value> = all
         .map(|(kind, operation, about)| {

@@ -9,7 +9,7 @@ mod operations;
 mod status;
 
 pub(crate) use activity::ACTIVITY;
-pub(crate) use bodies::{CORDON, MACHINE_UPDATE, NOTHING, POWER_OFF, REASON};
+pub(crate) use bodies::{CORDON, NOTHING, POWER_OFF, REASON};
 pub(crate) use clusters::{CLUSTER, RACK};
 pub(crate) use machines::MACHINE;
 pub(crate) use neighbours::{OPERATION_ENTRY, PROVIDER, RESOURCE, RESOURCE_GROUP, SUBSCRIPTION, TENANT};

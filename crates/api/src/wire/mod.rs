@@ -16,7 +16,7 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use model::{REQUEST_LIFE, Span};
+use model::Span;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -26,6 +26,7 @@ use tracing::{debug, warn};
 
 use crate::codes::Code;
 use crate::reply::{RETRY_AFTER, Refused};
+use crate::submit::ANSWER_TIMEOUT;
 use line::Line;
 pub use line::READ_NOTHING_TIMEOUT;
 use own_words::{in_full, no_http};
@@ -46,10 +47,6 @@ pub const HEADERS_MAX: usize = 100;
 
 /// What a connection buffers of what comes and of what goes, each.
 const BUFFER_MAX: usize = 64 * 1024;
-
-/// How long a connection may finish what it is doing when we stop: a request may wait for its keeper's verdict meanwhile.
-/// Streams of events end with the cache, and idle connections at once.
-const LINGER: Duration = Duration::from_secs(REQUEST_LIFE.as_millis() / 1_000 + 3);
 
 /// How long, and for how many bytes, a client that was refused while it was still sending is listened to. A socket that is
 /// closed before takes the answer away with it.
@@ -128,7 +125,7 @@ where
         Some(result) => result,
         None => {
             Pin::new(&mut connection).graceful_shutdown();
-            let Ok(result) = tokio::time::timeout(LINGER, until_done(&mut connection)).await else { return };
+            let Ok(result) = tokio::time::timeout(ANSWER_TIMEOUT.to_std(), until_done(&mut connection)).await else { return };
             result
         }
     };

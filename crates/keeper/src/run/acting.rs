@@ -9,9 +9,9 @@ use tokio::time::Instant;
 use tracing::{Instrument, debug, field, info_span};
 
 use super::Loop;
-use crate::chronicle::{self, Behalf, Called};
 use crate::eyes::Event;
 use crate::meters::{self, Device, Purpose};
+use crate::telling::{self, Behalf, Called};
 use crate::{DEVICE_TIMEOUT, KeeperError, devices};
 
 /// How long a request waits for its turn: with the call itself it must fit into what the lease was checked for.
@@ -68,7 +68,7 @@ impl Loop {
             Ok(revision) => {
                 span.record("revision", revision.0);
                 meters::time_commit(&self.keeper.cluster, began);
-                chronicle::note_commit(&self.books.snapshot, plan);
+                telling::note_commit(&self.books.snapshot, plan);
                 self.books.settle(plan, &keys, Some(revision));
                 self.look_closely(plan);
                 Ok(true)

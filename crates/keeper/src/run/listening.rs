@@ -13,9 +13,9 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 
 use super::Loop;
-use crate::chronicle::{Behalf, Called};
 use crate::eyes::Event;
 use crate::meters::{Device, Purpose};
+use crate::telling::{Behalf, Called};
 
 /// Which BMCs are listened to. One that is absent was never asked.
 #[derive(Debug, Default)]

@@ -7,11 +7,11 @@ use store::Change;
 use tracing::error;
 
 use super::{GLANCE_EVERY, Loop};
-use crate::chronicle::{self, Behalf, Called};
 use crate::devices;
 use crate::eyes::{self, Event, Line};
 use crate::meters::{Device, Purpose};
 use crate::polls::Soon;
+use crate::telling::{self, Behalf, Called};
 
 impl Loop {
     pub(super) fn open_eyes(&mut self) {
@@ -107,7 +107,7 @@ impl Loop {
             Event::Answered { step, bmc, result } => {
                 self.asks_under_way = self.asks_under_way.saturating_sub(1);
                 if let Err(fault) = &result {
-                    chronicle::note_fault(&self.books.snapshot, &step, fault);
+                    telling::note_fault(&self.books.snapshot, &step, fault);
                 }
                 let line = if bmc.is_none_or(|bmc| self.is_current(&step.machine, &bmc)) { Line::Present } else { Line::Replaced };
                 eyes::note_answer(&mut self.books, &step, result, line, now);

@@ -229,12 +229,13 @@ impl Loop {
         let described = snapshot.machines.keys().filter(|name| !snapshot.undescribed.contains(*name));
         let mut looks = Looks::default();
         for name in described {
-            match snapshot.observations.get(name).and_then(|observation| observation.bmc.answered_at) {
-                Some(at) => {
-                    looks.oldest_at = Some(looks.oldest_at.map_or(at, |oldest| oldest.min(at)));
-                    looks.newest_at = Some(looks.newest_at.map_or(at, |newest| newest.max(at)));
-                }
-                None => looks.unseen += 1,
+            let answered_at = snapshot.observations.get(name).and_then(|observation| observation.bmc.answered_at);
+            looks.unseen += usize::from(answered_at.is_none());
+            // What a keeper before us stored was seen then or later: it is at most that old.
+            let stored_at = || snapshot.machines.get(name)?.last_seen.power.as_ref().map(|power| power.at);
+            if let Some(at) = answered_at.or_else(stored_at) {
+                looks.oldest_at = Some(looks.oldest_at.map_or(at, |oldest| oldest.min(at)));
+                looks.newest_at = Some(looks.newest_at.map_or(at, |newest| newest.max(at)));
             }
         }
         self.keeper.footing.send_modify(|footing| footing.looks = looks);

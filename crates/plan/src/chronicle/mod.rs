@@ -115,15 +115,15 @@ impl Scribe<'_> {
                 (ActivityStatus::Accepted, words::accepted(&request.ask, operation, is_new), None)
             }
             // What is done at a later point, the next safe one, has only been accepted.
-            Verdict::Done if matches!(request.ask, Ask::Cancel { .. }) => (ActivityStatus::Accepted, words::done(&request.ask), None),
+            Verdict::Done if request.ask.operation().is_some() => (ActivityStatus::Accepted, words::done(&request.ask), None),
             Verdict::Done => (ActivityStatus::Succeeded, words::done(&request.ask), None),
             Verdict::Refused { refusal } => {
                 (ActivityStatus::Failed, refusal.message.clone(), Some(ActivityError::Refused { refusal: refusal.clone() }))
             }
         };
-        let operation = match (verdict, &request.ask) {
-            (Verdict::Accepted { operation }, _) | (_, Ask::Cancel { operation }) => Some(operation),
-            _ => None,
+        let operation = match verdict {
+            Verdict::Accepted { operation } => Some(operation),
+            _ => request.ask.operation(),
         };
         let cause = Cause { caller: &request.caller, correlation_id: &request.correlation_id, operation };
         let event = Event { what: ActivityKind::request(request.ask.verb()), status, message, error };
@@ -131,16 +131,12 @@ impl Scribe<'_> {
     }
 
     fn part_of(&self, ask: &Ask) -> Part {
-        match ask {
-            Ask::Act { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } | Ask::Update { machine, .. } => {
-                Part::Machine(machine.clone())
-            }
-            Ask::Cancel { operation } => {
-                let begun = self.plan.changes.operations.get(operation);
-                let known = begun.or_else(|| self.before.operations.get(operation).map(AsRef::as_ref));
-                known.map_or(Part::Cluster, |operation| Part::Machine(operation.machine.clone()))
-            }
-        }
+        let of_operation = |id| {
+            let known = self.plan.changes.operations.get(id).or_else(|| self.before.operations.get(id).map(AsRef::as_ref));
+            known.map(|operation| &operation.machine)
+        };
+        let machine = ask.machine().or_else(|| ask.operation().and_then(of_operation));
+        machine.map_or(Part::Cluster, |machine| Part::Machine(machine.clone()))
     }
 
     fn note_holds(&mut self, machine: &Machine) {

@@ -1,8 +1,8 @@
 //! Random people, random devices, random crashes. What must always be so is checked by the desk after every plan.
 
 use model::{
-    Action, Ask, Delivery, Evacuate, Fault, FaultClass, MachineName, OperationId, Outage, Power, Provisioning, Readiness, Role, Shutdown,
-    Span,
+    Action, Ask, Conditions, Delivery, Editions, Evacuate, Fault, FaultClass, MachineName, OperationId, Outage, Power, Provisioning,
+    Readiness, Role, Shutdown, Span,
 };
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ enum Deed {
     Act { caller: &'static str, machine: usize, action: Action, outage: Outage, key: Option<&'static str> },
     Cancel { operation: u32 },
     Manage { machine: usize, managed: bool },
-    Update { machine: usize, details: &'static str, edition: Option<u64> },
+    Update { machine: usize, details: &'static str, editions: Option<Vec<u64>> },
     Switch { machine: usize, power: Power },
     Node { machine: usize, ready: Option<Readiness> },
     Cordon { machine: usize, cordoned: bool },
@@ -88,8 +88,8 @@ fn deed() -> impl Strategy<Value = Deed> {
         12 => act.prop_map(|(caller, machine, action, outage, key)| Deed::Act { caller, machine, action, outage, key }),
         2 => (1_u32..12).prop_map(|operation| Deed::Cancel { operation }),
         1 => (machine.clone(), any::<bool>()).prop_map(|(machine, managed)| Deed::Manage { machine, managed }),
-        1 => (machine.clone(), prop::sample::select(vec!["a", "b"]), prop::option::of(1_u64..4))
-            .prop_map(|(machine, details, edition)| Deed::Update { machine, details, edition }),
+        1 => (machine.clone(), prop::sample::select(vec!["a", "b"]), prop::option::of(prop::collection::vec(1_u64..4, 0..3)))
+            .prop_map(|(machine, details, editions)| Deed::Update { machine, details, editions }),
         2 => (machine.clone(), power).prop_map(|(machine, power)| Deed::Switch { machine, power }),
         2 => (machine.clone(), ready).prop_map(|(machine, ready)| Deed::Node { machine, ready }),
         1 => (machine.clone(), any::<bool>()).prop_map(|(machine, cordoned)| Deed::Cordon { machine, cordoned }),
@@ -136,8 +136,9 @@ fn happen(rig: &mut Rig, deed: &Deed) {
         Deed::Manage { machine, managed: false } => {
             rig.desk.request("bob", Ask::Unmanage { machine: name(machine), reason: "broken".into() }, None);
         }
-        Deed::Update { machine, details, edition } => {
-            rig.desk.request("bob", Ask::Update { machine: name(machine), tags: None, details: Some(details.into()), edition }, None);
+        Deed::Update { machine, details, editions } => {
+            let conditions = Conditions { expected: editions.map(Editions::Listed), excluded: None };
+            rig.desk.request("bob", Ask::Update { machine: name(machine), tags: None, details: Some(details.into()), conditions }, None);
         }
         Deed::Switch { machine, power } => rig.device(&name(machine)).switch(power, now),
         Deed::Node { machine, ready } => set_node(rig, machine, ready),

@@ -39,9 +39,10 @@ Exit codes:
   130  interrupted
 
 Environment:
-  RACKWRIGHT_HOME  where contexts are kept, instead of the configuration directory
-  NO_COLOR         if set, nothing is coloured
-  CLICOLOR_FORCE   if set and not 0, colours without a terminal too";
+  RACKWRIGHT_HOME    where contexts and data are kept, instead of the configuration and data directories
+  RACKWRIGHT_SERVER  the server to talk to, for an account without contexts
+  NO_COLOR           if set, nothing is coloured
+  CLICOLOR_FORCE     if set and not 0, colours without a terminal too";
 
 /// A control plane for bare-metal sites.
 ///

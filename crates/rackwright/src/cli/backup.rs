@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reqwest::Response;
+use rustix::fs::RenameFlags;
+use rustix::io::Errno;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -92,9 +94,15 @@ impl Unfinished {
         Ok((bytes, hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// A link appears at once and whole, and never replaces a file.
+    /// The file appears at once and whole, and replaces none. Where the file system cannot promise the last, it was looked
+    /// for before.
     fn name(&self, file: &Path) -> Result<(), Trouble> {
-        fs::hard_link(&self.path, file).map_err(|error| Trouble::caused(&format!("{} cannot be made", file.display()), &error))
+        let here = rustix::fs::CWD;
+        let named = match rustix::fs::renameat_with(here, &self.path, here, file, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if !file.exists() => fs::rename(&self.path, file),
+            named => named.map_err(std::io::Error::from),
+        };
+        named.map_err(|error| Trouble::caused(&format!("{} cannot be made", file.display()), &error))
     }
 }
 

@@ -42,7 +42,7 @@ impl Contexts {
     pub fn select(&self, name: Option<&str>) -> Result<(&str, &Context), Trouble> {
         let Some(name) = name.or(self.current.as_deref()) else {
             return Err(Trouble::new(Exit::Unreachable, "no context is in use, so no server is known")
-                .hint("start one with `rackwright serve --config FILE`, or `rackwright up` for a simulated site, choose one with `rackwright context use`, or name one with `--server`"));
+                .hint("start one with `rackwright serve --config FILE`, or `rackwright up` for a simulated site, choose one with `rackwright context use`, or name one that runs already with `--server` or RACKWRIGHT_SERVER"));
         };
         match self.contexts.get_key_value(name) {
             Some((name, context)) => Ok((name, context)),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::builder::StyledStr;
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory, Id};
 use expect_test::expect_file;
 
 use super::args::{AFTER_HELP, Cli};
@@ -26,7 +26,8 @@ fn page() -> String {
     write!(page, "\n## Everywhere\n\n```text\n{}\n```\n\n### Global options\n\n", AFTER_HELP.trim_end()).unwrap();
     arguments(&mut page, root.get_arguments());
     page.push_str(FORMATS);
-    commands(&mut page, &root, "rackwright");
+    let everywhere: Vec<&Id> = root.get_arguments().map(Arg::get_id).collect();
+    commands(&mut page, &root, "rackwright", &everywhere);
     page
 }
 
@@ -57,13 +58,14 @@ fn contents(page: &mut String, command: &Command, path: &str) {
     }
 }
 
-fn commands(page: &mut String, command: &Command, path: &str) {
+/// `everywhere` are the options of every command, which stand on the page once.
+fn commands(page: &mut String, command: &Command, path: &str, everywhere: &[&Id]) {
     for child in children(command) {
         let path = format!("{path} {}", child.get_name());
         if child.has_subcommands() {
-            commands(page, child, &path);
+            commands(page, child, &path, everywhere);
         } else {
-            one(page, child, &path);
+            one(page, child, &path, everywhere);
         }
     }
 }
@@ -72,13 +74,13 @@ fn children(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|child| child.get_name() != "help")
 }
 
-fn one(page: &mut String, command: &Command, path: &str) {
+fn one(page: &mut String, command: &Command, path: &str, everywhere: &[&Id]) {
     let about = text(command.get_long_about().or(command.get_about()));
     let (examples, words): (Vec<&str>, Vec<&str>) = about.lines().partition(|line| line.starts_with("Example: "));
     let usage = command.clone().render_usage().to_string();
     write!(page, "\n## {path}\n\n{}\n\n", words.join("\n").trim_end()).unwrap();
     write!(page, "```text\n{usage}\n```\n\n").unwrap();
-    arguments(page, command.get_arguments().filter(|argument| !argument.is_global_set()));
+    arguments(page, command.get_arguments().filter(|argument| !everywhere.contains(&argument.get_id())));
     let examples: Vec<&str> = examples.iter().map(|example| example.trim_start_matches("Example: ")).collect();
     page.push_str("\nFor example:\n\n");
     needs(path).iter().for_each(|remark| writeln!(page, "<!-- {remark} -->").unwrap());

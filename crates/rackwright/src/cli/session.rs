@@ -47,6 +47,9 @@ impl Kind {
     }
 }
 
+/// Names the server for everybody who logs in to a computer, where a service runs under an account of its own.
+const SERVER_VARIABLE: &str = "RACKWRIGHT_SERVER";
+
 #[derive(Debug)]
 pub struct Session {
     pub client: Client,
@@ -59,10 +62,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// `--server` stands alone: with it no contexts file is read.
+    /// `--server` stands alone: with it no contexts file is read. `RACKWRIGHT_SERVER` does the same for a whole account,
+    /// unless a context is named.
     pub fn open(global: &GlobalArgs, home: &Home) -> Result<Session, Trouble> {
-        let (server, subscription, group) = match &global.server {
-            Some(server) => (server.clone(), None, None),
+        let of_account = || std::env::var(SERVER_VARIABLE).ok().filter(|server| !server.is_empty() && global.context.is_none());
+        let (server, subscription, group) = match global.server.clone().or_else(of_account) {
+            Some(server) => (server, None, None),
             None => {
                 let contexts = home.load()?;
                 let (_, context) = contexts.select(global.context.as_deref())?;

@@ -25,7 +25,8 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("docs/errors/TooManyRequests.md", "error: 1024 requests are waiting for cluster `site1`"),
     ("docs/operating.md", "cargo build --release --locked"),
     ("docs/operating.md", "install -m 0644 deploy/systemd/rackwright.sysusers.conf /usr/lib/sysusers.d/rackwright.conf"),
-    ("docs/operating.md", "podman build -t rackwright -f deploy/container/Containerfile ."),
+    ("docs/operating.md", "echo 'export RACKWRIGHT_SERVER=http://127.0.0.1:7225' > /etc/profile.d/rackwright.sh"),
+    ("docs/operating.md", "podman build --format docker -t rackwright -f deploy/container/Containerfile ."),
     ("docs/operating.md", "install -m 0755 target/release/rackwright /usr/local/bin/rackwright"),
 ];
 

@@ -51,6 +51,7 @@ fn a_live_site_shows_metrics_that_prometheus_accepts_and_the_page_describes() {
         r#"rackwright_machines_by_power{cluster="site1",power="off"} 1"#,
         r#"rackwright_keeper_state{cluster="site1",state="keeping"} 1"#,
         r#"rackwright_http_requests_total{method="POST",route="Act",status="409"} 1"#,
+        "rackwright_refusals_unlogged_total 0",
         "rackwright_ready 1",
     ] {
         assert!(shown.lines().any(|shown| shown == line), "no `{line}` in:\n{shown}");

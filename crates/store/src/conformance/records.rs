@@ -1,6 +1,5 @@
 //! Checks of the log of records.
 
-use futures::FutureExt;
 use model::{Clock, Span};
 
 use super::{Bench, RETENTION};
@@ -136,18 +135,4 @@ pub async fn commits_without_changes_are_not_kept_for_ever(bench: Bench) {
         write(&bench, "x", &[]).await;
     }
     assert!(matches!(bench.store.watch("", Revision(0)).await.err(), Some(StoreError::Compacted { oldest: Revision(2), .. })));
-}
-
-pub async fn whoever_waits_for_a_record_is_woken_by_it_and_by_nothing_else(bench: Bench) {
-    let first = write(&bench, "first", &[]).await;
-    bench.store.wait_for_record(RecordPlace::BEGINNING).await.unwrap();
-    let after = RecordPlace { revision: first, position: 0 };
-    let mut waiting = Box::pin(bench.store.wait_for_record(after));
-    assert!((&mut waiting).now_or_never().is_none());
-    bench.put("a", "1").await;
-    assert!((&mut waiting).now_or_never().is_none(), "a document is no record");
-    write(&bench, "second", &[]).await;
-    tokio::time::timeout(super::PATIENCE, waiting).await.expect("it hangs").unwrap();
-    let found = values(&bench, LogQuery { after: Some(after), order: LogOrder::OldestFirst, ..all() }).await;
-    assert_eq!(found, "second");
 }

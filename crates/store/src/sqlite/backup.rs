@@ -81,7 +81,7 @@ fn digest(file: &mut File) -> io::Result<(u64, String)> {
 
 fn copy_pages(place: &Place, target: &Place, unfinished: &Path) -> Result<Revision, StoreError> {
     let fault = |error| target.fault(error);
-    File::create(unfinished).map_err(|error| target.io_fault(error))?;
+    open::private_file(unfinished).map_err(|error| target.io_fault(error))?;
     let from = open::connect(&place.database, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| place.fault(error))?;
     let mut into = Connection::open_with_flags(unfinished, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(fault)?;
     let step = Backup::new(&from, &mut into).map_err(fault)?.step(ALL_PAGES).map_err(fault)?;

@@ -1,8 +1,8 @@
 //! Opening the file: making it, knowing it for ours, and refusing it when it is damaged or too new.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -60,12 +60,18 @@ fn create_database(place: &Place) -> Result<(), StoreError> {
     for suffix in [".new", ".new-wal", ".new-shm"] {
         remove_if_present(&place.beside(suffix)).map_err(|error| place.io_fault(error))?;
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let mut connection = connect(&unfinished, flags).map_err(|error| place.fault(error))?;
+    // Made by us, so that it is its owner's alone; SQLite gives the files beside it the same mode.
+    private_file(&unfinished).map_err(|error| place.io_fault(error))?;
+    let mut connection = connect(&unfinished, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| place.fault(error))?;
     configure(&connection, place)?;
     schema::migrate(&mut connection, schema::MIGRATIONS).map_err(|error| place.fault(error))?;
     connection.close().map_err(|(_, error)| place.fault(error))?;
     fs::rename(&unfinished, &place.database).and_then(|()| sync_directory(&place.directory)).map_err(|error| place.io_fault(error))
+}
+
+/// A new, empty file that only its owner reads: it holds logins, if encrypted, and who did what.
+pub(super) fn private_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
 fn configure(connection: &Connection, place: &Place) -> Result<(), StoreError> {

@@ -2,22 +2,19 @@
 
 use model::Timestamp;
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, Row, params, params_from_iter};
 
 use super::rows::{check, checksum, revision_at};
 use crate::ledger::Accepted;
-use crate::record::{Tally, places};
+use crate::record::places;
 use crate::{LogOrder, LogQuery, Record, RecordPlace, Retention, Revision};
 
 /// How many records a batch of commits removes, if it adds few itself: a few milliseconds of work, so that nobody waits
 /// long for their commit on the day on which a whole site's records become too old at once.
 const TRIM_STEP: u64 = 512;
 
-pub(super) fn load_tally(connection: &Connection) -> rusqlite::Result<Tally> {
-    let count: i64 = connection.query_row("SELECT count(*) FROM records", [], |row| row.get(0))?;
-    let latest = "SELECT revision, position FROM records ORDER BY revision DESC, position DESC LIMIT 1";
-    let last = connection.query_row(latest, [], place_at).optional()?;
-    Ok(Tally { count: count.cast_unsigned(), last: last.unwrap_or(RecordPlace::BEGINNING) })
+pub(super) fn load_count(connection: &Connection) -> rusqlite::Result<u64> {
+    connection.query_row("SELECT count(*) FROM records", [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
 }
 
 pub(super) fn save(connection: &Connection, accepted: &Accepted) -> rusqlite::Result<()> {

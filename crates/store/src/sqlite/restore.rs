@@ -62,6 +62,7 @@ impl Restoration {
         check_changes(&connection).map_err(fault)?;
         free_leases(&connection).map_err(fault)?;
         let latest: Option<i64> = connection.query_row("SELECT max(at) FROM commits", [], |row| row.get(0)).map_err(fault)?;
+        leap(&connection, ledger.revision()).map_err(fault)?;
         let listing = ledger.list("");
         self.documents = listing.documents;
         self.revision = listing.revision;
@@ -170,6 +171,19 @@ fn free_leases(connection: &Connection) -> rusqlite::Result<()> {
     for (name, tenure) in rows::load_leases(connection)? {
         rows::save_lease(connection, &name, &Tenure { holder: None, epoch: tenure.epoch + 1, expires_at: Timestamp::EPOCH })?;
     }
+    Ok(())
+}
+
+/// How far a restored store's revisions are ahead of its backup's: farther than any store writes between two backups.
+const LEAP: u64 = 1_000_000_000;
+
+/// Revisions that the lost store gave out after the backup must not come again with another meaning: they are ids of
+/// activity-log entries and places in the event stream. The changes of before are forgotten with it, so that whoever
+/// watches from an old place is told to list again.
+fn leap(connection: &Connection, revision: Revision) -> rusqlite::Result<()> {
+    rows::remove_changes_through(connection, revision)?;
+    let ahead = (revision.0 + LEAP).cast_signed();
+    connection.execute("UPDATE state SET revision = ?1, compacted = ?1", [ahead])?;
     Ok(())
 }
 

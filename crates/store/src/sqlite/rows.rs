@@ -30,8 +30,8 @@ pub(super) fn load_ledger(connection: &Connection, place: &Place) -> Result<Ledg
     if !is_whole {
         return Err(place.damaged(&"its change log does not match its state"));
     }
-    let tally = records::load_tally(connection).map_err(fault)?;
-    Ok(Ledger::restore((revision, compacted), documents, leases, log, tally))
+    let record_count = records::load_count(connection).map_err(fault)?;
+    Ok(Ledger::restore((revision, compacted), documents, leases, log, record_count))
 }
 
 fn load_documents(connection: &Connection) -> rusqlite::Result<OrdMap<Arc<str>, Stored>> {

@@ -8,10 +8,11 @@ use super::super::tests::{entry, restart};
 use super::*;
 use crate::fixtures::{NOW, of_json};
 
+const PLACE: RecordPlace = RecordPlace { revision: Revision(42), position: 3 };
+
 #[expect(clippy::needless_pass_by_value, reason = "a case reads best as an entry and what it comes to")]
 fn check(entry: Activity, expected: Expect) {
-    let place = RecordPlace { revision: Revision(42), position: 3 };
-    let event = event(place, Timestamp::parse(NOW).unwrap(), &entry);
+    let event = event(PLACE, Timestamp::parse(NOW).unwrap(), &entry);
     let nested = event["properties"]["statusMessage"].as_str().map(|text| serde_json::from_str::<Value>(text).expect("it is JSON in JSON"));
     let nested = nested.map(|nested| format!("\n{nested:#}")).unwrap_or_default();
     let shown = format!(
@@ -35,7 +36,7 @@ fn a_refusal_reads_as_it_was_answered() {
     let mut entry = entry("m1", "alice", restart(), ActivityStatus::Failed);
     let answered = Refused::by_rule(refusal.clone());
     entry.error = Some(ActivityError::Refused { refusal });
-    let event = event(RecordPlace::BEGINNING, Timestamp::EPOCH, &entry);
+    let event = event(PLACE, Timestamp::EPOCH, &entry);
     let nested: Value = serde_json::from_str(event["properties"]["statusMessage"].as_str().unwrap()).unwrap();
     assert_eq!(nested["error"], answered.body()["error"]);
     check(
@@ -86,7 +87,7 @@ fn what_never_came_to_a_verdict_reads_as_it_was_answered() {
     let answered = Refused::new(Code::InvalidAction, "there is no action `fly`").target("fly");
     entry.error = Some(answered.logged());
     let (status, error) = (answered.status(), answered.body());
-    let event = event(RecordPlace::BEGINNING, Timestamp::EPOCH, &entry);
+    let event = event(PLACE, Timestamp::EPOCH, &entry);
     let nested: Value = serde_json::from_str(event["properties"]["statusMessage"].as_str().unwrap()).unwrap();
     assert_eq!((&nested["error"], event["subStatus"]["value"].as_str()), (&error["error"], Some("NotFound")));
     assert_eq!(status, StatusCode::NOT_FOUND);
@@ -174,7 +175,7 @@ fn a_device_a_hold_and_an_end_have_names_of_their_own() {
 fn an_accepted_request_in_full() {
     let mut entry = entry("m1", "alice", restart(), ActivityStatus::Accepted);
     entry.operation = Some(model::OperationId::new("8f3c1a2b"));
-    let event = event(RecordPlace { revision: Revision(42), position: 3 }, Timestamp::parse(NOW).unwrap(), &entry);
+    let event = event(PLACE, Timestamp::parse(NOW).unwrap(), &entry);
     expect![[r#"
         {
           "authorization": {

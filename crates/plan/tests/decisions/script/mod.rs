@@ -15,7 +15,7 @@
 //! ```text
 //! > alice restart rack1control01 [skip-shutdown] [evacuate] [accept-outage] [key=k]
 //! > alice cancel op1 · > alice unmanage rack1compute01 broken fan · > alice manage rack1compute01 mended
-//! > alice update rack1compute01 [tag:row=7,owner=x] [details=text] [edition=3] [key=k]
+//! > alice update rack1compute01 [tag:row=7,owner=x] [details=text] [edition=3,4] [edition!=5|*] [key=k]
 //! > see rack1control01 off · on · powering-off · ready · notready · unknown · gone · booted · cordoned · uncordoned
 //! > fault rack1compute01 unreachable      its BMC no longer answers, until it is seen again
 //! > refuse rack1compute01 busy [maybe]    its BMC and node answer requests with this fault, until `obey`

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{Action, Ask, Delivery, DeviceAsk, Evacuate, Fault, FaultClass, MachineName, OperationId, Outage, Shutdown, Span};
+use model::{
+    Action, Ask, Conditions, Delivery, DeviceAsk, Editions, Evacuate, Fault, FaultClass, MachineName, OperationId, Outage, Shutdown, Span,
+};
 use plan::Step;
 
 use super::site::{self, Body, Reply};
@@ -258,8 +260,14 @@ fn update(machine: MachineName, words: &[&str]) -> Ask {
         let pairs = tags.split(',').filter_map(|tag| tag.split_once('='));
         pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     });
-    let edition = value("edition=").map(|number| number.parse().expect("an edition is a number"));
-    Ask::Update { machine, tags, details: value("details=").map(str::to_owned), edition }
+    let editions = |name: &str| {
+        value(name).map(|numbers| match numbers {
+            "*" => Editions::Any,
+            listed => Editions::Listed(listed.split(',').map(|number| number.parse().expect("an edition is a number")).collect()),
+        })
+    };
+    let conditions = Conditions { expected: editions("edition="), excluded: editions("edition!=") };
+    Ask::Update { machine, tags, details: value("details=").map(str::to_owned), conditions }
 }
 
 fn parse_span(text: &str) -> Span {

@@ -111,7 +111,7 @@ impl Transcript {
 
     /// What clients write.
     fn notes(&mut self, now: Timestamp, before: Option<&std::sync::Arc<Machine>>, machine: &Machine) {
-        if before.is_some_and(|before| before.modified == machine.modified) {
+        if before.is_some_and(|before| before.edition == machine.edition && before.modified == machine.modified) {
             return;
         }
         let by = machine.modified.as_ref().map_or("nobody", |modified| &modified.by);

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use jmespath::ast::Ast;
 use jmespath::{ErrorReason, JmespathError, Rcvar, ToJmespath, Variable};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::growth::{self, Fields, Objection};
 use crate::cli::answer::text_of;
@@ -129,7 +129,7 @@ fn plain(found: &Rcvar, depth: usize) -> Result<Value, Trouble> {
     Ok(match found.as_ref() {
         Variable::Null => Value::Null,
         Variable::Bool(truth) => Value::Bool(*truth),
-        Variable::Number(number) => Value::Number(number.clone()),
+        Variable::Number(number) => Value::Number(whole(number).unwrap_or_else(|| number.clone())),
         Variable::String(text) => Value::String(text.clone()),
         Variable::Array(items) => Value::Array(items.iter().map(|item| plain(item, depth + 1)).collect::<Result<_, _>>()?),
         Variable::Object(fields) => {
@@ -141,6 +141,15 @@ fn plain(found: &Rcvar, depth: usize) -> Result<Value, Trouble> {
                 .hint("`&` stands in arguments of functions such as `sort_by(@, &name)`"));
         }
     })
+}
+
+/// The functions of the library count in fractions; `az` prints what is whole as a whole number, and scripts compare it so.
+#[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
+fn whole(number: &Number) -> Option<Number> {
+    /// Beyond this a fraction cannot tell whole numbers apart.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let value = number.as_f64().filter(|_| number.is_f64())?;
+    (value.fract() == 0.0 && value.abs() < EXACT).then(|| Number::from(value as i64))
 }
 
 /// Nothing, or something with nothing in it.

@@ -128,6 +128,13 @@ fn nothing_is_nothing() {
 }
 
 #[test]
+fn what_is_whole_is_shown_whole() {
+    for (query, expected) in [("sum([`40`, `2`])", "42\n"), ("floor(`1.5`)", "1\n"), ("avg([`1`, `2`])", "1.5\n"), ("abs(`-3`)", "3\n")] {
+        assert_eq!(shown(Output::Tsv, Some(query)), expected, "{query}");
+    }
+}
+
+#[test]
 fn a_mistyped_field_is_asked_about() {
     assert_eq!(
         shown(Output::Json, Some("[].propertes.powerState")),

@@ -19,7 +19,7 @@ use ratatui::layout::Rect;
 
 use super::screen::Screen;
 use super::session::Session;
-use super::trouble::Trouble;
+use super::trouble::{Exit, Trouble};
 use fetch::Fetcher;
 use frame::{Known, frame, natural_size};
 use view::View;
@@ -32,6 +32,10 @@ pub struct TopArgs {
 }
 
 pub async fn run(session: &Session, screen: &mut Screen, args: TopArgs) -> Result<(), Trouble> {
+    if !session.showing.is_for_people() {
+        return Err(Trouble::new(Exit::Usage, "`top` is a picture for people, and takes neither `--output` nor `--query`")
+            .hint("`rackwright status -o json` has the same as data"));
+    }
     if args.once || !screen.can_draw() {
         return once(session, screen).await;
     }

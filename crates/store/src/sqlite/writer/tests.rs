@@ -131,7 +131,7 @@ fn a_batch_with_nothing_to_write_does_not_touch_the_file() {
 }
 
 fn records_in(bench: &Bench) -> u64 {
-    let kept = records::load_tally(&bench.writer.connection).unwrap().count;
+    let kept = records::load_count(&bench.writer.connection).unwrap();
     assert_eq!(bench.writer.ledger.record_count(), kept, "what is counted is what is there");
     kept
 }

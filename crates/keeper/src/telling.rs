@@ -1,7 +1,7 @@
 //! What a keeper tells of its work: one line of the log for each thing that people would ask about, a span for each call
 //! to a device, and the counts of both.
 
-use model::{Ask, CorrelationId, Fault, MachineName, Operation, OperationResult, Request, Verdict};
+use model::{CorrelationId, Fault, MachineName, Operation, OperationResult, Request, Verdict};
 use plan::{Plan, Snapshot};
 use tokio::time::Instant;
 use tracing::{Instrument, field, info, info_span, warn};
@@ -63,12 +63,7 @@ fn note_end(operation: &Operation) {
 fn note_refusal(request: &Request) {
     let Some(Verdict::Refused { refusal }) = &request.verdict else { return };
     meters::count_refused(refusal.rule);
-    let machine = match &request.ask {
-        Ask::Act { machine, .. } | Ask::Update { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } => {
-            Some(field::display(machine))
-        }
-        Ask::Cancel { .. } => None,
-    };
+    let machine = request.ask.machine().map(field::display);
     info!(
         cluster = %request.cluster,
         machine,
