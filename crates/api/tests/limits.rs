@@ -56,7 +56,10 @@ fn the_page_of_the_activity_log_tells_its_limits() {
         ("entries that are kept", format!("{days} days, at most {}", written(entries))),
         ("a client's own words in an entry", format!("{} characters", written(model::ACTIVITY_TEXT_MAX))),
         ("`$filter`", format!("{} bytes", written(api::FILTER_MAX))),
-        ("refusals on their way into the log that no keeper saw; more are counted, not written", written(api::MAX_REJECTIONS_UNDER_WAY)),
+        (
+            "refusals on their way into the log that no keeper saw; more are counted (`rackwright_refusals_unlogged_total`), not written",
+            written(api::MAX_REJECTIONS_UNDER_WAY),
+        ),
     ];
     assert_table(page.split_once("## Limits").expect("the page has limits").1, &rows);
     let scanned = format!("at most {} entries are looked through", written(api::SCAN_MAX));

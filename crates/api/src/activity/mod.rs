@@ -2,7 +2,7 @@
 //!
 //! Keepers write the log with what they change; `rejections` adds what was refused before a keeper saw it.
 
-pub(crate) mod filter;
+mod filter;
 pub(crate) mod rejections;
 mod render;
 
