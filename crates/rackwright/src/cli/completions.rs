@@ -68,7 +68,8 @@ mod tests {
 
     #[test]
     fn what_has_a_few_values_is_completed_by_them() {
-        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+        // The scripts of other shells know only the values of options, or none.
+        for shell in [Shell::Bash, Shell::Zsh] {
             let (mut screen, out, _) = captured();
             run(&mut screen, shell).unwrap();
             assert!(out.text().contains("bmc-forgets-sessions") && out.text().contains("InProgress"), "{shell}");

@@ -38,8 +38,8 @@ fn two_who_read_the_same_edition_cannot_both_write() {
                      c1 is now edition 2, tags {"row": "7"}, details "", by alice
             10:00:00 > bob update c1 tag:row=8 edition=1
                      refused: `c1` was not changed
-                       rule precondition-failed: the request is meant for edition "1", and the machine is at edition "2", written by alice at 10:00:00Z
-                       remedy: read the machine again, and send what you want to change with the ETag of that answer
+                       rule precondition-failed: the request is meant for the etag "1", and the machine's is "2", written by alice at 10:00:00Z
+                       remedy: read the machine again, and send what you want to change with its etag: `rackwright bmm show c1 --query etag -o tsv` tells it
             10:00:00 > bob update c1 tag:row=8 edition=2
                      done
                      c1 is now edition 3, tags {"row": "8"}, details "", by bob
@@ -63,8 +63,8 @@ fn a_write_for_several_editions_is_held_against_the_one_that_is() {
                      c1 is now edition 2, tags {"row": "7"}, details "", by alice
             10:00:00 > bob update c1 tag:row=8 edition=1,3
                      refused: `c1` was not changed
-                       rule precondition-failed: the request is meant for edition "1" or "3", and the machine is at edition "2", written by alice at 10:00:00
-                       remedy: read the machine again, and send what you want to change with the ETag of that answer
+                       rule precondition-failed: the request is meant for the etag "1" or "3", and the machine's is "2", written by alice at 10:00:00Z
+                       remedy: read the machine again, and send what you want to change with its etag: `rackwright bmm show c1 --query etag -o tsv` tells it
             10:00:00 > bob update c1 tag:row=8 edition=1,2
                      done
                      c1 is now edition 3, tags {"row": "8"}, details "", by bob
@@ -91,15 +91,15 @@ fn a_write_for_any_edition_but_some_is_held_against_the_one_that_is() {
                      c1 is now edition 2, tags {"row": "7"}, details "", by alice
             10:00:00 > bob update c1 tag:row=8 edition!=1,2
                      refused: `c1` was not changed
-                       rule precondition-failed: the request is meant for any edition but "2", and the machine is at edition "2", written by alice at 10:00:00
-                       remedy: read the machine again, and send what you want to change with the ETag of that answer
+                       rule precondition-failed: the request is meant for any etag but "2", and the machine's is "2", written by alice at 10:00:00Z
+                       remedy: read the machine again, and send what you want to change with its etag: `rackwright bmm show c1 --query etag -o tsv` tells it
             10:00:00 > bob update c1 tag:row=8 edition=2 edition!=1
                      done
                      c1 is now edition 3, tags {"row": "8"}, details "", by bob
             10:00:00 > bob update c1 tag:row=9 edition!=*
                      refused: `c1` was not changed
-                       rule precondition-failed: the request is meant for a machine that is not there, and the machine is at edition "3", written by bob at 10:00:00
-                       remedy: read the machine again, and send what you want to change with the ETag of that answer
+                       rule precondition-failed: the request is meant for a machine that is not there, and the machine's is "3", written by bob at 10:00:00Z
+                       remedy: read the machine again, and send what you want to change with its etag: `rackwright bmm show c1 --query etag -o tsv` tells it
         "#]],
     );
 }
@@ -121,8 +121,8 @@ fn the_same_request_sent_twice_writes_once() {
                      done
             10:00:00 > alice update c1 tag:row=7 edition=1 key=other
                      refused: `c1` was not changed
-                       rule precondition-failed: the request is meant for edition "1", and the machine is at edition "2", written by alice at 10:00:00Z
-                       remedy: read the machine again, and send what you want to change with the ETag of that answer
+                       rule precondition-failed: the request is meant for the etag "1", and the machine's is "2", written by alice at 10:00:00Z
+                       remedy: read the machine again, and send what you want to change with its etag: `rackwright bmm show c1 --query etag -o tsv` tells it
         "#]],
     );
 }
