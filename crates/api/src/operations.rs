@@ -181,6 +181,6 @@ pub(crate) async fn cancel(api: &Api, call: &Call, id: &str) -> Result<Response,
     let view = api.cache.view();
     let (operation, cluster) = find(&view, id)?;
     submit(api, call, &cluster.name, Ask::Cancel { operation: operation.id.clone() }, &[]).await?;
-    let (operation, _) = find(&api.cache.view(), id)?;
+    let (operation, _) = find(&api.cache.view(), operation.id.as_str()).map_err(Refused::in_log)?;
     Ok(json_response(StatusCode::ACCEPTED, &render_in_full(&operation, api.clock.now())))
 }

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
-use model::{Action, Ask, Evacuate, MachineName, Operation, Outage, Shutdown, Verdict};
+use model::{Action, Ask, Evacuate, Machine, MachineName, Operation, Outage, Shutdown, Verdict};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -14,6 +14,7 @@ use crate::fields;
 use crate::json;
 use crate::links;
 use crate::operations::render_status;
+use crate::precondition::Preconditions;
 use crate::reply::{RETRY_AFTER, Refused, json_response, resource_response, set_retry_after, shortened};
 use crate::submit::submit;
 
@@ -71,19 +72,32 @@ struct ReasonBody {
 pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) -> Result<Response, Refused> {
     let view = api.cache.view();
     let (cluster, machine) = machines::find(&view, &target.subscription, &target.group, &target.machine)?;
-    let name = machine.document.name.clone();
-    let ask = parse_ask(call, &target.verb, name.clone(), body)?;
+    let ask = parse_ask(call, &target.verb, machine.document.name.clone(), body)?;
+    check_edition(call, &machine.document)?;
     let verdict = submit(api, call, &cluster.document.name, ask, body).await?;
     let view = api.cache.view();
     match verdict {
         Verdict::Accepted { operation } => {
-            let operation = view.operations.get(&operation).ok_or_else(|| Refused::not_found("operation", operation.as_str()))?;
+            let gone = || Refused::not_found("operation", operation.as_str()).in_log();
+            let operation = view.operations.get(&operation).ok_or_else(gone)?;
             Ok(accepted(call, &cluster.document, operation))
         }
         Verdict::Done | Verdict::Refused { .. } => {
-            let (_, machine) = machines::find(&view, &target.subscription, &target.group, &target.machine)?;
+            let found = machines::find(&view, &target.subscription, &target.group, &target.machine);
+            let (_, machine) = found.map_err(Refused::in_log)?;
             Ok(resource_response(StatusCode::OK, &machines::render_in_full(&view, machine, api.clock.now())))
         }
+    }
+}
+
+/// Judged by what is known here: an action changes no edition, and so no two of them compete for one.
+fn check_edition(call: &Call, machine: &Machine) -> Result<(), Refused> {
+    match Preconditions::of(call)?.edition_for(machine).map_err(Refused::by_rule)? {
+        Some(edition) if edition != machine.edition => {
+            let wanted = format!("the request is meant for edition \"{edition}\"");
+            Err(Refused::by_rule(plan::precondition_failed(machine, &wanted)))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use store::{LogQuery, RecordPlace};
 
 use super::*;
-use crate::fixtures::{Documents, NOW, cluster, machine, operation, send};
+use crate::fixtures::{Documents, NOW, cluster, machine, operation, send, send_with};
 
 const MACHINES: &str = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines";
 
@@ -45,6 +45,28 @@ async fn what_is_refused_of_a_known_machine_is_in_the_log() {
         assert_eq!(log[0].error.as_ref().map(|error| serde_json::to_value(error).unwrap()["code"].clone()), Some(Value::from(code)));
         assert_eq!((log[0].status, log[0].caller.as_str()), (ActivityStatus::Failed, "anonymous"));
     }
+}
+
+#[tokio::test]
+async fn a_precondition_that_fails_before_a_keeper_sees_it_is_in_the_log_as_it_was_answered() {
+    let api = service().await;
+    let cases = [
+        (Method::PATCH, "if-none-match", "*", "m1?api-version=1", "write"),
+        (Method::PATCH, "if-match", "W/\"1\"", "m1?api-version=1", "write"),
+        (Method::POST, "if-match", "\"99\"", "m1/cordon?api-version=1", "cordon"),
+        (Method::POST, "if-none-match", "\"1\"", "m1/restart?api-version=1", "restart"),
+    ];
+    for (n, (method, header, tag, path, verb)) in cases.into_iter().enumerate() {
+        let (status, answer) = send_with(&api, method, &format!("{MACHINES}/{path}"), "{}", &[(header, tag)]).await;
+        assert_eq!((status, &answer["error"]["code"]), (StatusCode::PRECONDITION_FAILED, &Value::from("PreconditionFailed")), "{answer}");
+        arrived(&api).await;
+        let log = log(&api).await;
+        assert_eq!(log.len(), n + 1, "{verb} with {header}: {tag}");
+        assert_eq!(log[0].what, ActivityKind::request(verb));
+        let Some(model::ActivityError::Refused { refusal }) = &log[0].error else { panic!("a rule spoke against it") };
+        assert_eq!(refusal.rule, model::Rule::PreconditionFailed);
+    }
+    assert_eq!(api.store.list(model::keys::REQUESTS).await.unwrap().documents, [], "no keeper was asked");
 }
 
 #[tokio::test]
