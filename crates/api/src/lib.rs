@@ -52,7 +52,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{Instrument, debug, field, info_span};
 
-pub use activity::rejections::{MAX_REJECTIONS_UNDER_WAY, Rejections};
+pub use activity::rejections::{REJECTIONS_BURST, REJECTIONS_PER_MINUTE, Rejections};
 pub use cache::Cache;
 pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, URI_MAX};
 pub use codes::error_codes;
@@ -141,7 +141,8 @@ async fn respond(api: &Api, call: &Call, found: Result<Route, Refused>, body: ax
         sender?;
         return Ok(allow_response(&Route::methods_of(&call.path)?));
     }
-    let concern = found.as_ref().ok().and_then(Concern::of);
+    // What a web page sends is nobody's request: whoever shows it must not be able to fill the log.
+    let concern = sender.as_ref().and(found.as_ref()).ok().and_then(Concern::of);
     let result = match sender.and(found) {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
         Ok(route) => dispatch(api, call, route, body).await,

@@ -68,7 +68,6 @@ impl Refused {
         self
     }
 
-    #[cfg(test)]
     pub fn code(&self) -> &'static str {
         self.code
     }

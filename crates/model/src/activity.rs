@@ -2,6 +2,8 @@
 //!
 //! An entry says all that is ever shown of it, because what it is about may be gone when somebody reads it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{Connection, Home};
@@ -75,6 +77,8 @@ pub enum ActivityKind {
     Hold { owner: HoldOwner, change: HoldChange },
     /// The undercloud was heard from again, or has been silent for too long.
     Connection { connection: Connection },
+    /// More requests were refused without a verdict than the log takes one by one: how many with each code.
+    Refusals { by_code: BTreeMap<String, u64> },
     /// The site's description brought it, changed it or took it out.
     Description { change: DescriptionChange },
 }

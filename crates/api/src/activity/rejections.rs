@@ -1,15 +1,14 @@
-//! Requests that were refused before a keeper saw them, on their way into the activity log.
+//! Requests that were refused before a keeper saw them, as entries of the activity log.
 //!
-//! Only what concerns a machine or an operation that is known is written down: what is nobody's has no log. Writing it
-//! never delays the answer, and what comes too fast is dropped and counted.
+//! Only what concerns a machine or an operation that is known is written down: what is nobody's has no log. How the
+//! entries get there, and how many, is in `desk`.
+
+mod desk;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{ACTIVITY_FORMAT, Activity, ActivityKind, ActivityStatus, Ask, Cluster, CorrelationId, OperationId, Part, Request, Subject};
-use store::{Commit, NewRecord};
-use tokio::sync::Semaphore;
-use tracing::warn;
+use store::NewRecord;
 
 use crate::Api;
 use crate::cache::View;
@@ -18,20 +17,32 @@ use crate::operations;
 use crate::reply::Refused;
 use crate::resources::machines;
 use crate::route::Route;
+use desk::{Desk, Waiting};
 
-/// Refusals that may be on their way to the store at once. They share its queue with everybody's commits.
-pub const MAX_REJECTIONS_UNDER_WAY: usize = 64;
+pub use desk::{REJECTIONS_BURST, REJECTIONS_PER_MINUTE};
 
 /// The way of refusals into the log.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Rejections {
-    under_way: Arc<Semaphore>,
-    dropped: Arc<AtomicU64>,
+    desk: Arc<Desk>,
 }
 
-impl Default for Rejections {
-    fn default() -> Self {
-        Rejections { under_way: Arc::new(Semaphore::new(MAX_REJECTIONS_UNDER_WAY)), dropped: Arc::default() }
+impl Rejections {
+    /// How many refusals have no entry of their own: too many came, or the store did not take them. The log tells how
+    /// many of each kind there were.
+    pub fn dropped(&self) -> u64 {
+        self.desk.dropped()
+    }
+
+    /// Writes a refusal down in the background, unless it is in the log already. It never delays the answer.
+    pub(crate) fn note(&self, api: &Api, call: &Call, concern: &Concern, refused: &Refused) {
+        if refused.is_logged() {
+            return;
+        }
+        let Some(rejected) = concern.find(&api.cache.view()) else { return };
+        let cluster = Subject { part: Part::Cluster, ..rejected.subject.clone() };
+        let record = rejected.record(&call.caller(), &call.correlation_id, refused);
+        self.desk.take_in(api, Waiting { cluster, code: refused.code(), record });
     }
 }
 
@@ -103,9 +114,13 @@ impl Rejected {
             message,
             error: Some(refused.logged()),
         };
-        let value = serde_json::to_vec(&entry).expect("an entry has string keys and no failing serializers");
-        NewRecord { labels: entry.labels(), value: value.into() }
+        print(&entry)
     }
+}
+
+fn print(entry: &Activity) -> NewRecord {
+    let value = serde_json::to_vec(entry).expect("an entry has string keys and no failing serializers");
+    NewRecord { labels: entry.labels(), value: value.into() }
 }
 
 /// The record of a request that is taken back because nobody judged it. It belongs into the commit that takes it back.
@@ -122,34 +137,6 @@ pub(crate) fn withdrawn(view: &View, request: &Request, refused: &Refused) -> Op
     };
     let rejected = Rejected::new(cluster, part, operation, request.ask.verb());
     Some(rejected.record(&request.caller, &request.correlation_id, refused))
-}
-
-impl Rejections {
-    /// How many refusals were not written down, because too many came at once or the store did not take them.
-    pub fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
-    }
-
-    /// Writes a refusal down in the background, unless it is in the log already.
-    pub(crate) fn note(&self, api: &Api, call: &Call, concern: &Concern, refused: &Refused) {
-        if refused.is_logged() {
-            return;
-        }
-        let Some(rejected) = concern.find(&api.cache.view()) else { return };
-        let Ok(turn) = self.under_way.clone().try_acquire_owned() else {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-            return;
-        };
-        let record = rejected.record(&call.caller(), &call.correlation_id, refused);
-        let (store, dropped) = (api.store.clone(), self.dropped.clone());
-        tokio::spawn(async move {
-            if let Err(problem) = store.commit(Commit::default().record(record)).await {
-                warn!(error = %problem, "a refusal could not be written to the activity log");
-                dropped.fetch_add(1, Ordering::Relaxed);
-            }
-            drop(turn);
-        });
-    }
 }
 
 #[cfg(test)]

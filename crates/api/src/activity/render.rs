@@ -65,7 +65,10 @@ pub(super) fn status(status: ActivityStatus) -> &'static str {
 /// A device's fault is asked again, and a silence may end: they are warnings until something has failed for good.
 pub(super) fn level(entry: &Activity) -> &'static str {
     match (entry.status, &entry.what) {
-        (ActivityStatus::Failed, ActivityKind::Device { .. } | ActivityKind::Connection { connection: Connection::Timeout })
+        (
+            ActivityStatus::Failed,
+            ActivityKind::Device { .. } | ActivityKind::Refusals { .. } | ActivityKind::Connection { connection: Connection::Timeout },
+        )
         | (ActivityStatus::Canceled, _) => "Warning",
         (ActivityStatus::Failed, _) => "Error",
         _ => "Informational",
@@ -90,6 +93,7 @@ fn operation_name(entry: &Activity) -> String {
         ActivityKind::Hold { change: HoldChange::Placed, .. } => "holds/write".to_owned(),
         ActivityKind::Hold { change: HoldChange::Released, .. } => "holds/delete".to_owned(),
         ActivityKind::Connection { .. } => "connection/write".to_owned(),
+        ActivityKind::Refusals { .. } => "refusals/write".to_owned(),
         ActivityKind::Description { change: DescriptionChange::Written } => "write".to_owned(),
         ActivityKind::Description { change: DescriptionChange::Removed } => "delete".to_owned(),
     };
@@ -209,6 +213,9 @@ fn properties(entry: &Activity, resource: &str, answered: Option<StatusCode>, er
         }
         ActivityKind::Hold { owner, .. } => properties["owner"] = json!(owner.to_string()),
         ActivityKind::Connection { connection } => properties["connection"] = json!(connection),
+        ActivityKind::Refusals { by_code } => {
+            properties["refusals"] = json!(by_code.values().sum::<u64>().to_string());
+        }
         ActivityKind::Request { .. } | ActivityKind::Operation { .. } | ActivityKind::Description { .. } => {}
     }
     properties

@@ -15,6 +15,7 @@ fn line(at: Timestamp, entry: &Activity) -> String {
         ActivityKind::Device { ask, attempt } => format!("{ask} #{attempt}"),
         ActivityKind::Hold { change, .. } => format!("hold {change:?}"),
         ActivityKind::Connection { connection } => format!("connection {connection:?}"),
+        ActivityKind::Refusals { by_code } => format!("refusals {by_code:?}"),
         ActivityKind::Description { change } => format!("description {change:?}"),
     };
     let error = match &entry.error {
