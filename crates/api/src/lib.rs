@@ -53,6 +53,7 @@ use tokio::time::Instant;
 use tracing::{Instrument, debug, field, info_span};
 
 pub use activity::rejections::{REJECTIONS_BURST, REJECTIONS_PER_MINUTE, Rejections};
+pub use activity::{LogReaders, MAX_LOG_READERS};
 pub use cache::Cache;
 pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, URI_MAX};
 pub use codes::error_codes;

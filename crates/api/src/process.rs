@@ -7,6 +7,8 @@ use store::SqliteStore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::activity::LogReaders;
+
 /// Renders everything that was measured in this process, as Prometheus reads it.
 pub type Exposition = Arc<dyn Fn() -> String + Send + Sync>;
 
@@ -17,6 +19,8 @@ pub struct Process {
     /// The requests that are being answered.
     pub answering: TaskTracker,
     pub exposition: Exposition,
+    /// Those who read the activity log.
+    pub log_readers: LogReaders,
     /// The store, if it is one that can be copied.
     pub copies: Option<Arc<SqliteStore>>,
 }
@@ -30,7 +34,13 @@ impl Process {
 /// A process that measures nothing.
 impl Default for Process {
     fn default() -> Self {
-        Process { stopping: CancellationToken::new(), answering: TaskTracker::new(), exposition: Arc::new(String::new), copies: None }
+        Process {
+            stopping: CancellationToken::new(),
+            answering: TaskTracker::new(),
+            exposition: Arc::new(String::new),
+            log_readers: LogReaders::default(),
+            copies: None,
+        }
     }
 }
 

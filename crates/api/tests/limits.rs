@@ -30,6 +30,7 @@ fn every_limit_is_documented_as_it_is() {
         ("requests of a cluster that wait for a verdict", written(api::MAX_PENDING)),
         ("operations that run in a cluster", written(plan::MAX_RUNNING_OPERATIONS)),
         ("items on a page", written(api::PAGE_MAX)),
+        ("queries of the [activity log](activity-log.md)", written(api::MAX_LOG_READERS)),
         ("clients that listen to [events](events.md)", written(api::MAX_LISTENERS)),
     ];
     for (what, limit) in &rows {

@@ -90,6 +90,25 @@ async fn each_key_of_the_filter_chooses_among_the_entries() {
 }
 
 #[tokio::test]
+async fn more_queries_than_are_answered_at_a_time_are_told_to_come_back() {
+    let api = service().await;
+    let paths = [
+        "/subscriptions/s1/providers/Microsoft.Insights/eventtypes/management/values?api-version=1".to_owned(),
+        format!("/rackwright/v1/activity/{}", render::event_id(RecordPlace { revision: Revision(2), position: 0 })),
+    ];
+    let readers: Vec<_> = (0..MAX_LOG_READERS).map(|_| api.process.log_readers.enter().expect("there is room")).collect();
+    for path in &paths {
+        let (status, body) = send(&api, Method::GET, path, "").await;
+        assert_eq!((status, &body["error"]["code"]), (StatusCode::TOO_MANY_REQUESTS, &Value::from("TooManyRequests")));
+        assert_eq!(body["error"]["message"], "32 queries of the activity log are being answered");
+    }
+    drop(readers);
+    for path in &paths {
+        assert_ne!(send(&api, Method::GET, path, "").await.0, StatusCode::TOO_MANY_REQUESTS);
+    }
+}
+
+#[tokio::test]
 async fn a_log_of_another_subscription_is_not_shown() {
     let api = service().await;
     let mut foreign = entry("m1", "mallory", restart(), ActivityStatus::Accepted);
