@@ -29,7 +29,7 @@ pub struct Machine {
     /// about the machine does not count, so that it is no conflict for whoever writes.
     #[serde(default = "first_edition")]
     pub edition: u64,
-    /// The latest write of a client, whether or not it changed anything.
+    /// The latest write of a client that changed something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified: Option<Modified>,
     pub role: Role,

@@ -110,9 +110,12 @@ pub(crate) fn update(
     }
     let tags = tags.unwrap_or(&machine.tags).clone();
     let details = details.unwrap_or(&machine.details).to_owned();
-    if (&tags, &details) != (&machine.tags, &machine.details) {
-        machine.edition += 1;
+    if (&tags, &details) == (&machine.tags, &machine.details) {
+        // Whoever changed nothing wrote nothing. Sent again it changes nothing either, and so the request that did write is
+        // the one to remember.
+        return Ok(machine);
     }
+    machine.edition += 1;
     machine.tags = tags;
     machine.details = details;
     machine.modified = Some(Modified { by: request.caller.clone(), at: now, request_key: request.key.clone() });
