@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{Connection, Home};
-use crate::fault::{Fault, cleaned};
+use crate::fault::Fault;
 use crate::hold::HoldOwner;
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RackName};
 use crate::operation::{Action, DeviceAsk, Ended, StepKind};
 use crate::refusal::Refusal;
+use crate::text::cleaned;
 
 /// The version of what an entry means. A reader that meets a newer one leaves it out.
 pub const ACTIVITY_FORMAT: u32 = 1;

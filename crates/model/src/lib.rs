@@ -18,6 +18,7 @@ mod refusal;
 mod request;
 mod secret;
 mod site;
+mod text;
 mod time;
 mod wait;
 
@@ -46,5 +47,6 @@ pub use refusal::{Refusal, Rule};
 pub use request::{Ask, Outage, REQUEST_LIFE, Request, VERDICT_LIFE, Verdict};
 pub use secret::SecretRef;
 pub use site::{Site, SiteMachine, SiteRack, Standing};
+pub use text::{cleaned, is_unprintable};
 pub use time::{Clock, Span, Timestamp};
 pub use wait::{Eye, Wait, WaitKind};

@@ -147,7 +147,7 @@ fn reason(body: &[u8]) -> Result<String, Refused> {
         return Err(Refused::bad_content(format!("`reason` is longer than {REASON_MAX} characters")).target("reason"));
     }
     // It is shown on terminals and written to logs, where such a character could pass for something that we say.
-    if reason.chars().any(char::is_control) {
+    if reason.chars().any(model::is_unprintable) {
         return Err(Refused::bad_content("`reason` has a line break or another control character").target("reason"));
     }
     Ok(reason)
