@@ -29,8 +29,14 @@ pub const URI_MAX: usize = 8 * 1024;
 /// operations and holds.
 pub const CALLER_HEADER: &str = "x-ms-client-principal-name";
 
-/// Longest caller name that is kept.
-const CALLER_MAX: usize = 128;
+/// The name of the header that a client correlates its requests by.
+const CORRELATION_HEADER: &str = "x-ms-correlation-request-id";
+
+/// The name of the header that a client tells its own requests apart by.
+const REQUEST_ID_HEADER: &str = "x-ms-client-request-id";
+
+/// Longest caller, correlation id and client request id, in characters.
+pub const IDENTITY_MAX: usize = 128;
 
 #[derive(Debug)]
 pub(crate) struct Call {
@@ -57,7 +63,7 @@ enum Address {
 impl Call {
     pub fn begin(request: HttpRequest) -> (Call, Body) {
         let (Parts { method, uri, headers, .. }, body) = request.into_parts();
-        let correlation_id = header_text(&headers, "x-ms-correlation-request-id").unwrap_or_else(|| Uuid::new_v4().to_string());
+        let correlation_id = header_text(&headers, CORRELATION_HEADER).unwrap_or_else(|| Uuid::new_v4().to_string());
         let query = uri.query().unwrap_or_default();
         let (address, query) = match parse_query(query) {
             _ if uri.path().len() + query.len() > URI_MAX => (Address::TooLong, Vec::new()),
@@ -93,6 +99,24 @@ impl Call {
         }
     }
 
+    /// Refuses a caller or an id that cannot be kept as it is: cut or left out, it would be another.
+    pub fn check_identity(&self) -> Result<(), Refused> {
+        let text = |name: &str| self.headers.get(name).map(|line| std::str::from_utf8(line.as_bytes()));
+        for name in [CALLER_HEADER, CORRELATION_HEADER, REQUEST_ID_HEADER] {
+            let problem = match text(name) {
+                Some(Err(_)) => "is not UTF-8".to_owned(),
+                Some(Ok(text)) if text.trim().chars().count() > IDENTITY_MAX => format!("is longer than {IDENTITY_MAX} characters"),
+                // Ids go back in headers, which are ASCII. Names of people are not.
+                Some(Ok(text)) if name != CALLER_HEADER && text.bytes().any(|byte| !(0x20..0x7f).contains(&byte)) => {
+                    "has a character that is not printable ASCII".to_owned()
+                }
+                _ => continue,
+            };
+            return Err(Refused::bad_content(format!("the header `{name}` {problem}")).target(name));
+        }
+        Ok(())
+    }
+
     pub fn request_id(&self) -> &str {
         &self.request_id
     }
@@ -107,13 +131,16 @@ impl Call {
         self.query.iter().find(|(key, value)| key.eq_ignore_ascii_case(name) && !value.is_empty()).map(|(_, value)| value.as_str())
     }
 
+    /// The caller in one line of what can be seen. One that `check_identity` refuses is cut, and never somebody else.
     pub fn caller(&self) -> String {
-        header_text(&self.headers, CALLER_HEADER).unwrap_or_else(|| "anonymous".to_owned())
+        let sent = self.headers.get(CALLER_HEADER).map(|line| String::from_utf8_lossy(line.as_bytes()));
+        let name = sent.map(|name| model::cleaned(&name, IDENTITY_MAX)).filter(|name| !name.is_empty());
+        name.unwrap_or_else(|| "anonymous".to_owned())
     }
 
     /// The id a client gives its own request, so that sending it twice is asking once.
     pub fn client_request_id(&self) -> Option<String> {
-        header_text(&self.headers, "x-ms-client-request-id")
+        header_text(&self.headers, REQUEST_ID_HEADER)
     }
 
     /// Scheme and authority for absolute links, as the client addressed us.
@@ -178,7 +205,7 @@ impl Call {
 /// A header's text, if it is short and printable enough to be kept and sent back.
 fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
     let text = headers.get(name)?.to_str().ok()?.trim();
-    let fine = !text.is_empty() && text.len() <= CALLER_MAX && text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+    let fine = !text.is_empty() && text.len() <= IDENTITY_MAX && text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
     fine.then(|| text.to_owned())
 }
 
@@ -199,3 +226,6 @@ fn decode(text: &str) -> Option<String> {
     let decoded = percent_encoding::percent_decode_str(&spaced).decode_utf8().ok()?;
     (!decoded.chars().any(char::is_control)).then(|| decoded.into_owned())
 }
+
+#[cfg(test)]
+mod tests;

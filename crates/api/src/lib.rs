@@ -55,7 +55,7 @@ use tracing::{Instrument, debug, field, info_span};
 pub use activity::rejections::{REJECTIONS_BURST, REJECTIONS_PER_MINUTE, Rejections};
 pub use activity::{LogReaders, MAX_LOG_READERS};
 pub use cache::Cache;
-pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, URI_MAX};
+pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, IDENTITY_MAX, URI_MAX};
 pub use codes::error_codes;
 pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub use meters::METERS;
@@ -144,7 +144,7 @@ async fn respond(api: &Api, call: &Call, found: Result<Route, Refused>, body: ax
     }
     // What a web page sends is nobody's request: whoever shows it must not be able to fill the log.
     let concern = sender.as_ref().and(found.as_ref()).ok().and_then(Concern::of);
-    let result = match sender.and(found) {
+    let result = match sender.and_then(|()| call.check_identity()).and(found) {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
         Ok(route) => dispatch(api, call, route, body).await,
         Err(refused) => Err(refused),

@@ -22,6 +22,7 @@ fn every_limit_is_documented_as_it_is() {
         ("request line and headers together", format!("{} bytes", written(api::HEADER_BYTES_MAX))),
         ("headers of a request", written(api::HEADERS_MAX)),
         ("path and query together", format!("{} bytes", written(api::URI_MAX))),
+        ("caller, correlation id and client request id", format!("{} characters", written(api::IDENTITY_MAX))),
         ("time for the request line and headers", format!("{} s", api::HEADERS_TIMEOUT.to_std().as_secs())),
         ("a connection without a request", format!("{} s", api::HEADERS_TIMEOUT.to_std().as_secs())),
         ("body of a request", format!("{} bytes", written(api::BODY_MAX))),
