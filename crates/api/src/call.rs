@@ -9,18 +9,22 @@ use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Method};
 use http_body_util::{BodyExt, Limited};
 use model::{CorrelationId, Span};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::codes::Code;
 use crate::cross_origin;
 use crate::media_type;
-use crate::reply::{Refused, shortened};
+use crate::reply::{RETRY_AFTER, Refused, shortened};
 
 /// Larger bodies are refused: the largest action body of the model is under a kilobyte.
 pub const BODY_MAX: usize = 64 * 1024;
 
 /// A client that has not sent its body by then is not waited for.
 pub const BODY_TIMEOUT: Span = Span::seconds(10);
+
+/// The same once the process was told to stop: long enough for what is on its way, and a stop is not held up.
+const BODY_TIMEOUT_AT_STOP: Span = Span::seconds(2);
 
 /// Longest path and query together. The longest that clients of ARM send are filters and page tokens of a few hundred bytes.
 pub const URI_MAX: usize = 8 * 1024;
@@ -154,9 +158,21 @@ impl Call {
         self.headers.get_all(name).iter().map(|line| line.to_str().ok())
     }
 
-    pub async fn read_body(&self, body: Body) -> Result<Bytes, Refused> {
-        let limited = Limited::new(body, BODY_MAX).collect();
-        match tokio::time::timeout(BODY_TIMEOUT.to_std(), limited).await {
+    pub async fn read_body(&self, body: Body, stopping: &CancellationToken) -> Result<Bytes, Refused> {
+        let in_time = tokio::time::timeout(BODY_TIMEOUT.to_std(), Limited::new(body, BODY_MAX).collect());
+        let stopped = async {
+            stopping.cancelled().await;
+            tokio::time::sleep(BODY_TIMEOUT_AT_STOP.to_std()).await;
+        };
+        let read = tokio::select! {
+            biased;
+            read = in_time => read,
+            () = stopped => {
+                let message = format!("the server is stopping, and the body did not arrive within {BODY_TIMEOUT_AT_STOP} of that");
+                return Err(Refused::new(Code::ServerStopping, message).retry_after(RETRY_AFTER));
+            }
+        };
+        match read {
             Ok(Ok(collected)) => {
                 let bytes = collected.to_bytes();
                 if !bytes.is_empty() {

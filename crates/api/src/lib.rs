@@ -184,18 +184,18 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
             resources::machines::show(&view, &subscription, &group, &name, api.clock.now())
         }
         Route::Update { how, subscription, group, name } => {
-            let body = call.read_body(body).await?;
+            let body = call.read_body(body, &api.process.stopping).await?;
             resources::machine_update::update(api, call, how, &resources::Place { subscription, group, name }, &body).await
         }
         Route::Delete { subscription, group, name } => {
             resources::machine_update::delete(&view, &resources::Place { subscription, group, name })
         }
         Route::Act { subscription, group, machine, verb } => {
-            let body = call.read_body(body).await?;
+            let body = call.read_body(body, &api.process.stopping).await?;
             resources::actions::act(api, call, &resources::actions::Target { subscription, group, machine, verb }, &body).await
         }
-        Route::OperationStatus { id } => operations::status(&view, call, &id),
-        Route::OperationResult { id } => operations::result(&view, call, &id),
+        Route::OperationStatus { subscription, id } => operations::status(&view, &subscription, &id),
+        Route::OperationResult { subscription, id } => operations::result(&view, &subscription, &id),
         Route::ActivityLog { subscription } => activity::list(api, call, &subscription).await,
         Route::ActivityEntry { id } => activity::show(api, &id).await,
         Route::OpenApi => Ok(json_response(StatusCode::OK, &openapi::document())),

@@ -51,3 +51,15 @@ async fn the_answer_names_the_header() {
     let (status, body) = send_with(&api, Method::GET, "/rackwright/v1/status", "", &[(CALLER_HEADER, &long)]).await;
     assert_eq!((status, &body["error"]["target"]), (StatusCode::BAD_REQUEST, &CALLER_HEADER.into()), "{body}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_is_slow_at_a_stop_is_told_so() {
+    let (call, stopping) = (call("accept", b"x"), CancellationToken::new());
+    let begin = tokio::time::Instant::now();
+    let never = || Body::from_stream(futures::stream::pending::<Result<Bytes, std::io::Error>>());
+    stopping.cancel();
+    let refused = call.read_body(never(), &stopping).await.unwrap_err();
+    assert_eq!((refused.status(), refused.code()), (StatusCode::SERVICE_UNAVAILABLE, "ServerStopping"));
+    assert_eq!(begin.elapsed(), BODY_TIMEOUT_AT_STOP.to_std());
+    assert_eq!(call.read_body(Body::from("{}"), &stopping).await.unwrap(), "{}", "what is there is taken");
+}
