@@ -8,7 +8,7 @@ use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Method};
 use http_body_util::{BodyExt, Limited};
-use model::{CorrelationId, Span};
+use model::{CorrelationId, Sent, Span};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -145,6 +145,11 @@ impl Call {
     /// The id a client gives its own request, so that sending it twice is asking once.
     pub fn client_request_id(&self) -> Option<String> {
         header_text(&self.headers, REQUEST_ID_HEADER)
+    }
+
+    /// What is kept of it in the activity log.
+    pub fn sent(&self) -> Sent {
+        Sent { method: self.method.as_str().to_owned(), client_request_id: self.client_request_id() }
     }
 
     /// Scheme and authority for absolute links, as the client addressed us.

@@ -52,6 +52,7 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
         caller: call.caller(),
         correlation_id: call.correlation_id.clone(),
         key: request_key(call, body),
+        sent: Some(call.sent()),
         received_at: now,
         expires_at: now + REQUEST_LIFE,
         verdict: None,

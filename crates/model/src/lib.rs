@@ -24,7 +24,7 @@ mod wait;
 
 pub use activity::{
     ACTIVITY_FORMAT, ACTIVITY_TEXT_MAX, ACTIVITY_VERB_MAX, Activity, ActivityError, ActivityKind, ActivityStatus, DescriptionChange,
-    HoldChange, OURSELVES, Part, PartKind, Subject, labels,
+    HoldChange, OURSELVES, Part, PartKind, Sent, Subject, labels,
 };
 pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
 pub use endpoint::Endpoint;

@@ -7,7 +7,9 @@ mod desk;
 
 use std::sync::Arc;
 
-use model::{ACTIVITY_FORMAT, Activity, ActivityKind, ActivityStatus, Ask, Cluster, CorrelationId, OperationId, Part, Request, Subject};
+use model::{
+    ACTIVITY_FORMAT, Activity, ActivityKind, ActivityStatus, Ask, Cluster, CorrelationId, OperationId, Part, Request, Sent, Subject,
+};
 use store::NewRecord;
 
 use crate::Api;
@@ -41,7 +43,7 @@ impl Rejections {
         }
         let Some(rejected) = concern.find(&api.cache.view()) else { return };
         let cluster = Subject { part: Part::Cluster, ..rejected.subject.clone() };
-        let record = rejected.record(&call.caller(), &call.correlation_id, refused);
+        let record = rejected.record(&call.caller(), &call.correlation_id, Some(&call.sent()), refused);
         self.desk.take_in(api, Waiting { cluster, code: refused.code(), record });
     }
 }
@@ -95,8 +97,8 @@ impl Rejected {
         Rejected { subject: Subject::new(&cluster.home, &cluster.name, part), operation, verb: verb.to_owned() }
     }
 
-    fn record(self, caller: &str, correlation_id: &CorrelationId, refused: &Refused) -> NewRecord {
-        let what = ActivityKind::request(&self.verb);
+    fn record(self, caller: &str, correlation_id: &CorrelationId, sent: Option<&Sent>, refused: &Refused) -> NewRecord {
+        let what = ActivityKind::request(&self.verb, sent);
         let about = match &self.subject.part {
             Part::Cluster => self.subject.cluster.to_string(),
             Part::Rack(name) => name.to_string(),
@@ -136,7 +138,7 @@ pub(crate) fn withdrawn(view: &View, request: &Request, refused: &Refused) -> Op
         }
     };
     let rejected = Rejected::new(cluster, part, operation, request.ask.verb());
-    Some(rejected.record(&request.caller, &request.correlation_id, refused))
+    Some(rejected.record(&request.caller, &request.correlation_id, request.sent.as_ref(), refused))
 }
 
 #[cfg(test)]

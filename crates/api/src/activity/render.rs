@@ -2,8 +2,8 @@
 
 use http::StatusCode;
 use model::{
-    Activity, ActivityError, ActivityKind, ActivityStatus, Connection, DescriptionChange, DeviceAsk, HoldChange, Part, PartKind, Subject,
-    Timestamp,
+    Activity, ActivityError, ActivityKind, ActivityStatus, Connection, DescriptionChange, DeviceAsk, HoldChange, Part, PartKind, Sent,
+    Subject, Timestamp,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -84,8 +84,8 @@ fn spelled(word: impl Serialize) -> String {
 fn operation_name(entry: &Activity) -> String {
     let (kind, _) = kind_and_name(&entry.subject);
     let what = match &entry.what {
-        ActivityKind::Request { verb } if !is_action(verb) => verb.clone(),
-        ActivityKind::Request { verb } => format!("{verb}/action"),
+        ActivityKind::Request { verb, .. } if !is_action(verb) => verb.clone(),
+        ActivityKind::Request { verb, .. } => format!("{verb}/action"),
         ActivityKind::Operation { action } => format!("{}/action", action.verb()),
         ActivityKind::Step { action, step } => format!("{}/steps/{}", action.verb(), spelled(step)),
         ActivityKind::Device { ask: ask @ (DeviceAsk::Cordon | DeviceAsk::Uncordon), .. } => format!("node/{}/action", spelled(ask)),
@@ -180,10 +180,14 @@ pub(super) fn event(place: RecordPlace, at: Timestamp, entry: &Activity) -> Valu
     })
 }
 
-/// What is known of the HTTP request: every action is a POST.
+/// What is known of the HTTP request. Entries of earlier versions do not say; but every action is a POST.
 fn http_request(entry: &Activity) -> Value {
     match &entry.what {
-        ActivityKind::Request { verb } if is_action(verb) => json!({ "method": "POST" }),
+        ActivityKind::Request { sent: Some(Sent { method, client_request_id: None }), .. } => json!({ "method": method }),
+        ActivityKind::Request { sent: Some(Sent { method, client_request_id: Some(id) }), .. } => {
+            json!({ "method": method, "clientRequestId": id })
+        }
+        ActivityKind::Request { verb, sent: None } if is_action(verb) => json!({ "method": "POST" }),
         _ => Value::Null,
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn entry(name: &str, caller: &str, what: ActivityKind, status: Activi
 }
 
 pub(super) fn restart() -> ActivityKind {
-    ActivityKind::request("restart")
+    ActivityKind::request("restart", None)
 }
 
 async fn write(api: &Api, entries: impl IntoIterator<Item = Activity>) {

@@ -126,7 +126,7 @@ impl Scribe<'_> {
             _ => None,
         };
         let cause = Cause { caller: &request.caller, correlation_id: &request.correlation_id, operation };
-        let event = Event { what: ActivityKind::request(request.ask.verb()), status, message, error };
+        let event = Event { what: ActivityKind::request(request.ask.verb(), request.sent.as_ref()), status, message, error };
         self.write(self.part_of(&request.ask), &cause, event);
     }
 

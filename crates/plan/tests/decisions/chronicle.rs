@@ -9,7 +9,7 @@ use crate::script::Play;
 /// An entry on one line: when, what came of it, who, about what, and in which words.
 fn line(at: Timestamp, entry: &Activity) -> String {
     let what = match &entry.what {
-        ActivityKind::Request { verb } => format!("request {verb}"),
+        ActivityKind::Request { verb, .. } => format!("request {verb}"),
         ActivityKind::Operation { action } => format!("operation {}", action.verb()),
         ActivityKind::Step { step, .. } => format!("step {}", step.title()),
         ActivityKind::Device { ask, attempt } => format!("{ask} #{attempt}"),

@@ -42,7 +42,7 @@ async fn what_is_refused_of_a_known_machine_is_in_the_log() {
         arrived(&api).await;
         let log = log(&api).await;
         assert_eq!(log.len(), n + 1, "{code}");
-        assert_eq!(log[0].what, ActivityKind::request(verb));
+        assert_eq!(log[0].what, ActivityKind::request(verb, Some(&Sent { method: "POST".into(), client_request_id: None })));
         assert_eq!(log[0].error.as_ref().map(|error| serde_json::to_value(error).unwrap()["code"].clone()), Some(Value::from(code)));
         assert_eq!((log[0].status, log[0].caller.as_str()), (ActivityStatus::Failed, "anonymous"));
     }
@@ -58,12 +58,14 @@ async fn a_precondition_that_fails_before_a_keeper_sees_it_is_in_the_log_as_it_w
         (Method::POST, "if-none-match", "\"1\"", "m1/restart?api-version=1", "restart"),
     ];
     for (n, (method, header, tag, path, verb)) in cases.into_iter().enumerate() {
-        let (status, answer) = send_with(&api, method, &format!("{MACHINES}/{path}"), "{}", &[(header, tag)]).await;
+        let headers = [(header, tag), ("x-ms-client-request-id", "r1")];
+        let (status, answer) = send_with(&api, method.clone(), &format!("{MACHINES}/{path}"), "{}", &headers).await;
         assert_eq!((status, &answer["error"]["code"]), (StatusCode::PRECONDITION_FAILED, &Value::from("PreconditionFailed")), "{answer}");
         arrived(&api).await;
         let log = log(&api).await;
         assert_eq!(log.len(), n + 1, "{verb} with {header}: {tag}");
-        assert_eq!(log[0].what, ActivityKind::request(verb));
+        let sent = Sent { method: method.to_string(), client_request_id: Some("r1".into()) };
+        assert_eq!(log[0].what, ActivityKind::request(verb, Some(&sent)));
         let Some(model::ActivityError::Refused { refusal }) = &log[0].error else { panic!("a rule spoke against it") };
         assert_eq!(refusal.rule, model::Rule::PreconditionFailed);
     }

@@ -82,7 +82,7 @@ fn a_refusal_reads_as_it_was_answered() {
 
 #[test]
 fn what_never_came_to_a_verdict_reads_as_it_was_answered() {
-    let mut entry = entry("m1", "alice", ActivityKind::request("fly"), ActivityStatus::Failed);
+    let mut entry = entry("m1", "alice", ActivityKind::request("fly", None), ActivityStatus::Failed);
     let answered = Refused::new(Code::InvalidAction, "there is no action `fly`").target("fly");
     entry.error = Some(answered.logged());
     let (status, error) = (answered.status(), answered.body());

@@ -30,7 +30,7 @@ fn refuse(api: &Api, code: &'static str, count: usize) {
 fn entry(site: &model::Cluster) -> Activity {
     Activity {
         format: ACTIVITY_FORMAT,
-        what: ActivityKind::request("fly"),
+        what: ActivityKind::request("fly", None),
         subject: Subject::new(&site.home, &site.name, model::Part::Cluster),
         operation: None,
         correlation_id: CorrelationId::new("c"),
