@@ -35,7 +35,7 @@ use std::collections::BTreeSet;
 use model::{MachineName, Timestamp};
 
 pub use cadence::{Ear, backoff, bmc_pause, may_be_hastened, next_poll, poll_after_event, retry_at, should_listen};
-pub use chronicle::{chronicle, chronicle_enrolment};
+pub use chronicle::{chronicle, chronicle_enrolment, chronicle_objections};
 pub use draft::{Changes, Plan, Step};
 pub use enroll::{Enrolment, Stored, enroll};
 pub use fault::{Reaction, react, speaks_of_the_line};

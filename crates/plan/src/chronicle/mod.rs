@@ -18,7 +18,7 @@ use crate::contact;
 use crate::draft::Plan;
 use crate::snapshot::Snapshot;
 
-pub use description::chronicle_enrolment;
+pub use description::{chronicle_enrolment, chronicle_objections};
 
 /// The entries of a plan that was made from `before`, in the order in which things happen.
 pub fn chronicle(before: &Snapshot, plan: &Plan, now: Timestamp) -> Vec<Activity> {
