@@ -1,7 +1,7 @@
 //! Requests that were refused before a keeper saw them, as entries of the activity log.
 //!
-//! Only what concerns a machine or an operation that is known is written down: what is nobody's has no log. How the
-//! entries get there, and how many, is in `desk`.
+//! Only what concerns a machine or an operation that is known is written down, and an unknown machine where it can only
+//! have been one cluster's: what is nobody's has no log. How the entries get there, and how many, is in `desk`.
 
 mod desk;
 
@@ -74,8 +74,12 @@ impl Concern {
     fn find(&self, view: &View) -> Option<Rejected> {
         match self {
             Concern::Machine { subscription, group, name, verb } => {
-                let (cluster, machine) = machines::find(view, subscription, group, name).ok()?;
-                Some(Rejected::new(&cluster.document, Part::Machine(machine.document.name.clone()), None, verb))
+                if let Ok((cluster, machine)) = machines::find(view, subscription, group, name) {
+                    return Some(Rejected::new(&cluster.document, Part::Machine(machine.document.name.clone()), None, verb));
+                }
+                // A name that nobody has is told of the cluster that it was looked for in, if that can only be one.
+                let [cluster] = view.clusters_in(subscription, Some(group))[..] else { return None };
+                Some(Rejected { about: model::shortened(name), ..Rejected::new(&cluster.document, Part::Cluster, None, verb) })
             }
             Concern::Operation { id, verb } => {
                 let (operation, cluster) = operations::find(view, id).ok()?;
@@ -88,23 +92,25 @@ impl Concern {
 /// What was refused.
 struct Rejected {
     subject: Subject,
+    /// The name of what it was asked of, as it stands in the entry.
+    about: String,
     operation: Option<OperationId>,
     verb: String,
 }
 
 impl Rejected {
     fn new(cluster: &Cluster, part: Part, operation: Option<OperationId>, verb: &str) -> Self {
-        Rejected { subject: Subject::new(&cluster.home, &cluster.name, part), operation, verb: verb.to_owned() }
+        let about = match &part {
+            Part::Cluster => cluster.name.to_string(),
+            Part::Rack(name) => name.to_string(),
+            Part::Machine(name) => name.to_string(),
+        };
+        Rejected { subject: Subject::new(&cluster.home, &cluster.name, part), about, operation, verb: verb.to_owned() }
     }
 
     fn record(self, caller: &str, correlation_id: &CorrelationId, sent: Option<&Sent>, refused: &Refused) -> NewRecord {
         let what = ActivityKind::request(&self.verb, sent);
-        let about = match &self.subject.part {
-            Part::Cluster => self.subject.cluster.to_string(),
-            Part::Rack(name) => name.to_string(),
-            Part::Machine(name) => name.to_string(),
-        };
-        let message = format!("{} of `{about}` was not taken up", model::shortened(&self.verb));
+        let message = format!("{} of `{}` was not taken up", model::shortened(&self.verb), self.about);
         let entry = Activity {
             format: ACTIVITY_FORMAT,
             what,

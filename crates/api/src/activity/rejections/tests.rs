@@ -73,10 +73,25 @@ async fn a_precondition_that_fails_before_a_keeper_sees_it_is_in_the_log_as_it_w
 }
 
 #[tokio::test]
+async fn a_machine_that_nobody_has_is_told_of_the_only_cluster_that_it_can_be_of() {
+    let path = format!("{MACHINES}/m9/restart?api-version=1");
+    let api = service().await;
+    assert_eq!(send(&api, Method::POST, &path, "").await.0, StatusCode::NOT_FOUND);
+    arrived(&api).await;
+    let told = log(&api).await;
+    assert_eq!((told.len(), &told[0].subject.part, told[0].message.as_str()), (1, &Part::Cluster, "restart of `m9` was not taken up"));
+
+    let two = Documents::default().cluster(&cluster("site1")).cluster(&cluster("site2")).serve().await;
+    assert_eq!(send(&two, Method::POST, &path, "").await.0, StatusCode::NOT_FOUND);
+    arrived(&two).await;
+    assert_eq!(log(&two).await, []);
+}
+
+#[tokio::test]
 async fn what_is_nobodys_and_what_is_only_read_is_not() {
     let api = service().await;
     for (method, path) in [
-        (Method::POST, format!("{MACHINES}/m9/restart?api-version=1")),
+        (Method::POST, format!("{}/m1/restart?api-version=1", MACHINES.replace("g1", "g2"))),
         (Method::POST, "/rackwright/v1/operations/ffff/cancel".to_owned()),
         (Method::POST, "/nowhere".to_owned()),
         (Method::GET, format!("{MACHINES}/m1")),
