@@ -183,6 +183,7 @@ async fn what_every_read_answers_is_in_the_document() {
     // Each of these needs a site of another shape, or a moment that is hard to catch.
     expect![[r#"
         ClusterProperties.aggregatorOrSingleRackDefinition
+        HttpRequest.clientRequestId
         KeeperState.error
         OperationStatusResult.error"#]]
     .assert_eq(&inspector.unmet().join("\n"));
