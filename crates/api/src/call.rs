@@ -8,19 +8,23 @@ use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Method};
 use http_body_util::{BodyExt, Limited};
-use model::{CorrelationId, Span};
+use model::{CorrelationId, Sent, Span};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::codes::Code;
 use crate::cross_origin;
 use crate::media_type;
-use crate::reply::{Refused, shortened};
+use crate::reply::{RETRY_AFTER, Refused, shortened};
 
 /// Larger bodies are refused: the largest action body of the model is under a kilobyte.
 pub const BODY_MAX: usize = 64 * 1024;
 
 /// A client that has not sent its body by then is not waited for.
 pub const BODY_TIMEOUT: Span = Span::seconds(10);
+
+/// The same once the process was told to stop: long enough for what is on its way, and a stop is not held up.
+const BODY_TIMEOUT_AT_STOP: Span = Span::seconds(2);
 
 /// Longest path and query together. The longest that clients of ARM send are filters and page tokens of a few hundred bytes.
 pub const URI_MAX: usize = 8 * 1024;
@@ -29,8 +33,14 @@ pub const URI_MAX: usize = 8 * 1024;
 /// operations and holds.
 pub const CALLER_HEADER: &str = "x-ms-client-principal-name";
 
-/// Longest caller name that is kept.
-const CALLER_MAX: usize = 128;
+/// The name of the header that a client correlates its requests by.
+const CORRELATION_HEADER: &str = "x-ms-correlation-request-id";
+
+/// The name of the header that a client tells its own requests apart by.
+const REQUEST_ID_HEADER: &str = "x-ms-client-request-id";
+
+/// Longest caller, correlation id and client request id, in characters.
+pub const IDENTITY_MAX: usize = 128;
 
 #[derive(Debug)]
 pub(crate) struct Call {
@@ -57,7 +67,7 @@ enum Address {
 impl Call {
     pub fn begin(request: HttpRequest) -> (Call, Body) {
         let (Parts { method, uri, headers, .. }, body) = request.into_parts();
-        let correlation_id = header_text(&headers, "x-ms-correlation-request-id").unwrap_or_else(|| Uuid::new_v4().to_string());
+        let correlation_id = header_text(&headers, CORRELATION_HEADER).unwrap_or_else(|| Uuid::new_v4().to_string());
         let query = uri.query().unwrap_or_default();
         let (address, query) = match parse_query(query) {
             _ if uri.path().len() + query.len() > URI_MAX => (Address::TooLong, Vec::new()),
@@ -93,6 +103,24 @@ impl Call {
         }
     }
 
+    /// Refuses a caller or an id that cannot be kept as it is: cut or left out, it would be another.
+    pub fn check_identity(&self) -> Result<(), Refused> {
+        let text = |name: &str| self.headers.get(name).map(|line| std::str::from_utf8(line.as_bytes()));
+        for name in [CALLER_HEADER, CORRELATION_HEADER, REQUEST_ID_HEADER] {
+            let problem = match text(name) {
+                Some(Err(_)) => "is not UTF-8".to_owned(),
+                Some(Ok(text)) if text.trim().chars().count() > IDENTITY_MAX => format!("is longer than {IDENTITY_MAX} characters"),
+                // Ids go back in headers, which are ASCII. Names of people are not.
+                Some(Ok(text)) if name != CALLER_HEADER && text.bytes().any(|byte| !(0x20..0x7f).contains(&byte)) => {
+                    "has a character that is not printable ASCII".to_owned()
+                }
+                _ => continue,
+            };
+            return Err(Refused::bad_content(format!("the header `{name}` {problem}")).target(name));
+        }
+        Ok(())
+    }
+
     pub fn request_id(&self) -> &str {
         &self.request_id
     }
@@ -107,13 +135,21 @@ impl Call {
         self.query.iter().find(|(key, value)| key.eq_ignore_ascii_case(name) && !value.is_empty()).map(|(_, value)| value.as_str())
     }
 
+    /// The caller in one line of what can be seen. One that `check_identity` refuses is cut, and never somebody else.
     pub fn caller(&self) -> String {
-        header_text(&self.headers, CALLER_HEADER).unwrap_or_else(|| "anonymous".to_owned())
+        let sent = self.headers.get(CALLER_HEADER).map(|line| String::from_utf8_lossy(line.as_bytes()));
+        let name = sent.map(|name| model::cleaned(&name, IDENTITY_MAX)).filter(|name| !name.is_empty());
+        name.unwrap_or_else(|| "anonymous".to_owned())
     }
 
     /// The id a client gives its own request, so that sending it twice is asking once.
     pub fn client_request_id(&self) -> Option<String> {
-        header_text(&self.headers, "x-ms-client-request-id")
+        header_text(&self.headers, REQUEST_ID_HEADER)
+    }
+
+    /// What is kept of it in the activity log.
+    pub fn sent(&self) -> Sent {
+        Sent { method: self.method.as_str().to_owned(), client_request_id: self.client_request_id() }
     }
 
     /// Scheme and authority for absolute links, as the client addressed us.
@@ -127,9 +163,21 @@ impl Call {
         self.headers.get_all(name).iter().map(|line| line.to_str().ok())
     }
 
-    pub async fn read_body(&self, body: Body) -> Result<Bytes, Refused> {
-        let limited = Limited::new(body, BODY_MAX).collect();
-        match tokio::time::timeout(BODY_TIMEOUT.to_std(), limited).await {
+    pub async fn read_body(&self, body: Body, stopping: &CancellationToken) -> Result<Bytes, Refused> {
+        let in_time = tokio::time::timeout(BODY_TIMEOUT.to_std(), Limited::new(body, BODY_MAX).collect());
+        let stopped = async {
+            stopping.cancelled().await;
+            tokio::time::sleep(BODY_TIMEOUT_AT_STOP.to_std()).await;
+        };
+        let read = tokio::select! {
+            biased;
+            read = in_time => read,
+            () = stopped => {
+                let message = format!("the server is stopping, and the body did not arrive within {BODY_TIMEOUT_AT_STOP} of that");
+                return Err(Refused::new(Code::ServerStopping, message).retry_after(RETRY_AFTER));
+            }
+        };
+        match read {
             Ok(Ok(collected)) => {
                 let bytes = collected.to_bytes();
                 if !bytes.is_empty() {
@@ -180,7 +228,7 @@ impl Call {
 /// A header's text, if it is short and printable enough to be kept and sent back.
 fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
     let text = headers.get(name)?.to_str().ok()?.trim();
-    let fine = !text.is_empty() && text.len() <= CALLER_MAX && text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+    let fine = !text.is_empty() && text.len() <= IDENTITY_MAX && text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
     fine.then(|| text.to_owned())
 }
 
@@ -201,3 +249,6 @@ fn decode(text: &str) -> Option<String> {
     let decoded = percent_encoding::percent_decode_str(&spaced).decode_utf8().ok()?;
     (!decoded.chars().any(char::is_control)).then(|| decoded.into_owned())
 }
+
+#[cfg(test)]
+mod tests;

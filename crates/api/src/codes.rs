@@ -56,6 +56,7 @@ codes! {
     RequestUriTooLong URI_TOO_LONG,
     ResourceGroupNotFound NOT_FOUND,
     ResourceNotFound NOT_FOUND,
+    ServerStopping SERVICE_UNAVAILABLE,
     StoreUnavailable SERVICE_UNAVAILABLE,
     SubscriptionNotFound NOT_FOUND,
     TooManyRequests TOO_MANY_REQUESTS,

@@ -90,7 +90,16 @@ impl Documents {
 }
 
 pub async fn send(api: &Api, method: Method, path: &str, body: &str) -> (StatusCode, Value) {
-    let request = Request::builder().method(method).uri(path).header("host", "localhost").body(Body::from(body.to_owned()));
+    send_with(api, method, path, body, &[]).await
+}
+
+/// The same with headers.
+pub async fn send_with(api: &Api, method: Method, path: &str, body: &str, headers: &[(&str, &str)]) -> (StatusCode, Value) {
+    let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
+    for (name, value) in headers {
+        request = request.header(*name, value.as_bytes());
+    }
+    let request = request.body(Body::from(body.to_owned()));
     let response = crate::answer(State(api.clone()), request.expect("the request is well formed")).await;
     let (parts, body) = response.into_parts();
     let bytes = body.collect().await.expect("the body is whole").to_bytes();

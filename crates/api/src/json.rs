@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::reply::Refused;
+use crate::reply::{Refused, shortened};
 
 /// The object that a body holds. Its nesting is bounded by `serde_json`, and its size by whoever read it.
 pub(crate) fn parse_object(body: &[u8]) -> Result<Map<String, Value>, Refused> {
@@ -21,8 +21,9 @@ pub(crate) fn parse_object(body: &[u8]) -> Result<Map<String, Value>, Refused> {
     }
 }
 
+/// The problem can quote the body, which may be long.
 pub(crate) fn not_understood(problem: &dyn fmt::Display) -> Refused {
-    Refused::bad_content(format!("the body is not understood: {problem}"))
+    Refused::bad_content(format!("the body is not understood: {}", shortened(&problem.to_string())))
 }
 
 pub(crate) fn kind_of(value: &Value) -> &'static str {
@@ -129,6 +130,19 @@ mod tests {
             let problem = problem(body);
             assert!(problem.starts_with(&format!("the body is not understood: {expected}")), "{problem}");
         }
+    }
+
+    #[test]
+    fn a_problem_that_quotes_the_body_is_cut() {
+        #[derive(Debug, serde::Deserialize)]
+        enum Flag {
+            True,
+        }
+        let body = format!("\"{}\"", "x".repeat(60_000));
+        let problem = serde_json::from_str::<Flag>(&body).unwrap_err();
+        assert!(problem.to_string().len() > 60_000);
+        let answer = not_understood(&problem).body().to_string();
+        assert!(answer.len() < 400 && answer.contains("unknown variant `xxx"), "{answer}");
     }
 
     proptest! {

@@ -53,10 +53,10 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{Instrument, debug, field, info_span};
 
-pub use activity::SCAN_MAX;
-pub use activity::rejections::MAX_REJECTIONS_UNDER_WAY;
+pub use activity::rejections::{REJECTIONS_BURST, REJECTIONS_PER_MINUTE};
+pub use activity::{LogReaders, MAX_LOG_READERS, SCAN_MAX};
 pub use cache::Cache;
-pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, URI_MAX};
+pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, IDENTITY_MAX, URI_MAX};
 pub use codes::error_codes;
 pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub use meters::METERS;
@@ -153,8 +153,9 @@ async fn respond(api: &Api, call: &Call, found: Result<Route, Refused>, body: ax
         sender?;
         return Ok(allow_response(&Route::methods_of(&call.path)?));
     }
-    let concern = found.as_ref().ok().and_then(Concern::of);
-    let result = match sender.and(found) {
+    // What a web page sends is nobody's request: whoever shows it must not be able to fill the log.
+    let concern = sender.as_ref().and(found.as_ref()).ok().and_then(Concern::of);
+    let result = match sender.and_then(|()| call.check_identity()).and(found) {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
         Ok(route) => dispatch(api, call, route, body).await,
         Err(refused) => Err(refused),
@@ -194,18 +195,18 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
             resources::machines::show(&view, &subscription, &group, &name, api.clock.now())
         }
         Route::Update { how, subscription, group, name } => {
-            let body = call.read_body(body).await?;
+            let body = call.read_body(body, &api.process.stopping).await?;
             resources::machine_update::update(api, call, how, &resources::Place { subscription, group, name }, &body).await
         }
         Route::Delete { subscription, group, name } => {
             resources::machine_update::delete(&view, &resources::Place { subscription, group, name })
         }
         Route::Act { subscription, group, machine, verb } => {
-            let body = call.read_body(body).await?;
+            let body = call.read_body(body, &api.process.stopping).await?;
             resources::actions::act(api, call, &resources::actions::Target { subscription, group, machine, verb }, &body).await
         }
-        Route::OperationStatus { id } => operations::status(&view, call, &id),
-        Route::OperationResult { id } => operations::result(&view, call, &id),
+        Route::OperationStatus { subscription, id } => operations::status(&view, &subscription, &id),
+        Route::OperationResult { subscription, id } => operations::result(&view, &subscription, &id),
         Route::ActivityLog { subscription } => activity::list(api, call, &subscription).await,
         Route::ActivityEntry { id } => activity::show(api, &id).await,
         Route::OpenApi => Ok(json_response(StatusCode::OK, &openapi::document())),

@@ -15,6 +15,7 @@ use crate::codes::Code;
 use crate::links;
 use crate::paging::{PAGE_MAX, Paging};
 use crate::reply::{RETRY_AFTER, Refused, json_response, set_retry_after};
+use crate::resources::check_place;
 use crate::resources::machines::render_wait;
 use crate::submit::submit;
 
@@ -34,12 +35,25 @@ pub(crate) fn find(view: &View, id: &str) -> Result<(Arc<Operation>, Arc<Cluster
         }
         (None, None, _) => return Err(Refused::not_found("operation", &id)),
     };
+    with_cluster(view, operation)
+}
+
+fn with_cluster(view: &View, operation: &Arc<Operation>) -> Result<(Arc<Operation>, Arc<Cluster>), Refused> {
     let cluster = view.clusters.get(&operation.cluster).ok_or_else(|| Refused::not_found("cluster", operation.cluster.as_str()))?;
     Ok((operation.clone(), cluster.document.clone()))
 }
 
-pub(crate) fn status(view: &View, _call: &Call, id: &str) -> Result<Response, Refused> {
-    let (operation, cluster) = find(view, id)?;
+/// An operation by its whole id, in its own subscription: programs that follow an ARM address must never meet another's.
+fn find_at(view: &View, subscription: &str, id: &str) -> Result<(Arc<Operation>, Arc<Cluster>), Refused> {
+    check_place(view, subscription, None)?;
+    let unknown = || Refused::not_found("operation", id);
+    let operation = view.operations.get(&OperationId::new(id.to_ascii_lowercase())).ok_or_else(unknown)?;
+    let found = with_cluster(view, operation)?;
+    Some(found).filter(|(_, cluster)| cluster.home.subscription.eq_ignore_ascii_case(subscription)).ok_or_else(unknown)
+}
+
+pub(crate) fn status(view: &View, subscription: &str, id: &str) -> Result<Response, Refused> {
+    let (operation, cluster) = find_at(view, subscription, id)?;
     let mut response = json_response(StatusCode::OK, &render_status(&cluster, &operation));
     if operation.is_running() {
         set_retry_after(response.headers_mut(), RETRY_AFTER);
@@ -48,8 +62,8 @@ pub(crate) fn status(view: &View, _call: &Call, id: &str) -> Result<Response, Re
 }
 
 /// What `Location` leads to: 202 while it runs, the result when it succeeded, an error when it did not.
-pub(crate) fn result(view: &View, _call: &Call, id: &str) -> Result<Response, Refused> {
-    let (operation, cluster) = find(view, id)?;
+pub(crate) fn result(view: &View, subscription: &str, id: &str) -> Result<Response, Refused> {
+    let (operation, cluster) = find_at(view, subscription, id)?;
     let body = render_status(&cluster, &operation);
     match operation.ended.as_ref().map(|ended| (ended.result, ended)) {
         None => {
@@ -182,6 +196,39 @@ pub(crate) async fn cancel(api: &Api, call: &Call, id: &str) -> Result<Response,
     let view = api.cache.view();
     let (operation, cluster) = find(&view, id)?;
     submit(api, call, &cluster.name, Ask::Cancel { operation: operation.id.clone() }, &[]).await?;
-    let (operation, _) = find(&api.cache.view(), id)?;
+    let (operation, _) = find(&api.cache.view(), operation.id.as_str()).map_err(Refused::in_log)?;
     Ok(json_response(StatusCode::ACCEPTED, &render_in_full(&operation, api.clock.now())))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+
+    use super::*;
+    use crate::fixtures::{Documents, NOW, cluster, machine, operation, send};
+
+    #[tokio::test]
+    async fn an_arm_address_takes_the_whole_id_in_the_right_subscription() {
+        let begin = Timestamp::parse(NOW).unwrap();
+        let mut other = cluster("site2");
+        other.home.subscription = "s2".into();
+        let documents = Documents::default().cluster(&cluster("site1")).cluster(&other).machine(&machine("site1", "rack1", "m1"));
+        let api = documents.operation(&operation("8f3c1a2b", "site1", "m1", begin)).serve().await;
+        for collection in ["operationStatuses", "operationResults"] {
+            let path = |subscription: &str, id: &str| {
+                format!("/subscriptions/{subscription}/providers/Microsoft.NetworkCloud/locations/local/{collection}/{id}?api-version=1")
+            };
+            for (subscription, id, code) in [
+                ("S1", "8F3C1A2B", None),
+                ("s1", "8f3c", Some("ResourceNotFound")),
+                ("s2", "8f3c1a2b", Some("ResourceNotFound")),
+                ("s3", "8f3c1a2b", Some("SubscriptionNotFound")),
+            ] {
+                let (status, body) = send(&api, Method::GET, &path(subscription, id), "").await;
+                assert_eq!(body["error"]["code"].as_str(), code, "{collection} {subscription} {id}: {body}");
+                assert_eq!(status == StatusCode::NOT_FOUND, code.is_some());
+            }
+        }
+        assert_eq!(send(&api, Method::GET, "/rackwright/v1/operations/8f3c", "").await.0, StatusCode::OK, "people may be brief");
+    }
 }

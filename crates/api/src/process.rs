@@ -6,6 +6,8 @@ use plan::Life;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::activity::LogReaders;
+
 /// Renders everything that was measured in this process, as Prometheus reads it.
 pub type Exposition = Arc<dyn Fn() -> String + Send + Sync>;
 
@@ -16,6 +18,8 @@ pub struct Process {
     /// The requests that are being answered.
     pub answering: TaskTracker,
     pub exposition: Exposition,
+    /// Those who read the activity log.
+    pub log_readers: LogReaders,
 }
 
 impl Process {
@@ -27,7 +31,12 @@ impl Process {
 /// A process that measures nothing.
 impl Default for Process {
     fn default() -> Self {
-        Process { stopping: CancellationToken::new(), answering: TaskTracker::new(), exposition: Arc::new(String::new) }
+        Process {
+            stopping: CancellationToken::new(),
+            answering: TaskTracker::new(),
+            exposition: Arc::new(String::new),
+            log_readers: LogReaders::default(),
+        }
     }
 }
 

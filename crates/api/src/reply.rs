@@ -19,7 +19,7 @@ pub(crate) struct Refused {
     refusal: Option<Box<Refusal>>,
     retry_after: Option<Span>,
     allow: Option<String>,
-    /// Whether the activity log tells of it: a keeper's refusal is there before it is answered.
+    /// Whether the activity log tells of the request: a keeper's verdict is there before it is answered.
     is_logged: bool,
 }
 
@@ -57,7 +57,10 @@ impl Refused {
 
     /// The same as the activity log keeps it.
     pub fn logged(&self) -> ActivityError {
-        ActivityError::rejected(self.code, &self.message, self.target.as_deref())
+        match &self.refusal {
+            Some(refusal) => ActivityError::Refused { refusal: (**refusal).clone() },
+            None => ActivityError::rejected(self.code, &self.message, self.target.as_deref()),
+        }
     }
 
     pub fn retry_after(mut self, span: Span) -> Self {
@@ -65,7 +68,6 @@ impl Refused {
         self
     }
 
-    #[cfg(test)]
     pub fn code(&self) -> &'static str {
         self.code
     }
@@ -98,13 +100,12 @@ impl Refused {
         Refused::new(Code::MissingApiVersionParameter, message).target("api-version")
     }
 
-    /// A refusal of the keeper's, with its rule, evidence and remedy.
+    /// A refusal with its rule, evidence and remedy, whoever judged it.
     pub fn by_rule(refusal: Refusal) -> Self {
         let message = format!("{}: {}", refusal.message, refusal.evidence.join("; "));
         let rule = refusal.rule;
         Refused {
             refusal: Some(Box::new(refusal)),
-            is_logged: true,
             retry_after: matches!(rule, Rule::RequestExpired | Rule::QueueFull).then_some(RETRY_AFTER),
             ..Refused::with(status_of(rule), rule.code(), message).target(rule.name())
         }

@@ -29,8 +29,8 @@ pub(crate) enum Route {
     Update { how: Write, subscription: String, group: String, name: String },
     Delete { subscription: String, group: String, name: String },
     Act { subscription: String, group: String, machine: String, verb: String },
-    OperationStatus { id: String },
-    OperationResult { id: String },
+    OperationStatus { subscription: String, id: String },
+    OperationResult { subscription: String, id: String },
     ActivityLog { subscription: String },
     ActivityEntry { id: String },
     OpenApi,
@@ -130,10 +130,10 @@ const TABLE: &[Row] = &[
         Some(Route::Act { subscription: owned(v[0]), group: owned(v[1]), machine: owned(v[2]), verb: owned(v[3]) })
     }),
     (Method::GET, "subscriptions/{}/providers/microsoft.networkcloud/locations/{}/operationstatuses/{}", |v| {
-        Some(Route::OperationStatus { id: owned(v[2]) })
+        Some(Route::OperationStatus { subscription: owned(v[0]), id: owned(v[2]) })
     }),
     (Method::GET, "subscriptions/{}/providers/microsoft.networkcloud/locations/{}/operationresults/{}", |v| {
-        Some(Route::OperationResult { id: owned(v[2]) })
+        Some(Route::OperationResult { subscription: owned(v[0]), id: owned(v[2]) })
     }),
     (Method::GET, "subscriptions/{}/providers/microsoft.insights/eventtypes/management/values", |v| {
         Some(Route::ActivityLog { subscription: owned(v[0]) })

@@ -59,6 +59,7 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
         caller: call.caller(),
         correlation_id: call.correlation_id.clone(),
         key: request_key(call, body),
+        sent: Some(call.sent()),
         received_at: now,
         expires_at: now + REQUEST_LIFE,
         verdict: None,
@@ -97,7 +98,8 @@ async fn file(api: &Api, request: &Request) -> Result<Verdict, Refused> {
         error!(error = %problem, "a judged request could not be swept away");
     }
     match verdict {
-        Verdict::Refused { refusal } => Err(Refused::by_rule(refusal)),
+        // The keeper has written it down with its verdict.
+        Verdict::Refused { refusal } => Err(Refused::by_rule(refusal).in_log()),
         accepted => Ok(accepted),
     }
 }
@@ -148,10 +150,11 @@ async fn load_verdict(api: &Api, key: &str) -> Result<Verdict, Refused> {
     Ok(verdict)
 }
 
-/// For the moments in which neither yes nor no would be true.
+/// For the moments in which neither yes nor no would be true. Nor would an entry of ours: whoever judges the request, or
+/// finds that it has expired, writes down what came of it.
 fn outcome_unknown(what: &str) -> Refused {
     let message = format!("{what}; `rackwright operation list` tells whether it was accepted");
-    Refused::new(Code::StoreUnavailable, message).retry_after(RETRY_AFTER)
+    Refused::new(Code::StoreUnavailable, message).retry_after(RETRY_AFTER).in_log()
 }
 
 /// Equal for the same caller, client request id, method, path, acceptance of an outage, preconditions, and body: what
@@ -223,6 +226,30 @@ mod tests {
         api.store.commit(commit.put(found.key, serde_json::to_vec(&request).unwrap())).await.unwrap();
     }
 
+    /// How many entries the API has written; those of a keeper are not there, since nobody is one here.
+    async fn logged(api: &Api) -> usize {
+        // Whatever is on its way gets there while everybody else waits.
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        api.store.read_log(store::LogQuery { limit: 10, ..store::LogQuery::default() }).await.unwrap().len()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_accepted_and_is_gone_is_not_called_a_failure() {
+        let api = service().await;
+        let follower = tokio::spawn(api.cache.clone().follow(api.store.clone(), CancellationToken::new()));
+        let answer = begin_restart(&api);
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        let found = api.store.list(keys::REQUESTS).await.unwrap().documents.remove(0);
+        let mut request: Request = serde_json::from_slice(&found.value).unwrap();
+        // The operation itself is swept away before anybody reads it.
+        request.verdict = Some(accepted());
+        api.store.commit(Commit::default().put(found.key, serde_json::to_vec(&request).unwrap())).await.unwrap();
+        let (status, body) = answer.await.unwrap();
+        assert_eq!((status, &body["error"]["code"]), (StatusCode::NOT_FOUND, &Value::from("ResourceNotFound")));
+        assert_eq!(logged(&api).await, 0, "its keeper has written down that it was accepted");
+        follower.abort();
+    }
+
     fn accepted() -> Verdict {
         Verdict::Accepted { operation: OperationId::new("8f3c1a2b") }
     }
@@ -262,6 +289,7 @@ mod tests {
             message,
             "the request was judged, but what came of it cannot be read yet; `rackwright operation list` tells whether it was accepted"
         );
+        assert_eq!(logged(&api).await, 0, "its keeper has written down what it came to");
     }
 
     #[tokio::test(start_paused = true)]

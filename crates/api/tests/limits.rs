@@ -22,6 +22,7 @@ fn every_limit_is_documented_as_it_is() {
         ("request line and headers together", format!("{} bytes", written(api::HEADER_BYTES_MAX))),
         ("headers of a request", written(api::HEADERS_MAX)),
         ("path and query together", format!("{} bytes", written(api::URI_MAX))),
+        ("caller, correlation id and client request id", format!("{} characters", written(api::IDENTITY_MAX))),
         ("time for the request line and headers", format!("{} s", api::HEADERS_TIMEOUT.to_std().as_secs())),
         ("a connection without a request", format!("{} s", api::HEADERS_TIMEOUT.to_std().as_secs())),
         ("body of a request", format!("{} bytes", written(api::BODY_MAX))),
@@ -31,6 +32,7 @@ fn every_limit_is_documented_as_it_is() {
         ("operations that run in a cluster", written(plan::MAX_RUNNING_OPERATIONS)),
         ("items on a page", written(api::PAGE_MAX)),
         ("a `$filter`", format!("{} bytes", written(api::FILTER_MAX))),
+        ("queries of the [activity log](activity-log.md)", written(api::MAX_LOG_READERS)),
         ("clients that listen to [events](events.md)", written(api::MAX_LISTENERS)),
     ];
     assert_table(&page, &rows);
@@ -57,8 +59,8 @@ fn the_page_of_the_activity_log_tells_its_limits() {
         ("a client's own words in an entry", format!("{} characters", written(model::ACTIVITY_TEXT_MAX))),
         ("`$filter`", format!("{} bytes", written(api::FILTER_MAX))),
         (
-            "refusals on their way into the log that no keeper saw; more are counted (`rackwright_refusals_unlogged_total`), not written",
-            written(api::MAX_REJECTIONS_UNDER_WAY),
+            "refusals that no keeper saw and that have an entry each; more are counted (`rackwright_refusals_unlogged_total`)",
+            format!("{} at once, {} a minute", written(api::REJECTIONS_BURST), written(api::REJECTIONS_PER_MINUTE)),
         ),
     ];
     assert_table(page.split_once("## Limits").expect("the page has limits").1, &rows);

@@ -2,14 +2,17 @@
 //!
 //! An entry says all that is ever shown of it, because what it is about may be gone when somebody reads it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{Connection, Home};
-use crate::fault::{Fault, cleaned};
+use crate::fault::Fault;
 use crate::hold::HoldOwner;
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RackName};
 use crate::operation::{Action, DeviceAsk, Ended, StepKind};
 use crate::refusal::Refusal;
+use crate::text::cleaned;
 
 /// The version of what an entry means. A reader that meets a newer one leaves it out.
 pub const ACTIVITY_FORMAT: u32 = 1;
@@ -64,7 +67,11 @@ pub enum Part {
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum ActivityKind {
     /// Somebody asked for something, and was answered. `write` is the verb of an update.
-    Request { verb: String },
+    Request {
+        verb: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sent: Option<Sent>,
+    },
     /// An accepted action came to its end, or was taken up again by a new keeper.
     Operation { action: Action },
     /// A step of an action is over: its effect was seen, or it was left out.
@@ -75,8 +82,20 @@ pub enum ActivityKind {
     Hold { owner: HoldOwner, change: HoldChange },
     /// The undercloud was heard from again, or has been silent for too long.
     Connection { connection: Connection },
+    /// More requests were refused without a verdict than the log takes one by one: how many with each code.
+    Refusals { by_code: BTreeMap<String, u64> },
     /// The site's description brought it, changed it or took it out.
     Description { change: DescriptionChange },
+}
+
+/// What is kept of an HTTP request. Whoever took it in has seen to it that it is short and printable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sent {
+    pub method: String,
+    /// The id that the client gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_request_id: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,8 +146,8 @@ impl ActivityError {
 
 impl ActivityKind {
     /// A request by its verb, which may be a word that a client made up.
-    pub fn request(verb: &str) -> Self {
-        ActivityKind::Request { verb: cleaned(verb, ACTIVITY_VERB_MAX) }
+    pub fn request(verb: &str, sent: Option<&Sent>) -> Self {
+        ActivityKind::Request { verb: cleaned(verb, ACTIVITY_VERB_MAX), sent: sent.cloned() }
     }
 }
 
@@ -203,7 +222,7 @@ mod tests {
         let machine = MachineName::new("Rack1Compute01").unwrap();
         Activity {
             format: ACTIVITY_FORMAT,
-            what: ActivityKind::request(verb),
+            what: ActivityKind::request(verb, Some(&Sent { method: "POST".into(), client_request_id: None })),
             subject: Subject::new(&home, &ClusterName::new("site1").unwrap(), Part::Machine(machine)),
             operation: None,
             correlation_id: CorrelationId::new("ABC"),

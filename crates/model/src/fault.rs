@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::cleaned;
+
 /// Why a device did not do, or did not say, what it was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -87,17 +89,6 @@ impl Fault {
 /// The words of a device as they may be repeated: see [`MESSAGE_LIMIT`].
 pub fn shortened(words: &str) -> String {
     cleaned(words, MESSAGE_LIMIT)
-}
-
-/// One line without control characters, which could colour a terminal or forge a line of a log, and not too long.
-pub(crate) fn cleaned(words: &str, limit: usize) -> String {
-    let one_line = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    let one_line: String = one_line.chars().filter(|c| !c.is_control()).collect();
-    if one_line.chars().count() <= limit {
-        return one_line;
-    }
-    let kept: String = one_line.chars().take(limit - 1).collect();
-    format!("{}…", kept.trim_end())
 }
 
 impl fmt::Display for FaultClass {

@@ -18,12 +18,13 @@ mod refusal;
 mod request;
 mod secret;
 mod site;
+mod text;
 mod time;
 mod wait;
 
 pub use activity::{
     ACTIVITY_FORMAT, ACTIVITY_TEXT_MAX, ACTIVITY_VERB_MAX, Activity, ActivityError, ActivityKind, ActivityStatus, DescriptionChange,
-    HoldChange, OURSELVES, Part, PartKind, Subject, labels,
+    HoldChange, OURSELVES, Part, PartKind, Sent, Subject, labels,
 };
 pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
 pub use endpoint::Endpoint;
@@ -46,5 +47,6 @@ pub use refusal::{Refusal, Rule};
 pub use request::{Ask, Conditions, Editions, Outage, REQUEST_LIFE, Request, VERDICT_LIFE, Verdict};
 pub use secret::SecretRef;
 pub use site::{Site, SiteMachine, SiteRack, Standing};
+pub use text::{cleaned, is_unprintable};
 pub use time::{Clock, Span, Timestamp};
 pub use wait::{Eye, Wait, WaitKind};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fault::Fault;
 use crate::hold::Hold;
 use crate::name::{ClusterName, MachineName, OperationId, RackName, RequestKey};
 use crate::observation::{Contact, NodeSeen, Power, Readiness, Seen};
@@ -28,7 +29,7 @@ pub struct Machine {
     /// about the machine does not count, so that it is no conflict for whoever writes.
     #[serde(default = "first_edition")]
     pub edition: u64,
-    /// The latest write of a client, whether or not it changed anything.
+    /// The latest write of a client that changed something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified: Option<Modified>,
     pub role: Role,
@@ -128,6 +129,9 @@ pub struct NodeAsk {
     pub ask: DeviceAsk,
     pub attempt: u32,
     pub at: Timestamp,
+    /// The first fault of its kind that answered it, so that the same one is told once and not with every attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
 }
 
 /// The transitions of what was observed; `at` is when it became so.

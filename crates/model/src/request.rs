@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::activity::Sent;
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RequestId, RequestKey};
 use crate::operation::Action;
 use crate::refusal::Refusal;
@@ -27,6 +28,9 @@ pub struct Request {
     pub correlation_id: CorrelationId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<RequestKey>,
+    /// How it came, for the activity log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<Sent>,
     pub received_at: Timestamp,
     pub expires_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -132,6 +132,7 @@ fn follow_holds(
     }
     let earlier = machine.node_ask.as_ref().filter(|earlier| earlier.ask == ask).cloned();
     let refused = earlier.as_ref().and_then(|earlier| refusal_of(earlier, sight));
+    keep_fault(machine, refused);
     let due_at = match (&earlier, refused) {
         (None, _) => now,
         (Some(earlier), None) => earlier.at.max(sight.observation.ask_ended_at.unwrap_or(earlier.at)) + settle_of(ask, limits),
@@ -150,11 +151,21 @@ fn follow_holds(
         return Some(due_at);
     }
     waits.push(hold_wait(machine, ask, limits, now));
-    let attempt = earlier.map_or(1, |earlier| earlier.attempt.saturating_add(1));
+    let attempt = earlier.as_ref().map_or(1, |earlier| earlier.attempt.saturating_add(1));
     let revisit = now + settle_of(ask, limits);
-    machine.node_ask = Some(NodeAsk { ask, attempt, at: now });
+    let fault = machine.node_ask.take().filter(|earlier| earlier.ask == ask).and_then(|earlier| earlier.fault);
+    machine.node_ask = Some(NodeAsk { ask, attempt, at: now, fault });
     draft.plan.steps.push(step_for(machine, None, ask, attempt));
     Some(revisit)
+}
+
+/// Remembers what kind of fault answered. The words of two of a kind differ, and say nothing new.
+fn keep_fault(machine: &mut Machine, refused: Option<&Answer>) {
+    if let (Some(asked), Some(answer)) = (&mut machine.node_ask, refused)
+        && asked.fault.as_ref().is_none_or(|known| known.class != answer.fault.class)
+    {
+        asked.fault = Some(answer.fault.clone());
+    }
 }
 
 /// The fault that answered this very ask.

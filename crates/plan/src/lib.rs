@@ -35,7 +35,7 @@ use std::collections::BTreeSet;
 use model::{MachineName, Timestamp};
 
 pub use cadence::{Ear, backoff, bmc_pause, may_be_hastened, next_poll, poll_after_event, retry_at, should_listen};
-pub use chronicle::{chronicle, chronicle_enrolment};
+pub use chronicle::{chronicle, chronicle_enrolment, chronicle_objections};
 pub use contact::known_silence;
 pub use draft::{Changes, Plan, Step};
 pub use enroll::{Enrolment, Stored, enroll};
@@ -48,7 +48,7 @@ pub use progress::{Progress, StepProgress, StepStatus, progress_of};
 pub use readiness::{Lack, Life, StoreSight, Vitals, readiness};
 pub use redescribe::{Difference, redescribe};
 pub use snapshot::Snapshot;
-pub use update::{DETAILS_MAX, Flaw, TAG_NAME_MAX, TAG_VALUE_MAX, TAGS_MAX, check_details, check_tags};
+pub use update::{DETAILS_MAX, Flaw, TAG_NAME_MAX, TAG_VALUE_MAX, TAGS_MAX, check_conditions, check_details, check_tags};
 pub use words::{ProvisioningState, RackStatus, cluster_message, machine_message, problems, provisioning_state, rack_status};
 
 use draft::Draft;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Conditions, Editions, Machine, Modified, Refusal, Request, Rule, Timestamp};
+use model::{Conditions, Editions, Machine, Modified, Refusal, Request, Rule, Timestamp, is_unprintable};
 
 /// Tags of one machine, as in Azure.
 pub const TAGS_MAX: usize = 50;
@@ -59,8 +59,8 @@ fn flaw_of_name(name: &str) -> Option<String> {
     if length > TAG_NAME_MAX {
         return Some(format!("the name of a tag has {length} characters; at most {TAG_NAME_MAX} are possible"));
     }
-    match name.chars().find(|c| c.is_control() || NOT_IN_TAG_NAMES.contains(c)) {
-        Some(c) if c.is_control() => Some("the name of a tag has a line break or another control character".to_owned()),
+    match name.chars().find(|c| is_unprintable(*c) || NOT_IN_TAG_NAMES.contains(c)) {
+        Some(c) if is_unprintable(c) => Some("the name of a tag has a line break or another control character".to_owned()),
         Some(c) => Some(format!("the name of a tag has a `{c}`; none of {} is possible", NOT_IN_TAG_NAMES.map(String::from).join(" "))),
         None => None,
     }
@@ -71,7 +71,7 @@ fn flaw_of_value(value: &str) -> Option<String> {
     if length > TAG_VALUE_MAX {
         return Some(format!("the value of the tag has {length} characters; at most {TAG_VALUE_MAX} are possible"));
     }
-    value.chars().any(char::is_control).then(|| "the value of the tag has a line break or another control character".to_owned())
+    value.chars().any(is_unprintable).then(|| "the value of the tag has a line break or another control character".to_owned())
 }
 
 /// Whether this can be a machine's details. They are shown on terminals and written to logs, where a control character
@@ -81,14 +81,14 @@ pub fn check_details(details: &str) -> Result<(), Flaw> {
     if length > DETAILS_MAX {
         return Err(Flaw { tag: None, message: format!("it has {length} characters; at most {DETAILS_MAX} are possible") });
     }
-    if details.chars().any(char::is_control) {
+    if details.chars().any(is_unprintable) {
         return Err(Flaw { tag: None, message: "it has a line break or another control character".to_owned() });
     }
     Ok(())
 }
 
 fn begin_of(name: &str) -> String {
-    let safe = name.chars().map(|c| if c.is_control() { '�' } else { c });
+    let safe = name.chars().map(|c| if is_unprintable(c) { '�' } else { c });
     let begin: String = safe.take(ECHO_MAX).collect();
     if name.chars().count() > ECHO_MAX { format!("{begin}…") } else { begin }
 }
@@ -109,16 +109,20 @@ pub(crate) fn update(
     check_conditions(&machine, conditions)?;
     let tags = tags.unwrap_or(&machine.tags).clone();
     let details = details.unwrap_or(&machine.details).to_owned();
-    if (&tags, &details) != (&machine.tags, &machine.details) {
-        machine.edition += 1;
+    if (&tags, &details) == (&machine.tags, &machine.details) {
+        // Whoever changed nothing wrote nothing. Sent again it changes nothing either, and so the request that did write is
+        // the one to remember.
+        return Ok(machine);
     }
+    machine.edition += 1;
     machine.tags = tags;
     machine.details = details;
     machine.modified = Some(Modified { by: request.caller.clone(), at: now, request_key: request.key.clone() });
     Ok(machine)
 }
 
-fn check_conditions(machine: &Machine, conditions: &Conditions) -> Result<(), Refusal> {
+/// Whether a request that is meant for some editions of a machine is meant for this one.
+pub fn check_conditions(machine: &Machine, conditions: &Conditions) -> Result<(), Refusal> {
     if let Some(expected @ Editions::Listed(editions)) = &conditions.expected
         && !expected.contain(machine.edition)
     {
@@ -206,6 +210,9 @@ mod tests {
         }
         assert_eq!(flaw_of("a\nb", "").as_deref(), Some("the name of a tag has a line break or another control character"));
         assert_eq!(flaw_of("a", "b\u{1b}").as_deref(), Some("the value of the tag has a line break or another control character"));
+        let turned = "7\u{202e}lennon";
+        assert_eq!(flaw_of(turned, "").as_deref(), Some("the name of a tag has a line break or another control character"));
+        assert_eq!(flaw_of("a", turned).as_deref(), Some("the value of the tag has a line break or another control character"));
         assert_eq!(flaw_of(" ", "").as_deref(), Some("the name of a tag is empty"));
     }
 
@@ -219,6 +226,8 @@ mod tests {
     fn details_are_a_line_of_at_most_256_characters() {
         assert_eq!(check_details(&"ü".repeat(DETAILS_MAX)), Ok(()));
         assert_eq!(check_details(&"x".repeat(DETAILS_MAX + 1)).unwrap_err().message, "it has 257 characters; at most 256 are possible");
-        assert_eq!(check_details("a\nb").unwrap_err().message, "it has a line break or another control character");
+        for unprintable in ["a\nb", "a\u{2028}b", "a\u{202e}b", "a\u{2066}b"] {
+            assert_eq!(check_details(unprintable).unwrap_err().message, "it has a line break or another control character");
+        }
     }
 }

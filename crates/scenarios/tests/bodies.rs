@@ -78,7 +78,7 @@ fn body() -> impl Strategy<Value = Vec<u8>> {
 fn sent() -> impl Strategy<Value = Sent> {
     let verbs = vec!["", "", "", "/powerOff", "/start", "/restart", "/cordon", "/uncordon", "/unmanage", "/manage", "/explode"];
     let method = prop::sample::select(vec![Method::PATCH, Method::PUT]);
-    let if_match = prop::option::weighted(0.3, prop_oneof![Just("*".to_owned()), "\"[1-9]\"", "[ -~]{0,12}"]);
+    let if_match = prop::option::weighted(0.1, prop_oneof![Just("*".to_owned()), "\"[1-9]\"", "[ -~]{0,12}"]);
     (method, prop::sample::select(verbs), if_match, body()).prop_map(|(method, verb, if_match, body)| {
         let method = if verb.is_empty() { method } else { Method::POST };
         Sent { method, verb, if_match, body }

@@ -177,6 +177,7 @@ async fn what_every_read_answers_is_in_the_document() {
     expect![[r#"
         ClusterProperties.aggregatorOrSingleRackDefinition
         ClusterStatus.siteFileRefused
+        HttpRequest.clientRequestId
         KeeperState.error
         OperationStatusResult.error"#]]
     .assert_eq(&inspector.unmet().join("\n"));

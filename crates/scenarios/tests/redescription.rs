@@ -57,6 +57,11 @@ async fn a_machine_is_neither_taken_out_nor_renamed_in_the_middle_of_its_restart
         let told = refusal(verdict);
         assert!(told.contains(MACHINE) && told.contains("rackwright operation wait"), "{told}");
     }
+    house.describe_anew(renamed).await;
+    let told = house.log("status eq 'Failed'").await;
+    let told: Vec<&str> = told.iter().filter_map(|event| event["description"].as_str()).collect();
+    assert_eq!(told.len(), 2, "each description once: {told:#?}");
+    assert!(told[0].starts_with("the site's new description was not taken over: `rack1compute01` cannot be taken out"), "{told:#?}");
     assert_eq!((status(&house, MACHINE).await, status(&house, RENAMED).await), (StatusCode::OK, StatusCode::NOT_FOUND));
     house.until_ended(&id).await;
     assert_eq!(house.operation(&id).await["status"], "Succeeded");

@@ -117,6 +117,8 @@ async fn a_write_after_a_failure_says_that_all_is_well_again() {
     house.until_ended(id).await;
     assert_eq!(house.machine(MACHINE).await["properties"]["provisioningState"], "Canceled");
     send(&house, Method::PATCH, &[], &json!({})).await;
+    assert_eq!(house.machine(MACHINE).await["properties"]["provisioningState"], "Canceled", "nothing was written");
+    send(&house, Method::PATCH, &[], &json!({ "tags": { "row": "7" } })).await;
     let written = house.machine(MACHINE).await;
     assert_eq!(written["properties"]["provisioningState"], "Succeeded");
     assert_eq!(written["properties"]["actionStates"][0]["result"], "Canceled");

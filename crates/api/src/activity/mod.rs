@@ -6,11 +6,14 @@ mod filter;
 pub(crate) mod rejections;
 mod render;
 
+use std::sync::Arc;
+
 use axum::response::Response;
 use http::StatusCode;
 use model::{ACTIVITY_FORMAT, Activity};
 use serde_json::{Value, json};
 use store::{LogOrder, LogQuery, Record, RecordPlace, Revision, StoreError};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tracing::error;
 
 use crate::Api;
@@ -28,11 +31,36 @@ pub const SCAN_MAX: usize = 5_000;
 /// Entries that are read at once.
 const SCAN_STEP: usize = 500;
 
+/// Queries of the log that are answered at a time. They take turns at the store, so that more would only wait longer: the
+/// last of these has its answer in a few seconds, even if each looks through all that it may.
+pub const MAX_LOG_READERS: usize = 32;
+
+/// Those who read the log just now.
+#[derive(Clone, Debug)]
+pub struct LogReaders(Arc<Semaphore>);
+
+impl Default for LogReaders {
+    fn default() -> Self {
+        LogReaders(Arc::new(Semaphore::new(MAX_LOG_READERS)))
+    }
+}
+
+impl LogReaders {
+    /// A place among them, kept until it is dropped.
+    fn enter(&self) -> Result<SemaphorePermit<'_>, Refused> {
+        self.0.try_acquire().map_err(|_| {
+            let message = format!("{MAX_LOG_READERS} queries of the activity log are being answered");
+            Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER)
+        })
+    }
+}
+
 /// Newest first.
 pub(crate) async fn list(api: &Api, call: &Call, subscription: &str) -> Result<Response, Refused> {
     let paging = Paging::of(call, PAGE_DEFAULT)?;
     let after = paging.after(parse_place)?;
     let filter = call.query("$filter").map(Filter::parse).transpose()?.unwrap_or_default();
+    let _place = api.process.log_readers.enter()?;
     let Page { events, next } = scan(api, subscription, &filter, after, paging.top()).await.map_err(|problem| unreadable(&problem))?;
     if events.is_empty() && next.is_none() {
         // A subscription whose last cluster is gone still has its log; one that never was is a typing mistake.
@@ -48,6 +76,7 @@ pub(crate) async fn list(api: &Api, call: &Call, subscription: &str) -> Result<R
 pub(crate) async fn show(api: &Api, id: &str) -> Result<Response, Refused> {
     let unknown = || Refused::not_found("activity log entry", id);
     let place = render::place_of(id).ok_or_else(unknown)?;
+    let _reading = api.process.log_readers.enter()?;
     let query = LogQuery { after: Some(place.predecessor()), order: LogOrder::OldestFirst, limit: 1, ..LogQuery::default() };
     let found = api.store.read_log(query).await.map_err(|problem| unreadable(&problem))?;
     let record = found.first().filter(|record| record.place == place).ok_or_else(unknown)?;

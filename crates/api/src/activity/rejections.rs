@@ -1,15 +1,14 @@
-//! Requests that were refused before a keeper saw them, on their way into the activity log.
+//! Requests that were refused before a keeper saw them, as entries of the activity log.
 //!
-//! Only what concerns a machine or an operation that is known is written down: what is nobody's has no log. Writing it
-//! never delays the answer, and what comes too fast is dropped and counted.
+//! Only what concerns a machine or an operation that is known is written down, and an unknown machine where it can only
+//! have been one cluster's: what is nobody's has no log. How the entries get there, and how many, is in `desk`.
+
+mod desk;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::{ACTIVITY_FORMAT, Activity, ActivityKind, ActivityStatus, Cluster, CorrelationId, OperationId, Part, Request, Subject};
-use store::{Commit, NewRecord};
-use tokio::sync::Semaphore;
-use tracing::warn;
+use model::{ACTIVITY_FORMAT, Activity, ActivityKind, ActivityStatus, Cluster, CorrelationId, OperationId, Part, Request, Sent, Subject};
+use store::NewRecord;
 
 use crate::Api;
 use crate::cache::View;
@@ -18,20 +17,32 @@ use crate::operations;
 use crate::reply::Refused;
 use crate::resources::machines;
 use crate::route::Route;
+use desk::{Desk, Waiting};
 
-/// Refusals that may be on their way to the store at once. They share its queue with everybody's commits.
-pub const MAX_REJECTIONS_UNDER_WAY: usize = 64;
+pub use desk::{REJECTIONS_BURST, REJECTIONS_PER_MINUTE};
 
 /// The way of refusals into the log.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Rejections {
-    under_way: Arc<Semaphore>,
-    dropped: Arc<AtomicU64>,
+    desk: Arc<Desk>,
 }
 
-impl Default for Rejections {
-    fn default() -> Self {
-        Rejections { under_way: Arc::new(Semaphore::new(MAX_REJECTIONS_UNDER_WAY)), dropped: Arc::default() }
+impl Rejections {
+    /// How many refusals have no entry of their own: too many came, or the store did not take them. The log tells how
+    /// many of each kind there were.
+    pub fn dropped(&self) -> u64 {
+        self.desk.dropped()
+    }
+
+    /// Writes a refusal down in the background, unless it is in the log already. It never delays the answer.
+    pub(crate) fn note(&self, api: &Api, call: &Call, concern: &Concern, refused: &Refused) {
+        if refused.is_logged() {
+            return;
+        }
+        let Some(rejected) = concern.find(&api.cache.view()) else { return };
+        let cluster = Subject { part: Part::Cluster, ..rejected.subject.clone() };
+        let record = rejected.record(&call.caller(), &call.correlation_id, Some(&call.sent()), refused);
+        self.desk.take_in(api, Waiting { cluster, code: refused.code(), record });
     }
 }
 
@@ -61,8 +72,12 @@ impl Concern {
     fn find(&self, view: &View) -> Option<Rejected> {
         match self {
             Concern::Machine { subscription, group, name, verb } => {
-                let (cluster, machine) = machines::find(view, subscription, group, name).ok()?;
-                Some(Rejected::new(&cluster.document, Part::Machine(machine.document.name.clone()), None, verb))
+                if let Ok((cluster, machine)) = machines::find(view, subscription, group, name) {
+                    return Some(Rejected::new(&cluster.document, Part::Machine(machine.document.name.clone()), None, verb));
+                }
+                // A name that nobody has is told of the cluster that it was looked for in, if that can only be one.
+                let [cluster] = view.clusters_in(subscription, Some(group))[..] else { return None };
+                Some(Rejected { about: model::shortened(name), ..Rejected::new(&cluster.document, Part::Cluster, None, verb) })
             }
             Concern::Operation { id, verb } => {
                 let (operation, cluster) = operations::find(view, id).ok()?;
@@ -75,23 +90,25 @@ impl Concern {
 /// What was refused.
 struct Rejected {
     subject: Subject,
+    /// The name of what it was asked of, as it stands in the entry.
+    about: String,
     operation: Option<OperationId>,
     verb: String,
 }
 
 impl Rejected {
     fn new(cluster: &Cluster, part: Part, operation: Option<OperationId>, verb: &str) -> Self {
-        Rejected { subject: Subject::new(&cluster.home, &cluster.name, part), operation, verb: verb.to_owned() }
-    }
-
-    fn record(self, caller: &str, correlation_id: &CorrelationId, refused: &Refused) -> NewRecord {
-        let what = ActivityKind::request(&self.verb);
-        let about = match &self.subject.part {
-            Part::Cluster => self.subject.cluster.to_string(),
+        let about = match &part {
+            Part::Cluster => cluster.name.to_string(),
             Part::Rack(name) => name.to_string(),
             Part::Machine(name) => name.to_string(),
         };
-        let message = format!("{} of `{about}` was not taken up", model::shortened(&self.verb));
+        Rejected { subject: Subject::new(&cluster.home, &cluster.name, part), about, operation, verb: verb.to_owned() }
+    }
+
+    fn record(self, caller: &str, correlation_id: &CorrelationId, sent: Option<&Sent>, refused: &Refused) -> NewRecord {
+        let what = ActivityKind::request(&self.verb, sent);
+        let message = format!("{} of `{}` was not taken up", model::shortened(&self.verb), self.about);
         let entry = Activity {
             format: ACTIVITY_FORMAT,
             what,
@@ -103,9 +120,13 @@ impl Rejected {
             message,
             error: Some(refused.logged()),
         };
-        let value = serde_json::to_vec(&entry).expect("an entry has string keys and no failing serializers");
-        NewRecord { labels: entry.labels(), value: value.into() }
+        print(&entry)
     }
+}
+
+fn print(entry: &Activity) -> NewRecord {
+    let value = serde_json::to_vec(entry).expect("an entry has string keys and no failing serializers");
+    NewRecord { labels: entry.labels(), value: value.into() }
 }
 
 /// The record of a request that is taken back because nobody judged it. It belongs into the commit that takes it back.
@@ -115,35 +136,7 @@ pub(crate) fn withdrawn(view: &View, request: &Request, refused: &Refused) -> Op
     let of_operation = || Some(&view.operations.get(operation?)?.machine);
     let part = request.ask.machine().or_else(of_operation).map_or(Part::Cluster, |machine| Part::Machine(machine.clone()));
     let rejected = Rejected::new(cluster, part, operation.cloned(), request.ask.verb());
-    Some(rejected.record(&request.caller, &request.correlation_id, refused))
-}
-
-impl Rejections {
-    /// How many refusals were not written down, because too many came at once or the store did not take them.
-    pub fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
-    }
-
-    /// Writes a refusal down in the background, unless it is in the log already.
-    pub(crate) fn note(&self, api: &Api, call: &Call, concern: &Concern, refused: &Refused) {
-        if refused.is_logged() {
-            return;
-        }
-        let Some(rejected) = concern.find(&api.cache.view()) else { return };
-        let Ok(turn) = self.under_way.clone().try_acquire_owned() else {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-            return;
-        };
-        let record = rejected.record(&call.caller(), &call.correlation_id, refused);
-        let (store, dropped) = (api.store.clone(), self.dropped.clone());
-        tokio::spawn(async move {
-            if let Err(problem) = store.commit(Commit::default().record(record)).await {
-                warn!(error = %problem, "a refusal could not be written to the activity log");
-                dropped.fetch_add(1, Ordering::Relaxed);
-            }
-            drop(turn);
-        });
-    }
+    Some(rejected.record(&request.caller, &request.correlation_id, request.sent.as_ref(), refused))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use http::StatusCode;
 use model::{
-    Activity, ActivityError, ActivityKind, ActivityStatus, Connection, DescriptionChange, DeviceAsk, HoldChange, Part, PartKind, Subject,
-    Timestamp,
+    Activity, ActivityError, ActivityKind, ActivityStatus, Connection, DescriptionChange, DeviceAsk, HoldChange, Part, PartKind, Sent,
+    Subject, Timestamp,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -65,7 +65,10 @@ pub(super) fn status(status: ActivityStatus) -> &'static str {
 /// A device's fault is asked again, and a silence may end: they are warnings until something has failed for good.
 pub(super) fn level(entry: &Activity) -> &'static str {
     match (entry.status, &entry.what) {
-        (ActivityStatus::Failed, ActivityKind::Device { .. } | ActivityKind::Connection { connection: Connection::Timeout })
+        (
+            ActivityStatus::Failed,
+            ActivityKind::Device { .. } | ActivityKind::Refusals { .. } | ActivityKind::Connection { connection: Connection::Timeout },
+        )
         | (ActivityStatus::Canceled, _) => "Warning",
         (ActivityStatus::Failed, _) => "Error",
         _ => "Informational",
@@ -81,8 +84,8 @@ fn spelled(word: impl Serialize) -> String {
 fn operation_name(entry: &Activity) -> String {
     let (kind, _) = kind_and_name(&entry.subject);
     let what = match &entry.what {
-        ActivityKind::Request { verb } if !is_action(verb) => verb.clone(),
-        ActivityKind::Request { verb } => format!("{verb}/action"),
+        ActivityKind::Request { verb, .. } if !is_action(verb) => verb.clone(),
+        ActivityKind::Request { verb, .. } => format!("{verb}/action"),
         ActivityKind::Operation { action } => format!("{}/action", action.verb()),
         ActivityKind::Step { action, step } => format!("{}/steps/{}", action.verb(), spelled(step)),
         ActivityKind::Device { ask: ask @ (DeviceAsk::Cordon | DeviceAsk::Uncordon), .. } => format!("node/{}/action", spelled(ask)),
@@ -90,6 +93,7 @@ fn operation_name(entry: &Activity) -> String {
         ActivityKind::Hold { change: HoldChange::Placed, .. } => "holds/write".to_owned(),
         ActivityKind::Hold { change: HoldChange::Released, .. } => "holds/delete".to_owned(),
         ActivityKind::Connection { .. } => "connection/write".to_owned(),
+        ActivityKind::Refusals { .. } => "refusals/write".to_owned(),
         ActivityKind::Description { change: DescriptionChange::Written } => "write".to_owned(),
         ActivityKind::Description { change: DescriptionChange::Removed } => "delete".to_owned(),
     };
@@ -176,10 +180,14 @@ pub(super) fn event(place: RecordPlace, at: Timestamp, entry: &Activity) -> Valu
     })
 }
 
-/// What is known of the HTTP request: every action is a POST.
+/// What is known of the HTTP request. Entries of earlier versions do not say; but every action is a POST.
 fn http_request(entry: &Activity) -> Value {
     match &entry.what {
-        ActivityKind::Request { verb } if is_action(verb) => json!({ "method": "POST" }),
+        ActivityKind::Request { sent: Some(Sent { method, client_request_id: None }), .. } => json!({ "method": method }),
+        ActivityKind::Request { sent: Some(Sent { method, client_request_id: Some(id) }), .. } => {
+            json!({ "method": method, "clientRequestId": id })
+        }
+        ActivityKind::Request { verb, sent: None } if is_action(verb) => json!({ "method": "POST" }),
         _ => Value::Null,
     }
 }
@@ -209,6 +217,9 @@ fn properties(entry: &Activity, resource: &str, answered: Option<StatusCode>, er
         }
         ActivityKind::Hold { owner, .. } => properties["owner"] = json!(owner.to_string()),
         ActivityKind::Connection { connection } => properties["connection"] = json!(connection),
+        ActivityKind::Refusals { by_code } => {
+            properties["refusals"] = json!(by_code.values().sum::<u64>().to_string());
+        }
         ActivityKind::Request { .. } | ActivityKind::Operation { .. } | ActivityKind::Description { .. } => {}
     }
     properties

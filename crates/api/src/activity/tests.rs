@@ -34,7 +34,7 @@ pub(super) fn entry(name: &str, caller: &str, what: ActivityKind, status: Activi
 }
 
 pub(super) fn restart() -> ActivityKind {
-    ActivityKind::request("restart")
+    ActivityKind::request("restart", None)
 }
 
 async fn write(api: &Api, entries: impl IntoIterator<Item = Activity>) {
@@ -86,6 +86,25 @@ async fn each_key_of_the_filter_chooses_among_the_entries() {
         ("eventTimestamp le '2026-11-15T14:00:00Z' and resourceProvider eq 'Microsoft.NetworkCloud'".to_owned(), m1),
     ] {
         assert_eq!(told(&api, &filter).await, expected, "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn more_queries_than_are_answered_at_a_time_are_told_to_come_back() {
+    let api = service().await;
+    let paths = [
+        "/subscriptions/s1/providers/Microsoft.Insights/eventtypes/management/values?api-version=1".to_owned(),
+        format!("/rackwright/v1/activity/{}", render::event_id(RecordPlace { revision: Revision(2), position: 0 })),
+    ];
+    let readers: Vec<_> = (0..MAX_LOG_READERS).map(|_| api.process.log_readers.enter().expect("there is room")).collect();
+    for path in &paths {
+        let (status, body) = send(&api, Method::GET, path, "").await;
+        assert_eq!((status, &body["error"]["code"]), (StatusCode::TOO_MANY_REQUESTS, &Value::from("TooManyRequests")));
+        assert_eq!(body["error"]["message"], "32 queries of the activity log are being answered");
+    }
+    drop(readers);
+    for path in &paths {
+        assert_ne!(send(&api, Method::GET, path, "").await.0, StatusCode::TOO_MANY_REQUESTS);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::codes::Code;
 use crate::fields::{self, Written};
 use crate::links;
 use crate::operations::render_status;
+use crate::precondition::conditions;
 use crate::reply::{RETRY_AFTER, Refused, json_response, resource_response, set_retry_after, shortened};
 use crate::schema::{self, Model};
 use crate::submit::submit;
@@ -50,17 +51,20 @@ pub(crate) const VERBS: [Verb; 7] = [
 pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) -> Result<Response, Refused> {
     let view = api.cache.view();
     let (cluster, machine) = machines::find(&view, &target.subscription, &target.group, &target.machine)?;
-    let name = machine.document.name.clone();
-    let ask = parse_ask(call, &target.verb, name.clone(), body)?;
+    let ask = parse_ask(call, &target.verb, machine.document.name.clone(), body)?;
+    // Judged by what is known here: an action changes no edition, and so no two of them compete for one.
+    plan::check_conditions(&machine.document, &conditions(call)?).map_err(Refused::by_rule)?;
     let verdict = submit(api, call, &cluster.document.name, ask, body).await?;
     let view = api.cache.view();
     match verdict {
         Verdict::Accepted { operation } => {
-            let operation = view.operations.get(&operation).ok_or_else(|| Refused::not_found("operation", operation.as_str()))?;
+            let gone = || Refused::not_found("operation", operation.as_str()).in_log();
+            let operation = view.operations.get(&operation).ok_or_else(gone)?;
             Ok(accepted(call, &cluster.document, operation))
         }
         Verdict::Done | Verdict::Refused { .. } => {
-            let (_, machine) = machines::find(&view, &target.subscription, &target.group, &target.machine)?;
+            let found = machines::find(&view, &target.subscription, &target.group, &target.machine);
+            let (_, machine) = found.map_err(Refused::in_log)?;
             Ok(resource_response(StatusCode::OK, &machines::render_in_full(&view, machine, api.clock.now())))
         }
     }
@@ -111,7 +115,7 @@ fn reason(given: &[Written]) -> Result<String, Refused> {
         return Err(Refused::bad_content(format!("`reason` is longer than {REASON_MAX} characters")).target("reason"));
     }
     // It is shown on terminals and written to logs, where such a character could pass for something that we say.
-    if reason.chars().any(char::is_control) {
+    if reason.chars().any(model::is_unprintable) {
         return Err(Refused::bad_content("`reason` has a line break or another control character").target("reason"));
     }
     Ok(reason)

@@ -43,7 +43,7 @@ pub(crate) async fn update(api: &Api, call: &Call, how: Write, place: &Place, bo
     let ask = Ask::Update { machine: machine.document.name.clone(), tags: wanted.tags, details: wanted.details, conditions };
     submit(api, call, &cluster.document.name, ask, body).await?;
     let view = api.cache.view();
-    let (_, machine) = machines::find(&view, &place.subscription, &place.group, &place.name)?;
+    let (_, machine) = machines::find(&view, &place.subscription, &place.group, &place.name).map_err(Refused::in_log)?;
     let mut written = machines::render_in_full(&view, machine, api.clock.now());
     // Of this write, which is done. Azure's clients read it as that, and would otherwise wait for whatever action is at
     // work on the machine, and take its failure for theirs.

@@ -1,7 +1,7 @@
 //! Entries of the activity log, as Azure's `EventData`.
 
 use super::Shape::{Instant, Object, OneOf, Text, Texts};
-use super::{Model, always};
+use super::{Model, always, sometimes};
 
 pub(crate) const ACTIVITY: Model = Model {
     name: "EventData",
@@ -44,4 +44,8 @@ const AUTHORIZATION: Model = Model {
     fields: &[always("action", Text), always("scope", Text)],
 };
 
-const HTTP_REQUEST: Model = Model { name: "HttpRequest", about: "What is known of the request.", fields: &[always("method", Text)] };
+const HTTP_REQUEST: Model = Model {
+    name: "HttpRequest",
+    about: "What is known of the request.",
+    fields: &[always("method", Text), sometimes("clientRequestId", Text)],
+};

@@ -9,7 +9,7 @@ mod refitting;
 
 use std::sync::Arc;
 
-use model::{KeeperState, Looks, Span, Timestamp, keys};
+use model::{KeeperState, Looks, Site, Span, Timestamp, keys};
 use store::Watch;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
@@ -43,6 +43,8 @@ struct Loop {
     /// Looks and requests under way; dropped with the loop, so that a keeper that stops asks nothing more.
     tasks: JoinSet<()>,
     node_watch: Option<AbortHandle>,
+    /// The description that was refused last.
+    refused_site: Option<Site>,
     /// Who is calling each BMC just now.
     calls: Calls,
     asks_under_way: usize,
@@ -133,6 +135,7 @@ impl Keeper {
             events,
             tasks: JoinSet::new(),
             node_watch: None,
+            refused_site: None,
             calls: Calls::default(),
             asks_under_way: 0,
             node_asks: Arc::new(Semaphore::new(MAX_NODE_ASKS)),

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use model::MachineName;
+use model::{MachineName, Site};
 use plan::Objection;
+use store::Commit;
 use tracing::{debug, info};
 
 use super::Loop;
-use crate::enroll::{commit_of, load_racks};
+use crate::enroll::{commit_of, load_racks, record_of};
 use crate::{Equipment, Keeper, KeeperError, Offer, Verdict};
 
 impl Keeper {
@@ -36,6 +37,7 @@ impl Loop {
                 verdict
             }
             Err(objections) => {
+                self.note_refused(&offer.site, &objections).await?;
                 // Whoever offered it says so, once; it may be offered again and again.
                 debug!(cluster = %self.keeper.cluster, objections = objections.len(), "a new description was refused");
                 Verdict::Refused(objections)
@@ -61,6 +63,19 @@ impl Loop {
             self.books.take_enrolment(&enrolment, revision);
         }
         Ok(Ok(Verdict::TakenOver { forgotten: enrolment.forgotten_machines }))
+    }
+
+    /// Writes into the activity log that a description was refused, unless it was said of the same one before.
+    async fn note_refused(&mut self, site: &Site, objections: &[Objection]) -> Result<(), KeeperError> {
+        if self.refused_site.as_ref() == Some(site) {
+            return Ok(());
+        }
+        let entry = plan::chronicle_objections(&self.books.snapshot.cluster, objections, self.now());
+        let commit = Commit::default().record(record_of(&entry)).fenced(self.tenure.fence());
+        let committed = self.keeper.store.commit(commit).await;
+        committed.map_err(|source| KeeperError::Store { cluster: self.keeper.cluster.clone(), source })?;
+        self.refused_site = Some(site.clone());
+        Ok(())
     }
 
     /// A machine without a way to its BMC is one that no description names.

@@ -1,10 +1,12 @@
 //! What the activity log says when a site's description is taken over.
 
 use model::{
-    ACTIVITY_FORMAT, Activity, ActivityKind, ActivityStatus, CorrelationId, DescriptionChange, OURSELVES, Part, Site, Subject, Timestamp,
+    ACTIVITY_FORMAT, ACTIVITY_TEXT_MAX, Activity, ActivityKind, ActivityStatus, Cluster, CorrelationId, DescriptionChange, OURSELVES, Part,
+    Site, Subject, Timestamp, cleaned,
 };
 
 use crate::enroll::{Enrolment, Stored};
+use crate::objection::Objection;
 
 /// The entries of an enrolment: the cluster, its racks and its machines, as far as they are written or forgotten.
 pub fn chronicle_enrolment(stored: &Stored, site: &Site, enrolment: &Enrolment, now: Timestamp) -> Vec<Activity> {
@@ -41,6 +43,23 @@ pub fn chronicle_enrolment(stored: &Stored, site: &Site, enrolment: &Enrolment, 
         entries.push(entry(Part::Rack(name.clone()), removed, format!("rack `{name}` was taken out by the site's description")));
     }
     entries
+}
+
+/// The entry of a description of which nothing was taken over.
+pub fn chronicle_objections(cluster: &Cluster, objections: &[Objection], now: Timestamp) -> Activity {
+    let objections: Vec<String> = objections.iter().map(ToString::to_string).collect();
+    let message = format!("the site's new description was not taken over: {}", objections.join("; "));
+    Activity {
+        format: ACTIVITY_FORMAT,
+        what: ActivityKind::Description { change: DescriptionChange::Written },
+        subject: Subject::new(&cluster.home, &cluster.name, Part::Cluster),
+        operation: None,
+        correlation_id: CorrelationId::new(format!("{}-{}", cluster.name.key(), now.as_millis())),
+        caller: OURSELVES.to_owned(),
+        status: ActivityStatus::Failed,
+        message: cleaned(&message, ACTIVITY_TEXT_MAX),
+        error: None,
+    }
 }
 
 fn told(what: &str, is_known: bool) -> String {

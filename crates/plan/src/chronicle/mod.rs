@@ -9,16 +9,16 @@ mod words;
 use std::sync::Arc;
 
 use model::{
-    ACTIVITY_FORMAT, Activity, ActivityError, ActivityKind, ActivityStatus, Ask, Cluster, Connection, CorrelationId, Ended, Entry, Fact,
-    Hold, HoldChange, HoldOwner, Machine, MachineName, OURSELVES, Operation, OperationId, OperationResult, Part, Request, Subject,
-    Timestamp, Verdict,
+    ACTIVITY_FORMAT, Activity, ActivityError, ActivityKind, ActivityStatus, Ask, Cluster, Connection, CorrelationId, DeviceAsk, Ended,
+    Entry, Fact, Hold, HoldChange, HoldOwner, Machine, MachineName, NodeAsk, OURSELVES, Operation, OperationId, OperationResult, Part,
+    Request, Subject, Timestamp, Verdict,
 };
 
 use crate::contact;
 use crate::draft::Plan;
 use crate::snapshot::Snapshot;
 
-pub use description::chronicle_enrolment;
+pub use description::{chronicle_enrolment, chronicle_objections};
 
 /// The entries of a plan that was made from `before`, in the order in which things happen.
 pub fn chronicle(before: &Snapshot, plan: &Plan, now: Timestamp) -> Vec<Activity> {
@@ -126,7 +126,7 @@ impl Scribe<'_> {
             _ => request.ask.operation(),
         };
         let cause = Cause { caller: &request.caller, correlation_id: &request.correlation_id, operation };
-        let event = Event { what: ActivityKind::request(request.ask.verb()), status, message, error };
+        let event = Event { what: ActivityKind::request(request.ask.verb(), request.sent.as_ref()), status, message, error };
         self.write(self.part_of(&request.ask), &cause, event);
     }
 
@@ -223,19 +223,51 @@ impl Scribe<'_> {
         self.write(Part::Machine(operation.machine.clone()), &cause, Event { what, status, message: ended.message.clone(), error });
     }
 
-    /// What a node is asked on behalf of its machine's holds alone.
+    /// What a node is asked on behalf of its machine's holds alone: the first time, each kind of fault that answers, and the
+    /// end. It is asked again until it shows, so that the repetitions would fill the log and say nothing.
     fn note_node_ask(&mut self, machine: &Machine) {
         let before = self.before.machines.get(&machine.name).and_then(|before| before.node_ask.as_ref());
-        let Some(asked) = machine.node_ask.as_ref().filter(|asked| Some(*asked) != before) else { return };
-        let event = Event {
-            what: ActivityKind::Device { ask: asked.ask, attempt: asked.attempt },
-            status: ActivityStatus::Started,
-            message: words::asked(&machine.name, asked.ask, asked.attempt),
-            error: None,
+        let after = machine.node_ask.as_ref();
+        let earlier = before.filter(|before| after.is_some_and(|after| after.ask == before.ask));
+        if let Some(over) = before.filter(|_| earlier.is_none()) {
+            self.note_node_ask_over(&machine.name, over);
+        }
+        let Some(asked) = after else { return };
+        if earlier.is_none() {
+            let message = words::asked(&machine.name, asked.ask, asked.attempt);
+            self.write_node_ask(&machine.name, asked, ActivityStatus::Started, message, None);
+        }
+        let known = earlier.and_then(|earlier| earlier.fault.as_ref());
+        if let Some(fault) = asked.fault.as_ref().filter(|fault| Some(*fault) != known) {
+            let message = words::faulted(&machine.name, asked.ask, asked.attempt, fault);
+            let error = Some(ActivityError::Faulted { fault: fault.clone() });
+            self.write_node_ask(&machine.name, asked, ActivityStatus::Failed, message, error);
+        }
+    }
+
+    /// It is over when it shows; or when nobody wants it any more, or its node is gone.
+    fn note_node_ask_over(&mut self, machine: &MachineName, over: &NodeAsk) {
+        let is_cordoned = self.before.observation(machine).node.and_then(|node| node.what).map(|node| node.unschedulable);
+        let (status, message) = if is_cordoned == Some(over.ask == DeviceAsk::Cordon) {
+            (ActivityStatus::Succeeded, words::shown(machine, over.ask))
+        } else {
+            (ActivityStatus::Canceled, words::no_longer_asked(machine, over.ask))
         };
+        self.write_node_ask(machine, over, status, message, None);
+    }
+
+    fn write_node_ask(
+        &mut self,
+        machine: &MachineName,
+        asked: &NodeAsk,
+        status: ActivityStatus,
+        message: String,
+        error: Option<ActivityError>,
+    ) {
+        let what = ActivityKind::Device { ask: asked.ask, attempt: asked.attempt };
         let correlation_id = self.uncaused.clone();
         let cause = Cause { caller: OURSELVES, correlation_id: &correlation_id, operation: None };
-        self.write(Part::Machine(machine.name.clone()), &cause, event);
+        self.write(Part::Machine(machine.clone()), &cause, Event { what, status, message, error });
     }
 }
 

@@ -44,6 +44,14 @@ pub(super) fn faulted(machine: &MachineName, ask: DeviceAsk, attempt: u32, fault
     format!("the {} of `{machine}` was asked for {}{}, and failed: {fault}", device(ask), with_article(ask), again(attempt))
 }
 
+pub(super) fn shown(machine: &MachineName, ask: DeviceAsk) -> String {
+    format!("the {} of `{machine}` shows the {ask} that it was asked for", device(ask))
+}
+
+pub(super) fn no_longer_asked(machine: &MachineName, ask: DeviceAsk) -> String {
+    format!("the {} of `{machine}` is no longer asked for {}", device(ask), with_article(ask))
+}
+
 pub(super) fn hold(machine: &MachineName, hold: &Hold, change: HoldChange) -> String {
     let Hold { owner, reason, .. } = hold;
     match change {

@@ -9,12 +9,13 @@ use crate::script::Play;
 /// An entry on one line: when, what came of it, who, about what, and in which words.
 fn line(at: Timestamp, entry: &Activity) -> String {
     let what = match &entry.what {
-        ActivityKind::Request { verb } => format!("request {verb}"),
+        ActivityKind::Request { verb, .. } => format!("request {verb}"),
         ActivityKind::Operation { action } => format!("operation {}", action.verb()),
         ActivityKind::Step { step, .. } => format!("step {}", step.title()),
         ActivityKind::Device { ask, attempt } => format!("{ask} #{attempt}"),
         ActivityKind::Hold { change, .. } => format!("hold {change:?}"),
         ActivityKind::Connection { connection } => format!("connection {connection:?}"),
+        ActivityKind::Refusals { by_code } => format!("refusals {by_code:?}"),
         ActivityKind::Description { change } => format!("description {change:?}"),
     };
     let error = match &entry.error {
@@ -148,6 +149,7 @@ fn a_cancel_and_a_repeated_request_are_told_and_so_is_a_new_keeper() {
             11:02:00 Succeeded  rackwright c1 hold Released op1: `c1` is no longer held by operation op1
             11:02:00 Canceled   alice      c1 operation restart op1: cancelled by bob during Power Off. Left behind: power On; holds none. A graceful shutdown was asked for at 11:00:00Z and may still happen. [None]
             11:02:00 Started    rackwright c1 uncordon #1: the node of `c1` is asked for an uncordon
+            11:02:00 Succeeded  rackwright c1 uncordon #1: the node of `c1` shows the uncordon that it was asked for
         "#]],
     );
 }
@@ -166,6 +168,60 @@ fn what_the_holds_alone_lead_to_is_ours() {
             10:00:00 Succeeded  rackwright c1 step Cordon op1: Cordon of `c1` is done
             10:00:00 Succeeded  alice      c1 operation cordon op1: `c1` was cordoned
             10:00:00 Started    rackwright c1 cordon #1: the node of `c1` is asked for a cordon
+            10:00:00 Succeeded  rackwright c1 cordon #1: the node of `c1` shows the cordon that it was asked for
+        "#]],
+    );
+}
+
+#[test]
+fn what_the_holds_ask_for_in_vain_is_told_once_and_each_kind_of_fault_once() {
+    check(
+        "c1 compute on ready
+        > alice cordon c1
+        > refuse c1 busy
+        > see c1 uncordoned
+        > wait 1h
+        > refuse c1 denied
+        > wait 1h
+        > obey c1
+        > wait 10m",
+        expect![[r#"
+            10:00:00 Accepted   alice      c1 request cordon op1: cordon of `c1` was accepted as operation op1
+            10:00:00 Succeeded  alice      c1 hold Placed op1: `c1` is held by alice: cordoned by a person
+            10:00:00 Started    rackwright c1 cordon #1 op1: the node of `c1` is asked for a cordon
+            10:00:00 Succeeded  rackwright c1 step Cordon op1: Cordon of `c1` is done
+            10:00:00 Succeeded  alice      c1 operation cordon op1: `c1` was cordoned
+            10:00:00 Started    rackwright c1 cordon #1: the node of `c1` is asked for a cordon
+            10:00:00 Failed     rackwright c1 cordon #1: the node of `c1` was asked for a cordon, and failed: busy: as the story says [busy]
+            11:00:02 Failed     rackwright c1 cordon #65: the node of `c1` was asked for a cordon, attempt 65, and failed: denied: as the story says [denied]
+            12:00:02 Succeeded  rackwright c1 cordon #125: the node of `c1` shows the cordon that it was asked for
+        "#]],
+    );
+}
+
+#[test]
+fn what_nobody_wants_any_more_is_told_as_that() {
+    check(
+        "c1 compute on ready
+        > alice cordon c1
+        > refuse c1 busy
+        > see c1 uncordoned
+        > wait 1m
+        > alice uncordon c1
+        > wait 10m",
+        expect![[r#"
+            10:00:00 Accepted   alice      c1 request cordon op1: cordon of `c1` was accepted as operation op1
+            10:00:00 Succeeded  alice      c1 hold Placed op1: `c1` is held by alice: cordoned by a person
+            10:00:00 Started    rackwright c1 cordon #1 op1: the node of `c1` is asked for a cordon
+            10:00:00 Succeeded  rackwright c1 step Cordon op1: Cordon of `c1` is done
+            10:00:00 Succeeded  alice      c1 operation cordon op1: `c1` was cordoned
+            10:00:00 Started    rackwright c1 cordon #1: the node of `c1` is asked for a cordon
+            10:00:00 Failed     rackwright c1 cordon #1: the node of `c1` was asked for a cordon, and failed: busy: as the story says [busy]
+            10:01:00 Accepted   alice      c1 request uncordon op2: uncordon of `c1` was accepted as operation op2
+            10:01:00 Succeeded  rackwright c1 hold Released op2: `c1` is no longer held by alice
+            10:01:00 Succeeded  rackwright c1 step Uncordon op2: Uncordon of `c1` is done
+            10:01:00 Succeeded  alice      c1 operation uncordon op2: `c1` was uncordoned
+            10:01:00 Canceled   rackwright c1 cordon #5: the node of `c1` is no longer asked for a cordon
         "#]],
     );
 }

@@ -243,7 +243,7 @@ fn a_machine_that_something_is_being_done_for_cannot_be_taken_out() {
     off.machines.get_mut(&c1()).unwrap().desired_power = DesiredPower::Off;
     assert_eq!(enrolment_text(&off, &site(WITHOUT_R4)), gone);
     let mut asked = kept();
-    let lost = NodeAsk { ask: DeviceAsk::Cordon, attempt: 1, at: desk::morning() };
+    let lost = NodeAsk { ask: DeviceAsk::Cordon, attempt: 1, at: desk::morning(), fault: None };
     asked.machines.get_mut(&c1()).unwrap().node_ask = Some(lost);
     check_enrolment(
         &asked,

@@ -127,6 +127,7 @@ impl Desk {
         self.requests += 1;
         let id = RequestId::new(format!("op{}", self.requests));
         self.snapshot.set_request(Request {
+            sent: None,
             id: id.clone(),
             cluster: self.snapshot.cluster.name.clone(),
             ask,

@@ -106,16 +106,26 @@ fn is_about(entry: &Activity, machine: &MachineName) -> bool {
     entry.subject.part == Part::Machine(machine.clone())
 }
 
-/// Every request that is judged, every device that is asked, every hold and every end stands in the log of the plan that
+/// Every request that is judged, every device that is asked (for the holds alone, only the first time), every hold and every end stands in the log of the plan that
 /// brought it about, once; and the log says nothing of it that is not so.
 pub fn the_log_tells_of_the_plan(before: &Snapshot, plan: &Plan, entries: &[Activity]) {
     let asked = |entry: &&Activity| matches!(entry.what, ActivityKind::Device { .. }) && entry.status == ActivityStatus::Started;
-    for step in &plan.steps {
+    let is_told = |step: &&plan::Step| step.operation.is_some() || step.attempt == 1;
+    for step in plan.steps.iter().filter(is_told) {
         let what = ActivityKind::Device { ask: step.ask, attempt: step.attempt };
         let told = |entry: &&Activity| entry.what == what && is_about(entry, &step.machine) && entry.operation == step.operation;
         assert_eq!(entries.iter().filter(asked).filter(told).count(), 1, "{}: the {} is told once", step.machine, step.ask);
     }
-    assert_eq!(entries.iter().filter(asked).count(), plan.steps.len(), "only what is asked is told as asked");
+    let told = plan.steps.iter().filter(is_told).count();
+    assert_eq!(entries.iter().filter(asked).count(), told, "only what is asked is told as asked");
+    for machine in plan.changes.machines.values() {
+        let over = before.machines.get(&machine.name).is_some_and(|earlier| earlier.node_ask.is_some() && machine.node_ask.is_none());
+        let is_end = |entry: &&Activity| {
+            let of_holds = matches!(entry.what, ActivityKind::Device { .. }) && entry.operation.is_none();
+            of_holds && matches!(entry.status, ActivityStatus::Succeeded | ActivityStatus::Canceled) && is_about(entry, &machine.name)
+        };
+        assert!(!over || entries.iter().filter(is_end).count() == 1, "{}: the end of what its node was asked is told", machine.name);
+    }
     let requests = || entries.iter().filter(|entry| matches!(entry.what, ActivityKind::Request { .. }));
     assert_eq!(requests().count(), plan.changes.requests.len(), "every verdict is told once");
     let refused = plan.changes.requests.values().filter(|request| matches!(request.verdict, Some(model::Verdict::Refused { .. })));

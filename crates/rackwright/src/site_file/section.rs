@@ -54,7 +54,7 @@ impl<'a> Section<'a> {
         let (line, value) = self.find(key)?;
         match value.get_ref().as_str() {
             Some(text) if text.trim().is_empty() => self.problem(line, format!("`{key}` is empty")),
-            Some(text) if text.chars().any(char::is_control) => self.problem(line, format!("`{key}` has control characters")),
+            Some(text) if text.chars().any(model::is_unprintable) => self.problem(line, format!("`{key}` has control characters")),
             Some(text) => return Some(Located { value: text.to_owned(), line }),
             None => self.problem(line, format!("`{key}` must be a text in quotes, not {}", kind(value))),
         }

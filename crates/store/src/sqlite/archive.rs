@@ -1,4 +1,7 @@
-//! Reading the change log and the records back from the file, on a connection of its own and off the async threads.
+//! Reading the change log and the records back from the file, on connections of their own and off the async threads.
+//!
+//! Whoever reads takes a turn before a thread: a crowd of readers waits without threads, and leaves those of the process to
+//! others. Watchers that catch up have a connection to themselves, so that no reader of the log makes them fall behind.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params};
+use tokio::sync::Semaphore;
 
 use super::errors::Place;
 use super::{open, rows};
@@ -16,19 +20,53 @@ use crate::{Change, Revision, StoreError};
 const PAGE_CHANGES: usize = 256;
 
 pub(super) struct ChangeArchive {
+    watchers: Reader,
+    readers: Reader,
+}
+
+/// A connection that is read from by one at a time.
+struct Reader {
     place: Place,
     /// `None` once the store is closed; a watcher may live longer than its store.
     connection: Arc<Mutex<Option<Connection>>>,
+    turns: Arc<Semaphore>,
+}
+
+impl Reader {
+    fn open(place: &Place) -> Result<Self, StoreError> {
+        let connection = open::connect(&place.database, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| place.fault(error))?;
+        Ok(Reader { place: place.clone(), connection: Arc::new(Mutex::new(Some(connection))), turns: Arc::new(Semaphore::new(1)) })
+    }
+
+    fn close(&self) {
+        *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| StoreError::Closed)?;
+        let (place, connection) = (self.place.clone(), Arc::clone(&self.connection));
+        let reading = tokio::task::spawn_blocking(move || {
+            // Until the end of the query, even if nobody waits for it any more.
+            let _turn = turn;
+            let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+            let connection = connection.as_mut().ok_or(StoreError::Closed)?;
+            query(connection).map_err(|error| place.fault(error))
+        });
+        reading.await.map_err(|_| StoreError::Closed)?
+    }
 }
 
 impl ChangeArchive {
     pub fn open(place: &Place) -> Result<Self, StoreError> {
-        let connection = open::connect(&place.database, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| place.fault(error))?;
-        Ok(ChangeArchive { place: place.clone(), connection: Arc::new(Mutex::new(Some(connection))) })
+        Ok(ChangeArchive { watchers: Reader::open(place)?, readers: Reader::open(place)? })
     }
 
     pub fn close(&self) {
-        *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.watchers.close();
+        self.readers.close();
     }
 
     /// The newest `limit` changes under `prefix` that are not newer than `through`, oldest first.
@@ -52,13 +90,7 @@ impl ChangeArchive {
         &self,
         query: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (place, connection) = (self.place.clone(), Arc::clone(&self.connection));
-        let reading = tokio::task::spawn_blocking(move || {
-            let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-            let connection = connection.as_mut().ok_or(StoreError::Closed)?;
-            query(connection).map_err(|error| place.fault(error))
-        });
-        reading.await.map_err(|_| StoreError::Closed)?
+        self.readers.read(query).await
     }
 }
 
@@ -66,7 +98,7 @@ impl ChangeArchive {
 impl Archive for ChangeArchive {
     async fn read_page(&self, after: Revision, through: Revision, prefix: &str) -> Result<Page, StoreError> {
         let prefix = prefix.to_owned();
-        let (compacted, page) = self.read(move |connection| read_page(connection, after, through, &prefix)).await?;
+        let (compacted, page) = self.watchers.read(move |connection| read_page(connection, after, through, &prefix)).await?;
         // The writer may have trimmed the log since the watcher looked at the ledger.
         if after < compacted {
             return Err(StoreError::Compacted { asked: after, oldest: Revision(compacted.0 + 1) });

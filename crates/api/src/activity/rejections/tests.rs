@@ -5,7 +5,7 @@ use serde_json::Value;
 use store::{LogQuery, RecordPlace};
 
 use super::*;
-use crate::fixtures::{Documents, NOW, cluster, machine, operation, send};
+use crate::fixtures::{Documents, NOW, cluster, machine, operation, send, send_with};
 
 const MACHINES: &str = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines";
 
@@ -20,10 +20,11 @@ async fn log(api: &Api) -> Vec<Activity> {
     records.iter().map(|record| serde_json::from_slice(&record.value).unwrap()).collect()
 }
 
-/// What is under way has arrived when every turn is free again.
+/// Waits until nothing is on its way any more.
 async fn arrived(api: &Api) {
-    let all = u32::try_from(MAX_REJECTIONS_UNDER_WAY).unwrap();
-    drop(api.rejections.under_way.acquire_many(all).await.unwrap());
+    while !api.rejections.desk.is_idle() {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]
@@ -41,17 +42,56 @@ async fn what_is_refused_of_a_known_machine_is_in_the_log() {
         arrived(&api).await;
         let log = log(&api).await;
         assert_eq!(log.len(), n + 1, "{code}");
-        assert_eq!(log[0].what, ActivityKind::request(verb));
+        assert_eq!(log[0].what, ActivityKind::request(verb, Some(&Sent { method: "POST".into(), client_request_id: None })));
         assert_eq!(log[0].error.as_ref().map(|error| serde_json::to_value(error).unwrap()["code"].clone()), Some(Value::from(code)));
         assert_eq!((log[0].status, log[0].caller.as_str()), (ActivityStatus::Failed, "anonymous"));
     }
 }
 
 #[tokio::test]
+async fn a_precondition_that_fails_before_a_keeper_sees_it_is_in_the_log_as_it_was_answered() {
+    let api = service().await;
+    let cases = [
+        (Method::PATCH, "if-none-match", "*", "m1?api-version=1", "write"),
+        (Method::PATCH, "if-match", "W/\"1\"", "m1?api-version=1", "write"),
+        (Method::POST, "if-match", "\"99\"", "m1/cordon?api-version=1", "cordon"),
+        (Method::POST, "if-none-match", "\"1\"", "m1/restart?api-version=1", "restart"),
+    ];
+    for (n, (method, header, tag, path, verb)) in cases.into_iter().enumerate() {
+        let headers = [(header, tag), ("x-ms-client-request-id", "r1")];
+        let (status, answer) = send_with(&api, method.clone(), &format!("{MACHINES}/{path}"), "{}", &headers).await;
+        assert_eq!((status, &answer["error"]["code"]), (StatusCode::PRECONDITION_FAILED, &Value::from("PreconditionFailed")), "{answer}");
+        arrived(&api).await;
+        let log = log(&api).await;
+        assert_eq!(log.len(), n + 1, "{verb} with {header}: {tag}");
+        let sent = Sent { method: method.to_string(), client_request_id: Some("r1".into()) };
+        assert_eq!(log[0].what, ActivityKind::request(verb, Some(&sent)));
+        let Some(model::ActivityError::Refused { refusal }) = &log[0].error else { panic!("a rule spoke against it") };
+        assert_eq!(refusal.rule, model::Rule::PreconditionFailed);
+    }
+    assert_eq!(api.store.list(model::keys::REQUESTS).await.unwrap().documents, [], "no keeper was asked");
+}
+
+#[tokio::test]
+async fn a_machine_that_nobody_has_is_told_of_the_only_cluster_that_it_can_be_of() {
+    let path = format!("{MACHINES}/m9/restart?api-version=1");
+    let api = service().await;
+    assert_eq!(send(&api, Method::POST, &path, "").await.0, StatusCode::NOT_FOUND);
+    arrived(&api).await;
+    let told = log(&api).await;
+    assert_eq!((told.len(), &told[0].subject.part, told[0].message.as_str()), (1, &Part::Cluster, "restart of `m9` was not taken up"));
+
+    let two = Documents::default().cluster(&cluster("site1")).cluster(&cluster("site2")).serve().await;
+    assert_eq!(send(&two, Method::POST, &path, "").await.0, StatusCode::NOT_FOUND);
+    arrived(&two).await;
+    assert_eq!(log(&two).await, []);
+}
+
+#[tokio::test]
 async fn what_is_nobodys_and_what_is_only_read_is_not() {
     let api = service().await;
     for (method, path) in [
-        (Method::POST, format!("{MACHINES}/m9/restart?api-version=1")),
+        (Method::POST, format!("{}/m1/restart?api-version=1", MACHINES.replace("g1", "g2"))),
         (Method::POST, "/rackwright/v1/operations/ffff/cancel".to_owned()),
         (Method::POST, "/nowhere".to_owned()),
         (Method::GET, format!("{MACHINES}/m1")),
@@ -84,20 +124,26 @@ async fn a_request_that_is_taken_back_says_so_in_the_same_commit() {
 }
 
 #[tokio::test]
-async fn more_refusals_than_may_be_under_way_are_dropped_and_counted() {
+async fn what_is_in_the_log_is_not_written_again() {
     let api = service().await;
     let request = http::Request::post("/").body(axum::body::Body::empty()).unwrap();
     let (call, _) = Call::begin(request);
     let concern = Concern::Operation { id: "8f3c".into(), verb: "cancel" };
-    let refused = Refused::bad_content("no");
-    // Nothing under way is written before this test waits for something.
-    for _ in 0..MAX_REJECTIONS_UNDER_WAY + 5 {
-        api.rejections.note(&api, &call, &concern, &refused);
+    api.rejections.note(&api, &call, &concern, &Refused::bad_content("no").in_log());
+    arrived(&api).await;
+    assert_eq!(log(&api).await, []);
+    api.rejections.note(&api, &call, &concern, &Refused::bad_content("no"));
+    arrived(&api).await;
+    assert_eq!(log(&api).await.len(), 1);
+}
+
+#[tokio::test]
+async fn what_a_web_page_sends_is_not_in_the_log() {
+    let api = service().await;
+    for header in [("origin", "https://evil.example"), ("sec-fetch-site", "cross-site"), ("host", "rebound.example")] {
+        let (status, _) = send_with(&api, Method::POST, &format!("{MACHINES}/m1/fly?api-version=1"), "", &[header]).await;
+        assert_eq!(status, StatusCode::FORBIDDEN);
     }
-    assert_eq!(api.rejections.dropped(), 5);
     arrived(&api).await;
-    assert_eq!(log(&api).await.len(), MAX_REJECTIONS_UNDER_WAY);
-    api.rejections.note(&api, &call, &concern, &refused.in_log());
-    arrived(&api).await;
-    assert_eq!(log(&api).await.len(), MAX_REJECTIONS_UNDER_WAY, "what is in the log is not written again");
+    assert_eq!((log(&api).await, api.rejections.dropped()), (vec![], 0));
 }

@@ -82,8 +82,21 @@ fn a_refusal_reads_as_it_was_answered() {
 }
 
 #[test]
+fn what_was_sent_is_told_as_far_as_it_is_known() {
+    let sent = |verb: &str, sent: Option<(&str, Option<&str>)>| {
+        let sent = sent.map(|(method, id)| model::Sent { method: method.into(), client_request_id: id.map(str::to_owned) });
+        let entry = entry("m1", "alice", ActivityKind::request(verb, sent.as_ref()), ActivityStatus::Succeeded);
+        event(RecordPlace::BEGINNING, Timestamp::EPOCH, &entry)["httpRequest"].clone()
+    };
+    assert_eq!(sent("write", Some(("PATCH", Some("r1")))), json!({ "method": "PATCH", "clientRequestId": "r1" }));
+    assert_eq!(sent("write", Some(("PUT", None))), json!({ "method": "PUT" }));
+    assert_eq!(sent("restart", None), json!({ "method": "POST" }), "of an earlier version");
+    assert_eq!(sent("write", None), Value::Null, "of an earlier version");
+}
+
+#[test]
 fn what_never_came_to_a_verdict_reads_as_it_was_answered() {
-    let mut entry = entry("m1", "alice", ActivityKind::request("fly"), ActivityStatus::Failed);
+    let mut entry = entry("m1", "alice", ActivityKind::request("fly", None), ActivityStatus::Failed);
     let answered = Refused::new(Code::InvalidAction, "there is no action `fly`").target("fly");
     entry.error = Some(answered.logged());
     let (status, error) = (answered.status(), answered.body());

@@ -128,20 +128,25 @@ fn the_same_request_sent_twice_writes_once() {
 }
 
 #[test]
-fn writing_what_is_there_already_is_no_new_edition() {
+fn writing_what_is_there_already_is_no_new_edition_and_takes_over_nobodys_work() {
     check(
         "
         c1 compute on ready
-        > alice update c1 tag:row=7
+        > alice update c1 tag:row=7 edition=1 key=k
         > bob update c1 tag:row=7
+        > bob update c1 key=other
+        > alice update c1 tag:row=7 edition=1 key=k
         ",
         expect![[r#"
-            10:00:00 > alice update c1 tag:row=7
+            10:00:00 > alice update c1 tag:row=7 edition=1 key=k
                      done
                      c1 is now edition 2, tags {"row": "7"}, details "", by alice
             10:00:00 > bob update c1 tag:row=7
                      done
-                     c1 is now edition 2, tags {"row": "7"}, details "", by bob
+            10:00:00 > bob update c1 key=other
+                     done
+            10:00:00 > alice update c1 tag:row=7 edition=1 key=k
+                     done
         "#]],
     );
 }
