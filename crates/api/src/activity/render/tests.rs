@@ -86,7 +86,7 @@ fn what_was_sent_is_told_as_far_as_it_is_known() {
     let sent = |verb: &str, sent: Option<(&str, Option<&str>)>| {
         let sent = sent.map(|(method, id)| model::Sent { method: method.into(), client_request_id: id.map(str::to_owned) });
         let entry = entry("m1", "alice", ActivityKind::request(verb, sent.as_ref()), ActivityStatus::Succeeded);
-        event(RecordPlace::BEGINNING, Timestamp::EPOCH, &entry)["httpRequest"].clone()
+        event(RecordPlace { revision: store::Revision(1), position: 0 }, Timestamp::EPOCH, &entry)["httpRequest"].clone()
     };
     assert_eq!(sent("write", Some(("PATCH", Some("r1")))), json!({ "method": "PATCH", "clientRequestId": "r1" }));
     assert_eq!(sent("write", Some(("PUT", None))), json!({ "method": "PUT" }));
