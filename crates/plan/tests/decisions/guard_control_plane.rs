@@ -194,7 +194,7 @@ fn undercloud_silent_but_still_connected() {
                        rule kcp-others-healthy: `rack2control01` cannot be judged: the undercloud does not answer (unreachable: connection refused)
                        rule kcp-others-healthy: `rack3control01` cannot be judged: the undercloud does not answer (unreachable: connection refused)
                        rule kcp-others-healthy: etcd voters: 3 of 3 as last seen, 2 of 3 after; quorum is 2
-                       remedy: bring the undercloud back first: `rackwright status` tells what it answers
+                       remedy: bring the undercloud back first: `rackwright status` tells since when it does not answer
         "#]],
     );
 }
