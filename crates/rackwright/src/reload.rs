@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::screen::Screen;
 use crate::cli::trouble::Trouble;
 use crate::equip::{self, Before};
+use crate::logging::LogFormat;
 use crate::notify::{self, Word};
 use crate::site_file::{Described, Loaded, Place, neighbours};
 use crate::{places, safekeeping};
@@ -96,9 +97,9 @@ impl KeptSite {
     }
 
     /// Offers the file to the keeper if it has changed.
-    async fn look(&mut self, patience: Patience, others: &[&Loaded], vault: &Arc<Vault>, screen: &mut Screen) {
+    async fn look(&mut self, patience: Patience, others: &[&Loaded], vault: &Arc<Vault>, mut screen: Option<&mut Screen>) {
         if self.pending.last().is_some_and(|newest| newest.verdict.borrow().is_some()) {
-            self.conclude(patience, vault, screen).await;
+            self.conclude(patience, vault, screen.as_deref_mut()).await;
         }
         let now = marks_of(&self.newest().sources);
         let is_settled = now == self.seen || patience == Patience::None;
@@ -152,7 +153,7 @@ impl KeptSite {
         Ok(())
     }
 
-    async fn await_verdict(&mut self, patience: Patience, vault: &Arc<Vault>, screen: &mut Screen) {
+    async fn await_verdict(&mut self, patience: Patience, vault: &Arc<Vault>, screen: Option<&mut Screen>) {
         let Some(newest) = self.pending.last_mut() else { return };
         match tokio::time::timeout(VERDICT_PATIENCE, newest.verdict.wait_for(Option::is_some)).await.map(|judged| judged.is_ok()) {
             Ok(true) => self.conclude(patience, vault, screen).await,
@@ -166,7 +167,7 @@ impl KeptSite {
     }
 
     /// Follows the verdicts. Those of earlier descriptions are final once the newest has one.
-    async fn conclude(&mut self, patience: Patience, vault: &Arc<Vault>, screen: &mut Screen) {
+    async fn conclude(&mut self, patience: Patience, vault: &Arc<Vault>, mut screen: Option<&mut Screen>) {
         let mut void = Vec::new();
         for pending in std::mem::take(&mut self.pending) {
             let Pending { loaded, equipment, differences, verdict } = pending;
@@ -187,7 +188,7 @@ impl KeptSite {
                     let trouble = refusal(&loaded.described, &objections);
                     void.push(loaded);
                     self.refused_at = Some(Instant::now());
-                    self.fail(trouble, patience, screen);
+                    self.fail(trouble, patience, screen.as_deref_mut());
                 }
                 None => void.push(loaded),
             }
@@ -200,11 +201,13 @@ impl KeptSite {
         self.refused.send_replace(None);
     }
 
-    fn fail(&mut self, trouble: Trouble, patience: Patience, screen: &mut Screen) {
+    fn fail(&mut self, trouble: Trouble, patience: Patience, screen: Option<&mut Screen>) {
         let trouble = trouble.hint(format!("`{}` is kept as it was described before", self.loaded.site().cluster));
         if self.failing.as_ref() != Some(&trouble) || patience == Patience::None {
-            tracing::warn!(cluster = %self.loaded.site().cluster, file = %self.path(), why = %trouble, "a change of the site file was not taken over");
-            screen.trouble(&trouble);
+            tracing::warn!(cluster = %self.loaded.site().cluster, file = %self.path(), why = one_line(&trouble), "a change of the site file was not taken over");
+            if let Some(screen) = screen {
+                screen.trouble(&trouble);
+            }
         }
         self.refused.send_modify(|refused| {
             let since = refused.as_ref().map_or_else(|| SystemClock.now(), |known| known.since);
@@ -296,8 +299,10 @@ fn marks_of(paths: &[PathBuf]) -> Marks {
 }
 
 /// Looks at the files until `shutdown`; at once and without patience when `hangup` comes.
-pub async fn watch_files(mut sites: Vec<KeptSite>, vault: Arc<Vault>, mut hangup: Signal, shutdown: CancellationToken) {
-    let mut screen = Screen::of_process();
+///
+/// What is wrong with a file is told on the terminal too, unless the log is for programs, which take every line for JSON.
+pub async fn watch_files(mut sites: Vec<KeptSite>, vault: Arc<Vault>, mut hangup: Signal, log: LogFormat, shutdown: CancellationToken) {
+    let mut screen = (log == LogFormat::Text).then(Screen::of_process);
     loop {
         let patience = tokio::select! {
             () = shutdown.cancelled() => return,
@@ -311,7 +316,7 @@ pub async fn watch_files(mut sites: Vec<KeptSite>, vault: Arc<Vault>, mut hangup
             let (before, rest) = sites.split_at_mut(place);
             let Some((site, after)) = rest.split_first_mut() else { continue };
             let others: Vec<&Loaded> = before.iter().chain(after.iter()).flat_map(KeptSite::descriptions).collect();
-            site.look(patience, &others, &vault, &mut screen).await;
+            site.look(patience, &others, &vault, screen.as_mut()).await;
         }
         if patience == Patience::None {
             notify::tell(Word::Ready);

@@ -48,10 +48,18 @@ pub fn run(args: &RestoreArgs, showing: &Showing, screen: &mut Screen) -> Result
     let told = Told::of(&restoration, args)?;
     let key = judge_key(&restoration, args)?;
     let aside = format!("before-{}", SystemClock.now().as_millis());
-    let kept = restoration.finish(Some(aside.as_str()).filter(|_| args.replace)).map_err(failed)?;
-    if let (KeyFit::Fits, Some(given)) = (key, &args.key) {
+    // The key first: a store whose key could not be put beside it would have to be restored again.
+    let given = args.key.as_ref().filter(|_| key == KeyFit::Fits);
+    if let Some(given) = given {
         copy_key(given, &key_place(args))?;
     }
+    let kept = restoration.finish(Some(aside.as_str()).filter(|_| args.replace)).map_err(|error| {
+        if given.is_some() {
+            // Nothing was restored, and what we put there ourselves must not stand in the way of the next try.
+            let _ = fs::remove_file(key_place(args));
+        }
+        failed(error)
+    })?;
     show(&told, key, kept.as_deref(), args, showing, screen)
 }
 

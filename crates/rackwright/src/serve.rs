@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::trouble::{Exit, Trouble};
 use crate::descriptors;
 use crate::equip::equip;
-use crate::logging::LogArgs;
+use crate::logging::{LogArgs, LogFormat};
 use crate::measuring;
 use crate::notify::{self, Word};
 use crate::places::{self, Signals};
@@ -84,7 +84,7 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
         lines.push(format!("  Note     {stranger}: it is in the data directory, but no file describes it, so nobody keeps it"));
     }
     places::announce(&lines);
-    plane.watch_files(hangup, &shutdown);
+    plane.watch_files(hangup, args.log.log_format, &shutdown);
     notify::tell(Word::Ready);
     signals.until_told_to_stop(&shutdown, stop_delay, plane.ended()).await
 }
@@ -225,9 +225,9 @@ impl ControlPlane {
     }
 
     /// Takes changes of the site files over while they are kept.
-    pub fn watch_files(&mut self, hangup: Signal, shutdown: &CancellationToken) {
+    pub fn watch_files(&mut self, hangup: Signal, log: LogFormat, shutdown: &CancellationToken) {
         let kept = std::mem::take(&mut self.kept);
-        self.faces.spawn(reload::watch_files(kept, self.vault.clone(), hangup, shutdown.clone()));
+        self.faces.spawn(reload::watch_files(kept, self.vault.clone(), hangup, log, shutdown.clone()));
     }
 
     /// Waits until everything has ended after a shutdown. A client that dawdles is not waited for.

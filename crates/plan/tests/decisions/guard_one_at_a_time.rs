@@ -29,11 +29,11 @@ fn one_control_plane_machine_at_a_time_the_spare_included() {
                      rack1control01 waits for the effect of the graceful shutdown since 10:00:00, expected by 10:03:00
             10:00:00 > bob restart rack2control01
                      refused: `rack2control01` cannot be restarted
-                       rule kcp-one-at-a-time: `rack1control01` is being restarted since 10:00:00 (operation op1)
+                       rule kcp-one-at-a-time: `rack1control01` is being restarted since 10:00:00Z (operation op1)
                        remedy: wait with `rackwright operation wait op1`, or stop it with `rackwright operation cancel op1`
             10:00:00 > bob power-off rack4control01
                      refused: `rack4control01` cannot be powered off
-                       rule kcp-one-at-a-time: `rack1control01` is being restarted since 10:00:00 (operation op1)
+                       rule kcp-one-at-a-time: `rack1control01` is being restarted since 10:00:00Z (operation op1)
                        remedy: wait with `rackwright operation wait op1`, or stop it with `rackwright operation cancel op1`
             10:00:00 > bob cordon rack2control01
                      accepted as op4
@@ -69,7 +69,7 @@ fn the_spare_blocks_the_others_too() {
                      rack4control01 waits for the effect of the forced power-off since 10:00:00, expected by 10:03:00
             10:00:00 > bob restart rack2control01
                      refused: `rack2control01` cannot be restarted
-                       rule kcp-one-at-a-time: `rack4control01` is being powered off since 10:00:00 (operation op1)
+                       rule kcp-one-at-a-time: `rack4control01` is being powered off since 10:00:00Z (operation op1)
                        remedy: wait with `rackwright operation wait op1`, or stop it with `rackwright operation cancel op1`
         "#]],
     );
@@ -111,7 +111,7 @@ fn until_it_has_rejoined() {
             10:00:00 > see rack1control01 unknown
             10:00:00 > bob restart rack2control01
                      refused: `rack2control01` cannot be restarted
-                       rule kcp-others-healthy: `rack1control01` is off since 10:00:00
+                       rule kcp-others-healthy: `rack1control01` is off since 10:00:00Z
                        rule kcp-others-healthy: etcd voters: 2 of 3 now, 1 of 3 after; quorum is 2
                        remedy: bring the other control-plane machines back first: `rackwright status` names them
             10:00:00 > bob start rack1control01

@@ -47,8 +47,9 @@ fn header(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
     let silent = cluster["undercloudFault"].is_object();
     let well = cluster["detailedStatus"] == "Running" && cluster["connection"] == "Connected" && !silent;
     // The connection is given up only after a while, and until then it must not look as if all were well.
+    let but = if cluster["connection"] == "Connected" { ", but" } else { ":" };
     let silence =
-        if silent { format!(", but the undercloud {}", sight::trouble(&cluster["undercloudFault"], clock)) } else { String::new() };
+        if silent { format!("{but} the undercloud {}", sight::trouble(&cluster["undercloudFault"], clock)) } else { String::new() };
     let line = format!(
         "{} (resource group {}): {}, {} since {}{silence}",
         text("/name"),
@@ -60,6 +61,10 @@ fn header(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
     sheet.line(if well { Tone::Strong } else { Tone::Alarm }, line);
     if let Some(trouble) = keeper_trouble(cluster, clock) {
         sheet.line(Tone::Alarm, format!("{INDENT}keeper: {trouble}"));
+    }
+    if let Some(problem) = field(cluster, "/siteFileRefused/problem") {
+        let since = clock.time(cluster, "/siteFileRefused/since");
+        sheet.line(Tone::Alarm, format!("{INDENT}site file: not taken over since {since}: {problem}"));
     }
     let members: Vec<String> = items(cluster, "/controlPlane").iter().map(member).collect();
     let sick = items(cluster, "/controlPlane").iter().any(|machine| !is_true(machine, "/spare") && !is_true(machine, "/ready"));
@@ -243,6 +248,15 @@ mod tests {
               nothing runs and nothing waits
         "#]]
         .assert_eq(&status_sheet(&fixtures::quiet_status(), Clock::at(fixtures::NOW)).plain());
+    }
+
+    #[test]
+    fn a_site_file_that_was_refused_is_told_until_it_is_mended() {
+        let mut status = fixtures::quiet_status();
+        let refused = serde_json::json!({ "since": "2026-11-15T14:00:00.000Z", "problem": "`worker` is no role" });
+        status["clusters"][0]["siteFileRefused"] = refused;
+        let sheet = status_sheet(&status, Clock::at(fixtures::NOW)).plain();
+        assert!(sheet.contains("\n  site file: not taken over since 14:00:00Z: `worker` is no role\n"), "{sheet}");
     }
 
     #[test]
