@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::environment;
+use crate::server::until;
 use crate::settled;
 
 /// A shell line on a terminal of its own, with what it has shown so far.
@@ -83,4 +84,20 @@ fn it_is_drawn_answers_to_keys_and_gives_the_terminal_back() {
         terminal.until_shown(" echo ");
         assert!(terminal.shown().contains(GIVEN_BACK));
     }
+}
+
+#[test]
+fn it_ends_when_its_terminal_goes_away() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let home = directory.path();
+    let _up = settled::start(home, "up --listen 127.0.0.1:0 --racks 1 --machines-per-rack 4 --speed 600");
+    let line = format!("stty rows 24 cols 80; echo pid $$ here; exec {} top", env!("CARGO_BIN_EXE_rackwright"));
+    let terminal = Terminal::run(home, &line);
+    terminal.until_shown("compute01");
+    let shown = terminal.shown();
+    let pid = shown.split("pid ").nth(1).and_then(|rest| rest.split(' ').next()).expect("the shell told its number").to_owned();
+    let process = Path::new("/proc").join(pid);
+    assert!(process.exists(), "{}", process.display());
+    drop(terminal);
+    until("it to end", || (!process.exists()).then_some(()));
 }

@@ -63,11 +63,16 @@ impl Drop for Canvas {
     }
 }
 
+/// How long the end of the reader of keys is waited for. From a terminal that is gone it reads nothing for ever, and ends
+/// with the process.
+const READER_PATIENCE: Duration = Duration::from_millis(500);
+
 /// Reads keys and changes of size on a thread of its own, because reading them blocks.
 struct Keys {
     events: mpsc::UnboundedReceiver<Event>,
     stop: Arc<AtomicBool>,
-    reader: Option<std::thread::JoinHandle<()>>,
+    /// Closed when the reader has ended.
+    reading: std::sync::mpsc::Receiver<()>,
 }
 
 impl Keys {
@@ -75,7 +80,9 @@ impl Keys {
         let (sender, events) = mpsc::unbounded_channel();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
-        let reader = std::thread::spawn(move || {
+        let (ended, reading) = std::sync::mpsc::channel::<()>();
+        std::thread::spawn(move || {
+            let _ended = ended;
             while !stopped.load(Ordering::Relaxed) {
                 let event = match event::poll(KEYS_TIMEOUT) {
                     Ok(false) => continue,
@@ -89,16 +96,15 @@ impl Keys {
                 }
             }
         });
-        Keys { events, stop, reader: Some(reader) }
+        Keys { events, stop, reading }
     }
 }
 
 impl Drop for Keys {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(reader) = self.reader.take() {
-            let _ = reader.join();
-        }
+        // A reader that is still at it would take what is typed next.
+        let _ = self.reading.recv_timeout(READER_PATIENCE);
     }
 }
 
