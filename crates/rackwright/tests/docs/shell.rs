@@ -139,7 +139,7 @@ impl Shell {
     pub fn type_keys(&self, command: &str, keys: &str) -> (Vec<String>, i32) {
         let mut terminal = Command::new("timeout");
         let line = format!("stty rows 24 cols 80; {}{}", self.variables, self.localize(command));
-        terminal.args([PATIENCE, "script", "-qfec", &line, "/dev/null"]).env("TERM", "xterm");
+        terminal.args([PATIENCE, "script", "-qfec", &line, "/dev/null"]).env("TERM", "xterm").env("SHELL", "/bin/bash");
         let mut child = self.equip(terminal).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("timeout and script are there");
         // The keyboard stays plugged in until the program ends: `script` would take its end for Ctrl-D.
         let mut keyboard = child.stdin.take().expect("stdin is piped");
