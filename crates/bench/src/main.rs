@@ -1,36 +1,56 @@
-//! The figures of the documents, measured: `cargo run --release -p bench [NAME …]`.
+//! The figures of the documents, measured: `cargo run --release -p bench [--small] [NAME …]`.
 //!
 //! A figure is what one run on this machine gave, with its target beside it. Nothing here passes or fails.
 
+mod client;
 mod figure;
+mod fleet;
+mod machine;
+mod page;
+mod picture;
 mod process;
+mod stats;
+mod table;
 mod watching;
 
+use std::io;
 use std::process::ExitCode;
 
-use figure::{Bench, Figure};
+use figure::{Bench, Size};
 
 const BENCHES: [Bench; 1] = [watching::BENCH];
 
 fn main() -> ExitCode {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let (flags, wanted): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
+    let size = match flags.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => Size::Full,
+        ["--small"] => Size::Small,
+        _ => return complain("the only option is `--small`, which tries the benchmarks and writes nothing"),
+    };
     if let Some(unknown) = wanted.iter().find(|name| !BENCHES.iter().any(|bench| bench.name == name.as_str())) {
         let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
         return complain(&format!("there is no benchmark `{unknown}`; there are: {}", known.join(", ")));
     }
-    let mut figures: Vec<Figure> = Vec::new();
     for bench in BENCHES.iter().filter(|bench| wanted.is_empty() || wanted.iter().any(|name| name == bench.name)) {
-        figure::say(&format!("{}: {} …", bench.name, bench.what));
-        match (bench.measure)() {
-            Ok(measured) => figures.extend(measured),
-            Err(error) => return complain(&format!("{}: {error}", bench.name)),
+        table::say(&format!("{}: {} …", bench.name, bench.what));
+        if let Err(error) = run(bench, size) {
+            return complain(&format!("{}: {error}", bench.name));
         }
     }
-    figure::print_table(&figures);
     ExitCode::SUCCESS
 }
 
+/// Measures, prints the table, and writes the page of the documents if the figures mean something.
+fn run(bench: &Bench, size: Size) -> io::Result<()> {
+    let report = (bench.measure)(size)?;
+    table::print(&report.figures);
+    match size {
+        Size::Full if !cfg!(debug_assertions) => page::write(bench.name, &report),
+        Size::Full | Size::Small => Ok(()),
+    }
+}
+
 fn complain(problem: &str) -> ExitCode {
-    figure::say(&format!("error: {problem}"));
+    table::say(&format!("error: {problem}"));
     ExitCode::FAILURE
 }

@@ -107,6 +107,8 @@ impl Reader<'_> {
                 None => Ok(()),
                 Some((word, _)) => Err(format!("{line}: the remark `{word}` before it has no block")),
             },
+            // Where a benchmark writes its figures.
+            "figures" | "end" => Ok(()),
             word if word.starts_with("id ") => self.step(line, What::Name { id: word["id ".len()..].to_owned(), command: rest }),
             word => Err(format!("{line}: `{word}` is no remark that docs/README.md explains")),
         }

@@ -1,0 +1,68 @@
+//! Curves over the number of machines, as one SVG: both axes logarithmic, so that linear growth is a straight line of slope one.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use plotters::prelude::*;
+
+use crate::figure::{Curve, Unit};
+
+const WIDTH: u32 = 720;
+const PANEL_HEIGHT: u32 = 320;
+
+/// One panel for each unit, one below the other.
+pub fn draw(curves: &[Curve]) -> io::Result<String> {
+    let mut by_unit: BTreeMap<Unit, Vec<&Curve>> = BTreeMap::new();
+    for curve in curves.iter().filter(|curve| !curve.points.is_empty()) {
+        by_unit.entry(curve.unit).or_default().push(curve);
+    }
+    let mut text = String::new();
+    let height = PANEL_HEIGHT * u32::try_from(by_unit.len().max(1)).unwrap_or(1);
+    let area = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
+    area.fill(&WHITE).map_err(io::Error::other)?;
+    for (panel, (unit, curves)) in area.split_evenly((by_unit.len().max(1), 1)).iter().zip(&by_unit) {
+        draw_panel(panel, *unit, curves).map_err(io::Error::other)?;
+    }
+    area.present().map_err(io::Error::other)?;
+    drop(area);
+    Ok(text)
+}
+
+type Problem = DrawingAreaErrorKind<std::io::Error>;
+
+fn draw_panel(area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>, unit: Unit, curves: &[&Curve]) -> Result<(), Problem> {
+    let points = || curves.iter().flat_map(|curve| curve.points.iter().copied());
+    let (fewest, most) = points().fold((u64::MAX, 1), |(fewest, most), (machines, _)| (fewest.min(machines), most.max(machines)));
+    let (least, largest) = points().fold((f64::MAX, f64::MIN), |(least, largest), (_, value)| (least.min(value), largest.max(value)));
+    let floor = if least > 0.0 { least / 2.0 } else { 0.01 };
+    let mut chart = ChartBuilder::on(area)
+        .margin(12)
+        .x_label_area_size(40)
+        .y_label_area_size(64)
+        .build_cartesian_2d((fewest.max(1)..most.max(fewest + 1)).log_scale(), (floor..(largest * 2.0).max(floor * 4.0)).log_scale())?;
+    chart.configure_mesh().x_desc("machines").y_desc(unit.symbol()).light_line_style(WHITE).draw()?;
+    for (index, curve) in curves.iter().enumerate() {
+        let color = Palette99::pick(index).to_rgba();
+        let points: Vec<(u64, f64)> = curve.points.iter().map(|(machines, value)| (*machines, value.max(floor))).collect();
+        chart
+            .draw_series(LineSeries::new(points.iter().copied(), color.stroke_width(2)))?
+            .label(curve.what.as_str())
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color.stroke_width(2)));
+        chart.draw_series(points.iter().map(|point| Circle::new(*point, 3, color.filled())))?;
+    }
+    chart.configure_series_labels().background_style(WHITE.mix(0.85)).position(SeriesLabelPosition::UpperLeft).draw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_curve_is_in_the_picture_with_its_name() {
+        let curve = |what: &str, unit| Curve { what: what.to_owned(), unit, points: vec![(128, 1.0), (1_000, 8.0), (100_000, 800.0)] };
+        let picture = draw(&[curve("list", Unit::Milliseconds), curve("memory", Unit::Megabytes)]).unwrap();
+        assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+        assert!(["list", "memory", "machines"].iter().all(|word| picture.contains(word)));
+        assert_eq!(picture.matches("<polyline").count(), 4, "two curves, and a line in the legend of each");
+    }
+}
