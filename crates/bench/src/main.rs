@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use figure::{Bench, Size};
 
-const BENCHES: [Bench; 1] = [watching::BENCH];
+const BENCHES: &[Bench] = &[watching::BENCH];
 
 fn main() -> ExitCode {
     let (flags, wanted): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
