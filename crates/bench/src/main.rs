@@ -8,8 +8,11 @@ mod fleet;
 mod machine;
 mod page;
 mod picture;
+mod planning;
 mod process;
+mod starting;
 mod stats;
+mod storing;
 mod table;
 mod watching;
 
@@ -18,7 +21,7 @@ use std::process::ExitCode;
 
 use figure::{Bench, Size};
 
-const BENCHES: &[Bench] = &[watching::BENCH];
+const BENCHES: &[Bench] = &[watching::BENCH, planning::BENCH, storing::BENCH, starting::BENCH];
 
 fn main() -> ExitCode {
     let (flags, wanted): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|argument| argument.starts_with('-'));

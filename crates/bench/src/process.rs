@@ -3,17 +3,30 @@
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub struct Process {
     child: Child,
 }
 
+/// A process that has greeted.
+pub struct Started {
+    pub process: Process,
+    pub executed_at: Instant,
+    pub greeted_at: Instant,
+}
+
 impl Process {
     /// Starts our own binary and waits until a line of its greeting begins with `ready`.
     pub fn start(arguments: &[&str], ready: &str) -> io::Result<Process> {
+        Process::start_timed(arguments, ready).map(|started| started.process)
+    }
+
+    /// The same, with when it was executed and when it said so.
+    pub fn start_timed(arguments: &[&str], ready: &str) -> io::Result<Started> {
         let mut command = Command::new(rackwright()?);
         let home = std::env::temp_dir().join("rackwright-bench-home");
+        let executed_at = Instant::now();
         let mut child = command.args(arguments).env("RACKWRIGHT_HOME", home).stdout(Stdio::piped()).spawn()?;
         let stdout = child.stdout.take().ok_or_else(|| io::Error::other("the child has no stdout"))?;
         let process = Process { child };
@@ -22,7 +35,7 @@ impl Process {
             if line?.trim_start().starts_with(ready) {
                 // Whatever is said later must find a reader.
                 std::thread::spawn(move || lines.for_each(drop));
-                return Ok(process);
+                return Ok(Started { process, executed_at, greeted_at: Instant::now() });
             }
         }
         Err(io::Error::other(format!("`rackwright {}` ended early", arguments.join(" "))))
