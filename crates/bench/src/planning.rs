@@ -24,7 +24,11 @@ type Part = (&'static str, fn(&Costs) -> Duration, &'static str);
 
 const PARTS: &[Part] = &[
     ("a look without news", |costs| costs.quiet_look, "the observation, copied and put back; nothing is planned"),
-    ("a look with news", |costs| costs.news, "the machine's document, copied for the plan, its check and the books, and written as JSON once"),
+    (
+        "a look with news",
+        |costs| costs.news,
+        "the machine's document, copied for the plan, its check and the books, and written as JSON once",
+    ),
     ("a request judged", |costs| costs.judged, "three documents and three entries of the activity log written as JSON"),
     ("a look at one of 100 busy machines", |costs| costs.busy_look, "the operation and its machine, copied and compared"),
 ];

@@ -61,8 +61,13 @@ fn figures(machines: u64, measured: &Measured) -> Vec<Figure> {
     let of = format!("{machines} machines, {} operations in flight", measured.in_flight);
     vec![
         Figure::new(format!("from exec to `/readyz` saying yes: {of}"), measured.ready.as_secs_f64(), Unit::Seconds, LIMITED_BY).under(2.0),
-        Figure::new(format!("from exec to the greeting: {of}"), measured.greeted.as_secs_f64(), Unit::Seconds, "the same, and a look at each undercloud")
-            .under(2.0),
+        Figure::new(
+            format!("from exec to the greeting: {of}"),
+            measured.greeted.as_secs_f64(),
+            Unit::Seconds,
+            "the same, and a look at each undercloud",
+        )
+        .under(2.0),
         Figure::new(format!("processor time by then: {of}"), measured.spent.as_secs_f64(), Unit::Seconds, "the same"),
     ]
 }
@@ -98,7 +103,12 @@ fn after_kills(directory: &Path, sites: &[PathBuf], size: Size) -> io::Result<Me
     }
     let median = |of: fn(&Measured) -> Duration| Times::new(measured.iter().map(of).collect()).median();
     let in_flight = measured.iter().map(|start| start.in_flight).min().unwrap_or(0);
-    Ok(Measured { ready: median(|start| start.ready), greeted: median(|start| start.greeted), spent: median(|start| start.spent), in_flight })
+    Ok(Measured {
+        ready: median(|start| start.ready),
+        greeted: median(|start| start.greeted),
+        spent: median(|start| start.spent),
+        in_flight,
+    })
 }
 
 fn free_address() -> io::Result<SocketAddr> {

@@ -68,7 +68,12 @@ fn figures(machines: u64, costs: &Costs) -> Vec<Figure> {
             "each commit wakes each watcher, which finds that it is not concerned",
         ),
         Figure::new(format!("a document read, {of}"), microseconds(costs.get), Unit::Microseconds, "the lock and the search in memory"),
-        Figure::new(format!("a cluster's machines listed, {of}"), microseconds(costs.list), Unit::Microseconds, "copies of keys and counts"),
+        Figure::new(
+            format!("a cluster's machines listed, {of}"),
+            microseconds(costs.list),
+            Unit::Microseconds,
+            "copies of keys and counts",
+        ),
         Figure::new(format!("opening the store, {of}"), milliseconds(costs.open), Unit::Milliseconds, "SQLite's check of every page"),
         Figure::new(format!("size on disk of a machine, {of}"), kib, Unit::Kibibytes, "its document, and each version of the last day"),
     ]);
@@ -148,8 +153,13 @@ async fn write(store: &SharedStore, documents: &[Document], writers: usize, span
     let (began, before) = (Instant::now(), processor_time());
     let mut tasks = JoinSet::new();
     for writer in 0..writers {
-        let own: Vec<(String, Bytes)> =
-            documents.iter().skip(writer).step_by(writers).take(64).map(|document| (document.key.clone(), document.value.clone())).collect();
+        let own: Vec<(String, Bytes)> = documents
+            .iter()
+            .skip(writer)
+            .step_by(writers)
+            .take(64)
+            .map(|document| (document.key.clone(), document.value.clone()))
+            .collect();
         let store = store.clone();
         tasks.spawn(async move {
             let mut written = 0_u64;

@@ -36,8 +36,24 @@ pub(crate) fn plan_holds(draft: &mut Draft, machine: &mut Machine, now: Timestam
         Ok(node) => revisit = follow_holds(draft, machine, &sight, node, now, &mut waits),
     }
     keep_since(&machine.waits, &mut waits);
+    if let Some(late_at) = late_first_look_at(machine, &waits, now).filter(|_| snapshot.undercloud.fault.is_none()) {
+        return [revisit, Some(late_at)].into_iter().flatten().min();
+    }
     machine.waits = waits;
     revisit
+}
+
+/// A machine that was well when the last keeper ended stays so in the books until it is looked at, or should have been: that
+/// its first look is about to come is no news, and a restart would write a whole site twice to say it. Returns when it is late.
+fn late_first_look_at(machine: &Machine, waits: &[Wait], now: Timestamp) -> Option<Timestamp> {
+    let was_well = machine.last_seen.power.is_some()
+        && machine.waits.is_empty()
+        && (machine.provisioning != Provisioning::Provisioned || machine.is_ready());
+    let is_about_to_come = |wait: &Wait| matches!(wait.kind, WaitKind::FirstLook { .. }) && !wait.is_late(now);
+    if !was_well || !waits.iter().all(is_about_to_come) {
+        return None;
+    }
+    waits.iter().filter_map(|wait| wait.expected_by).min().map(|by| by + Span::millis(1))
 }
 
 /// A power-off's hold has done its work once the machine is back with a new boot, whoever brought it back: from then on

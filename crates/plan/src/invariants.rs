@@ -1,6 +1,8 @@
 //! What must stay true of any plan, whoever asked for it. Written without looking at how plans are made.
 
-use model::{Action, DeviceAsk, Fact, Machine, Management, NodeSeen, Operation, Power, Provisioning, Readiness};
+use std::collections::BTreeSet;
+
+use model::{Action, DeviceAsk, Fact, Machine, MachineName, Management, NodeSeen, Operation, Power, Provisioning, Readiness};
 
 use crate::draft::Plan;
 use crate::snapshot::Snapshot;
@@ -90,13 +92,9 @@ fn takes_down(action: Action) -> bool {
 }
 
 fn control_plane_is_disrupted_once(after: &Snapshot, violations: &mut Vec<Violation>) {
-    let disrupted: Vec<String> = after
-        .running()
-        .filter_map(|(_, id)| after.operations.get(id))
-        .filter(|operation| takes_down(operation.action))
-        .filter(|operation| after.machines.get(&operation.machine).is_some_and(|machine| machine.is_kcp()))
-        .map(|operation| operation.machine.to_string())
-        .collect();
+    let running = after.control_plane().filter_map(|machine| after.running_on(&machine.name));
+    let disrupted: Vec<String> =
+        running.filter(|operation| takes_down(operation.action)).map(|operation| operation.machine.to_string()).collect();
     if disrupted.len() > 1 {
         violations.push(Violation(format!("control-plane machines disrupted together: {}", disrupted.join(", "))));
     }
@@ -154,12 +152,15 @@ fn has_vote(before: &Snapshot, machine: &Machine) -> bool {
     !off && !node_down
 }
 
-/// Every machine that is not where it should be, and was visited, has a step or a wait.
+/// Every machine that is not where it should be, and was visited, has a step or a wait. One that nobody has looked at yet may
+/// be taken for what it was, if it is visited again.
 fn busy_or_explained(after: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
-    for name in plan.revisits.keys() {
+    let asked: BTreeSet<&MachineName> = plan.steps.iter().map(|step| &step.machine).collect();
+    for (name, revisit) in &plan.revisits {
         let Some(machine) = after.machines.get(name) else { continue };
-        let explained = !machine.waits.is_empty() || plan.steps.iter().any(|step| step.machine == *name);
-        if !explained && !is_where_it_should_be(after, machine) {
+        let explained = !machine.waits.is_empty() || asked.contains(name);
+        let stands = revisit.is_some() && is_yet_unseen(after, machine) && was_where_it_should_be(machine);
+        if !explained && !stands && !is_where_it_should_be(after, machine) {
             violations.push(Violation(format!("{name}: not where it should be, with neither step nor wait")));
         }
     }
@@ -175,6 +176,18 @@ fn is_where_it_should_be(after: &Snapshot, machine: &Machine) -> bool {
             node.ready == Readiness::True && !tells_of_dead_boot(machine, node) && (machine.holds.is_empty() || node.unschedulable)
         });
     machine.provisioning != Provisioning::Provisioned || on_and_ready
+}
+
+fn is_yet_unseen(after: &Snapshot, machine: &Machine) -> bool {
+    let idle = after.running_on(&machine.name).is_none();
+    idle && after.observations.get(&machine.name).is_none_or(|seen| seen.power.is_none() || seen.node.is_none())
+}
+
+fn was_where_it_should_be(machine: &Machine) -> bool {
+    let seen = &machine.last_seen;
+    let on_and_ready = seen.power.as_ref().is_some_and(|power| power.what == Power::On)
+        && seen.node.as_ref().is_some_and(|node| node.what.ready == Readiness::True && !tells_of_dead_boot(machine, &node.what));
+    on_and_ready || (machine.provisioning != Provisioning::Provisioned && seen.power.is_some())
 }
 
 /// A journal only grows, and an operation that ended stays as it ended.

@@ -4,6 +4,7 @@ mod check;
 mod cli;
 mod descriptors;
 mod equip;
+mod front;
 mod logging;
 mod measuring;
 mod notify;

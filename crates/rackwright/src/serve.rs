@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::trouble::{Exit, Trouble};
 use crate::descriptors;
 use crate::equip::equip;
+use crate::front::Front;
 use crate::logging::{LogArgs, LogFormat};
 use crate::measuring;
 use crate::notify::{self, Word};
@@ -26,7 +27,8 @@ use crate::places::{self, Signals};
 use crate::reload::{self, KeptSite};
 use crate::remembering;
 use crate::safekeeping;
-use crate::site_file::{Loaded, neighbours};
+use crate::site_file::Loaded;
+use crate::site_file::neighbours::Neighbours;
 use crate::stopping::{self, Stages};
 
 /// Where the API listens unless told otherwise: RACK on a telephone's keys.
@@ -92,9 +94,11 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
 /// Reads every file before anything is made, so that a wrong one leaves nothing behind.
 pub fn load_all(paths: &[PathBuf]) -> Result<Vec<Loaded>, Trouble> {
     let mut loaded: Vec<Loaded> = Vec::new();
+    let mut neighbours = Neighbours::default();
     for path in paths {
         let next = Loaded::read(path)?;
-        neighbours::check(&loaded.iter().collect::<Vec<_>>(), &next)?;
+        neighbours.judge(&|number| &loaded[number], &next)?;
+        neighbours.admit(&next);
         loaded.push(next);
     }
     Ok(loaded)
@@ -110,6 +114,8 @@ pub struct ControlPlane {
     keeper_watches: BTreeMap<ClusterName, api::KeeperWatch>,
     keepers: JoinSet<()>,
     faces: JoinSet<()>,
+    /// Closed after the faces were dropped.
+    _front: Front,
 }
 
 /// How long a client that is still sending or reading is waited for once the keepers have ended.
@@ -130,6 +136,9 @@ impl ControlPlane {
         let store: SharedStore = file.clone();
         let vault = Vault::open(store.clone(), &dir.join("vault.key")).await;
         let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
+        let front = Front::open().map_err(|error| Trouble::caused("the API's threads cannot be started", &error))?;
+        let listener = front.adopt(listener).map_err(|error| Trouble::caused("the API cannot listen", &error))?;
+        let threads = front.threads().clone();
         let mut plane = ControlPlane {
             address,
             sites: Vec::new(),
@@ -139,20 +148,18 @@ impl ControlPlane {
             keeper_watches: BTreeMap::new(),
             keepers: JoinSet::new(),
             faces: JoinSet::new(),
+            _front: front,
         };
         let stages = Stages::default();
         // Nobody is called before every site is enrolled.
-        let mut enrolled = Vec::new();
-        for loaded in sites {
-            enrolled.push(plane.enrol(loaded, &clock).await?);
-        }
+        let enrolled = enrol_all(sites, &store, &plane.vault, &clock).await?;
         // Before the first keeper counts anything.
         let (recorder, exposition) = measuring::begin(file, dir, enrolled.iter().map(|(loaded, _)| &loaded.site().cluster))?;
         for (loaded, equipment) in enrolled {
             plane.keep(loaded, equipment, &clock, &stages.keeping);
         }
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
-        plane.faces.spawn(cache.clone().follow(store.clone(), stages.keeping.clone()));
+        plane.faces.spawn_on(cache.clone().follow(store.clone(), stages.keeping.clone()), &threads);
         let process = api::Process { stopping: shutdown.clone(), exposition, ..api::Process::default() };
         plane.faces.spawn(measuring::upkeep(recorder, stages.keeping.clone()));
         plane.faces.spawn(notify::stay_alive(stages.keeping.clone()));
@@ -160,35 +167,8 @@ impl ControlPlane {
         let keepers = Arc::new(std::mem::take(&mut plane.keeper_watches));
         let api = api::Api::new(store, clock, cache, keepers, process);
         let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
-        plane.faces.spawn(api::serve(listener, api::router(api), max_connections, stages.listening));
+        plane.faces.spawn_on(api::serve(listener, api::router(api), max_connections, stages.listening), &threads);
         Ok(plane)
-    }
-
-    /// Enrols a site, with the ways to its devices.
-    async fn enrol(&self, loaded: Loaded, clock: &Arc<dyn Clock>) -> Result<(Loaded, Arc<Equipment>), Trouble> {
-        let equipment = equip(&loaded, None, &self.vault).await?;
-        let site = loaded.site();
-        let enrolment = enroll_site(&self.store, clock.as_ref(), site).await.map_err(|error| match error {
-            KeeperError::Objections { objections, .. } => reload::refusal(&loaded.described, &objections),
-            error => Trouble::caused("the site cannot be enrolled", &error),
-        })?;
-        safekeeping::forget(&site.cluster, &enrolment.forgotten_machines, &self.vault).await;
-        safekeeping::save(&loaded, None, &self.vault).await?;
-        let gone = enrolment.forgotten_machines.iter().map(|machine| format!("{}: machine {machine} is gone", site.cluster));
-        let undescribed = enrolment.undescribed.iter().map(|(machine, busy)| {
-            format!(
-                "{}: machine {machine} is not described any more, but {busy}: it stays, nothing is asked of it, and what runs on it fails; \
-                 put it back into {}",
-                site.cluster,
-                loaded.described.path().display()
-            )
-        });
-        let lines: Vec<String> = gone.chain(undescribed).collect();
-        for line in &lines {
-            tracing::warn!("{line}");
-        }
-        places::announce(&lines);
-        Ok((loaded, Arc::new(equipment)))
     }
 
     /// Starts the keeper of a site.
@@ -248,6 +228,47 @@ impl ControlPlane {
         };
         tokio::time::timeout(LAST_WORDS, faces).await.unwrap_or(Ok(()))
     }
+}
+
+/// Enrols the sites beside each other: most of it is reading their documents.
+async fn enrol_all(
+    sites: Vec<Loaded>,
+    store: &SharedStore,
+    vault: &Arc<Vault>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Vec<(Loaded, Arc<Equipment>)>, Trouble> {
+    let enrolments = sites.into_iter().map(|loaded| tokio::spawn(enrol(loaded, store.clone(), vault.clone(), clock.clone())));
+    // All come to their end, so that nobody writes any more when the first trouble is told.
+    let ended = futures::future::join_all(enrolments.collect::<Vec<_>>()).await;
+    let stopped = |error: tokio::task::JoinError| Trouble::caused("a site cannot be enrolled", &error);
+    ended.into_iter().map(|enrolled| enrolled.map_err(stopped)?).collect()
+}
+
+/// Enrols a site, with the ways to its devices.
+async fn enrol(loaded: Loaded, store: SharedStore, vault: Arc<Vault>, clock: Arc<dyn Clock>) -> Result<(Loaded, Arc<Equipment>), Trouble> {
+    let equipment = equip(&loaded, None, &vault).await?;
+    let site = loaded.site();
+    let enrolment = enroll_site(&store, clock.as_ref(), site).await.map_err(|error| match error {
+        KeeperError::Objections { objections, .. } => reload::refusal(&loaded.described, &objections),
+        error => Trouble::caused("the site cannot be enrolled", &error),
+    })?;
+    safekeeping::forget(&site.cluster, &enrolment.forgotten_machines, &vault).await;
+    safekeeping::save(&loaded, None, &vault).await?;
+    let gone = enrolment.forgotten_machines.iter().map(|machine| format!("{}: machine {machine} is gone", site.cluster));
+    let undescribed = enrolment.undescribed.iter().map(|(machine, busy)| {
+        format!(
+            "{}: machine {machine} is not described any more, but {busy}: it stays, nothing is asked of it, and what runs on it fails; \
+             put it back into {}",
+            site.cluster,
+            loaded.described.path().display()
+        )
+    });
+    let lines: Vec<String> = gone.chain(undescribed).collect();
+    for line in &lines {
+        tracing::warn!("{line}");
+    }
+    places::announce(&lines);
+    Ok((loaded, Arc::new(equipment)))
 }
 
 /// A damaged store is what backups are for, so whoever meets one is told how to use theirs.

@@ -35,7 +35,7 @@ impl MemoryStore {
 #[async_trait]
 impl Store for MemoryStore {
     async fn get(&self, key: &str) -> Result<Option<Document>, StoreError> {
-        Ok(self.published.snapshot()?.get(key))
+        self.published.ask(|ledger| ledger.get(key))
     }
 
     async fn list(&self, prefix: &str) -> Result<Listing, StoreError> {

@@ -23,9 +23,14 @@ impl Published {
         Published { ledger: Mutex::new(Some(ledger)), changed: Notify::new() }
     }
 
-    /// The ledger as it is now; cheap, because copies share structure.
+    /// The ledger as it is now, for whoever reads much of it; cheap, because copies share structure.
     pub fn snapshot(&self) -> Result<Ledger, StoreError> {
         self.lock().clone().ok_or(StoreError::Closed)
+    }
+
+    /// What the ledger says now. Others wait meanwhile, so this is for short questions.
+    pub fn ask<T>(&self, question: impl FnOnce(&Ledger) -> T) -> Result<T, StoreError> {
+        self.lock().as_ref().map(question).ok_or(StoreError::Closed)
     }
 
     pub fn publish(&self, ledger: Ledger) {

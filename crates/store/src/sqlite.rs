@@ -114,7 +114,7 @@ impl SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     async fn get(&self, key: &str) -> Result<Option<Document>, StoreError> {
-        Ok(self.published.snapshot()?.get(key))
+        self.published.ask(|ledger| ledger.get(key))
     }
 
     async fn list(&self, prefix: &str) -> Result<Listing, StoreError> {
@@ -135,12 +135,12 @@ impl Store for SqliteStore {
     }
 
     async fn history(&self, prefix: &str, limit: usize) -> Result<Vec<Change>, StoreError> {
-        let through = self.published.snapshot()?.revision();
+        let through = self.published.ask(Ledger::revision)?;
         self.archive.read_history(prefix, through, limit).await
     }
 
     async fn read_log(&self, query: LogQuery) -> Result<Vec<Record>, StoreError> {
-        let through = self.published.snapshot()?.revision();
+        let through = self.published.ask(Ledger::revision)?;
         self.archive.read(move |connection| records::load(connection, &query, through)).await
     }
 

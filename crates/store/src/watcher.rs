@@ -41,7 +41,7 @@ impl Watcher {
         prefix: &str,
         from: Revision,
     ) -> Result<Box<dyn Watch>, StoreError> {
-        published.snapshot()?.check_kept(from)?;
+        published.ask(|ledger| ledger.check_kept(from))??;
         Ok(Box::new(Watcher { published, archive, prefix: prefix.to_owned(), position: from, page: VecDeque::new() }))
     }
 }
@@ -55,7 +55,7 @@ impl Watch for Watcher {
             }
             // The bell is listened to before the ledger is read, so that a commit in between is not missed.
             let changed = self.published.changed();
-            let next = self.published.snapshot()?.next_after(self.position, &self.prefix)?;
+            let next = self.published.ask(|ledger| ledger.next_after(self.position, &self.prefix))??;
             match (next, &self.archive) {
                 (Next::Changes(changes), _) => {
                     self.position = changes.first().map_or(self.position, |change| change.revision);

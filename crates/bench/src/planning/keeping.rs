@@ -56,8 +56,18 @@ fn told(of: &str, asked: &Judged, looks: f64) -> Vec<Figure> {
             Unit::PerSecond,
             "plans are 20 ms apart by design, and wait for the commit before",
         ),
-        Figure::new(format!("requests judged by them, {of}"), asked.requests, Unit::PerSecond, "the pause between plans, and the 64 clients"),
-        Figure::new(format!("median time to a verdict, {of}"), milliseconds(asked.times.median()), Unit::Milliseconds, "half of the pause between plans, and two commits"),
+        Figure::new(
+            format!("requests judged by them, {of}"),
+            asked.requests,
+            Unit::PerSecond,
+            "the pause between plans, and the 64 clients",
+        ),
+        Figure::new(
+            format!("median time to a verdict, {of}"),
+            milliseconds(asked.times.median()),
+            Unit::Milliseconds,
+            "half of the pause between plans, and two commits",
+        ),
         Figure::new(format!("looks at BMCs that are always due, {of}"), looks, Unit::PerSecond, "the simulated BMC and the driver"),
     ]
 }

@@ -146,15 +146,27 @@ impl Keeper {
             rounded_at: (started_at, Instant::now()),
         };
         the_loop.note_undescribed();
-        the_loop.refit().await?;
-        the_loop.open_eyes();
-        let result = the_loop.turn(inbox, watch, &shutdown).await;
+        let result = match the_loop.begin().await {
+            Ok(()) => the_loop.turn(inbox, watch, &shutdown).await,
+            Err(error) => Err(error),
+        };
         the_loop.close().await;
         result
     }
 }
 
 impl Loop {
+    /// Plans with what is stored before any device is called: a first look at every device of many sites takes all there is of
+    /// the processor for a while, and whoever waits for this keeper should not wait for that.
+    async fn begin(&mut self) -> Result<(), KeeperError> {
+        self.refit().await?;
+        if self.tenure.may_ask() {
+            self.plan_and_act().await?;
+        }
+        self.open_eyes();
+        Ok(())
+    }
+
     fn now(&self) -> Timestamp {
         self.keeper.clock.now()
     }

@@ -6,7 +6,7 @@
 mod description;
 mod words;
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use model::{
     ACTIVITY_FORMAT, Activity, ActivityError, ActivityKind, ActivityStatus, Ask, Cluster, Connection, CorrelationId, DeviceAsk, Ended,
@@ -23,7 +23,8 @@ pub use description::{chronicle_enrolment, chronicle_objections};
 /// The entries of a plan that was made from `before`, in the order in which things happen.
 pub fn chronicle(before: &Snapshot, plan: &Plan, now: Timestamp) -> Vec<Activity> {
     let changes = &plan.changes;
-    let mut scribe = Scribe { before, plan, uncaused: uncaused(&before.cluster, now), entries: Vec::new() };
+    let moved = changes.operations.values().map(|operation| (&operation.machine, operation)).rev().collect();
+    let mut scribe = Scribe { before, plan, moved, uncaused: uncaused(&before.cluster, now), entries: Vec::new() };
     if let Some(after) = &changes.cluster {
         scribe.note_connection(after);
     }
@@ -52,6 +53,8 @@ fn uncaused(cluster: &Cluster, now: Timestamp) -> CorrelationId {
 struct Scribe<'a> {
     before: &'a Snapshot,
     plan: &'a Plan,
+    /// The operation of each machine that the plan moves on; the first by its id, if one ends and another begins.
+    moved: BTreeMap<&'a MachineName, &'a Operation>,
     uncaused: CorrelationId,
     entries: Vec<Activity>,
 }
@@ -71,7 +74,7 @@ struct Cause<'a> {
     operation: Option<&'a OperationId>,
 }
 
-impl Scribe<'_> {
+impl<'a> Scribe<'a> {
     fn write(&mut self, part: Part, cause: &Cause<'_>, event: Event) {
         let cluster = &self.before.cluster;
         self.entries.push(Activity {
@@ -149,26 +152,25 @@ impl Scribe<'_> {
                 (HoldOwner::User { caller }, HoldChange::Placed) => caller.as_str(),
                 _ => OURSELVES,
             };
-            let correlation_id = operation.as_ref().map_or(&self.uncaused, |operation| &operation.correlation_id).clone();
+            let correlation_id = operation.map_or(&self.uncaused, |operation| &operation.correlation_id).clone();
             let event = Event {
                 what: ActivityKind::Hold { owner: hold.owner.clone(), change },
                 status: ActivityStatus::Succeeded,
                 message: words::hold(&machine.name, hold, change),
                 error: None,
             };
-            let operation = operation.as_ref().map(|operation| &operation.id);
+            let operation = operation.map(|operation| &operation.id);
             self.write(Part::Machine(machine.name.clone()), &Cause { caller, correlation_id: &correlation_id, operation }, event);
         }
     }
 
     /// The operation that a hold comes or goes with: the one that this plan moves on, or else the one that placed it.
-    fn behind_hold(&self, machine: &MachineName, hold: &Hold) -> Option<Arc<Operation>> {
-        let moved = self.plan.changes.operations.values().find(|operation| operation.machine == *machine);
-        let owner = match &hold.owner {
-            HoldOwner::Operation { id } | HoldOwner::PoweredOff { by: id } => self.before.operations.get(id).cloned(),
+    fn behind_hold(&self, machine: &MachineName, hold: &Hold) -> Option<&'a Operation> {
+        let owner = || match &hold.owner {
+            HoldOwner::Operation { id } | HoldOwner::PoweredOff { by: id } => self.before.operations.get(id).map(AsRef::as_ref),
             HoldOwner::User { .. } => None,
         };
-        moved.map(|operation| Arc::new(operation.clone())).or(owner)
+        self.moved.get(machine).copied().or_else(owner)
     }
 
     /// What the journal has gained, and the end.

@@ -111,9 +111,6 @@ fn others_not_yet_seen() {
         ",
         expect![[r#"
             10:00:00 > crash
-                     rack1control01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
-                     rack2control01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
-                     rack3control01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
             10:00:00 > alice restart rack1control01
                      refused: `rack1control01` cannot be restarted
                        rule kcp-others-healthy: `rack2control01` has not been seen yet: the keeper has just started
@@ -121,9 +118,6 @@ fn others_not_yet_seen() {
                        rule kcp-others-healthy: etcd voters: 3 of 3 now, 2 of 3 after; quorum is 2
                        remedy: bring the other control-plane machines back first: `rackwright status` names them
             10:00:00 > look
-                     rack1control01 waits for nothing
-                     rack2control01 waits for nothing
-                     rack3control01 waits for nothing
             10:00:00 > alice restart rack1control01
                      accepted as op2
                      op2: found boot1
@@ -152,7 +146,6 @@ fn an_old_word_about_a_node_does_not_make_it_a_machine_without_a_vote() {
         expect![[r#"
             10:00:00 > crash
                      rack1control01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
-                     rack2control01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
                      rack3control01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
             10:00:00 > alice restart rack1control01
                      refused: `rack1control01` cannot be restarted
@@ -162,7 +155,6 @@ fn an_old_word_about_a_node_does_not_make_it_a_machine_without_a_vote() {
                        remedy: bring the other control-plane machines back first: `rackwright status` names them
             10:00:00 > look
                      rack1control01 waits for the node to become ready since 10:00:00, expected by 10:10:00
-                     rack2control01 waits for nothing
                      rack3control01 waits for a person: off, but expected to be on since 10:00:00
             10:00:00 > alice restart rack1control01
                      accepted as op2

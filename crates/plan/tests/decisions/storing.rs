@@ -97,3 +97,39 @@ fn a_request_that_hangs_makes_no_plan_due() {
     let due = desk.next_due().expect("a deadline, at least");
     assert!(due.since(desk.now) > Span::seconds(60), "a plan is due after {} though only the answer can change it", due.since(desk.now));
 }
+
+#[test]
+fn a_keeper_that_begins_again_writes_nothing_of_a_machine_that_is_as_it_was() {
+    let mut desk = desk();
+    desk.crash();
+    assert!(!settle(&mut desk), "that a first look is about to come is no news");
+    desk.now = desk.now + Span::seconds(3);
+    desk.hear_undercloud(Ok(()));
+    desk.look_node(&desk::name(MACHINE), Some(desk::node(MACHINE, 1)));
+    assert!(!settle(&mut desk));
+    desk.look_power(&desk::name(MACHINE), Ok(Power::On));
+    assert!(!settle(&mut desk));
+    assert_eq!(desk.snapshot.machines[&desk::name(MACHINE)].waits, []);
+}
+
+#[test]
+fn a_first_look_that_does_not_come_is_told_and_so_is_one_at_a_machine_that_was_not_well() {
+    let waits =
+        |desk: &Desk| -> Vec<&'static str> { desk.snapshot.machines[&desk::name(MACHINE)].waits.iter().map(|wait| wait.code()).collect() };
+    let mut desk = desk();
+    desk.crash();
+    settle(&mut desk);
+    let due = desk.next_due().expect("the machine is visited again");
+    assert!(due.since(desk.now) <= desk.snapshot.cluster.limits.idle_poll + Span::millis(1));
+    desk.now = due;
+    desk.hear_undercloud(Ok(()));
+    assert!(settle(&mut desk));
+    assert_eq!(waits(&desk), ["FirstLook", "FirstLook"]);
+    desk.look_node(&desk::name(MACHINE), Some(desk::node(MACHINE, 1)));
+    desk.look_power(&desk::name(MACHINE), Ok(Power::Off));
+    settle(&mut desk);
+    assert_eq!(waits(&desk), ["UnexpectedlyOff"]);
+    desk.crash();
+    settle(&mut desk);
+    assert_eq!(waits(&desk), ["FirstLook", "FirstLook"]);
+}
