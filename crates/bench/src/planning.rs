@@ -35,7 +35,7 @@ const PARTS: &[Part] = &[
 
 const WHOLE: &[Part] = &[
     ("a visit of all machines, all well", |costs| costs.visit, "each machine copied and compared"),
-    ("the first plan after a start", |costs| costs.first_plan, "each machine written as JSON with its wait for the first look"),
+    ("the first plan after a start", |costs| costs.first_plan, "the same: a machine that was well is not written before it is seen"),
     ("opening the books", |costs| costs.opened, "each document read from JSON"),
 ];
 
@@ -54,17 +54,17 @@ fn measure(size: Size) -> io::Result<Report> {
 }
 
 fn figures(measured: &[(u64, Costs)]) -> Vec<Figure> {
-    let told = measured.iter().filter(|(machines, _)| *machines <= 10_000);
-    told.flat_map(|(machines, costs)| {
-        let single = PARTS.iter().map(move |(what, cost, limit)| {
-            Figure::new(format!("{what}, cluster of {machines}"), microseconds(cost(costs)), Unit::Microseconds, *limit)
-        });
-        let whole = WHOLE.iter().map(move |(what, cost, limit)| {
-            Figure::new(format!("{what}, cluster of {machines}"), milliseconds(cost(costs)), Unit::Milliseconds, *limit)
-        });
-        single.chain(whole)
-    })
-    .collect()
+    let mut figures = Vec::new();
+    for (machines, costs) in measured.iter().filter(|(machines, _)| *machines <= 10_000) {
+        let of = format!("cluster of {}", Unit::Count.show(*machines as f64));
+        for (what, cost, limit) in PARTS {
+            figures.push(Figure::new(format!("{what}, {of}"), microseconds(cost(costs)), Unit::Microseconds, *limit));
+        }
+        for (what, cost, limit) in WHOLE {
+            figures.push(Figure::new(format!("{what}, {of}"), milliseconds(cost(costs)), Unit::Milliseconds, *limit));
+        }
+    }
+    figures
 }
 
 fn curves(measured: &[(u64, Costs)]) -> Vec<Curve> {

@@ -51,7 +51,7 @@ struct Costs {
 }
 
 fn figures(machines: u64, costs: &Costs) -> Vec<Figure> {
-    let of = format!("{machines} machines");
+    let of = format!("{} machines", Unit::Count.show(machines as f64));
     let mut figures = Vec::new();
     for (writers, rate) in WRITERS.iter().zip(costs.commits) {
         let limit = if *writers == 1 { "one fsync for each" } else { "one fsync for all that wait, and SQLite's rows" };

@@ -41,7 +41,8 @@ pub async fn measure(size: Size) -> io::Result<Vec<Figure>> {
         for (place, store) in stores {
             let kept = Kept::start(*machines, store).await?;
             let (asked, looked) = (kept.judge(size).await?, kept.look(size).await);
-            figures.extend(told(&format!("cluster of {machines}, {place}"), &asked, looked));
+            let of = format!("cluster of {}, {place}", Unit::Count.show(*machines as f64));
+            figures.extend(told(&of, &asked, looked));
             kept.stop().await;
         }
     }
@@ -66,7 +67,7 @@ fn told(of: &str, asked: &Judged, looks: f64) -> Vec<Figure> {
             format!("median time to a verdict, {of}"),
             milliseconds(asked.times.median()),
             Unit::Milliseconds,
-            "half of the pause between plans, and two commits",
+            "the pause between plans, and two commits",
         ),
         Figure::new(format!("looks at BMCs that are always due, {of}"), looks, Unit::PerSecond, "the simulated BMC and the driver"),
     ]
