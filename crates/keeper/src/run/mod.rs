@@ -161,7 +161,7 @@ impl Loop {
     async fn begin(&mut self) -> Result<(), KeeperError> {
         self.refit().await?;
         if self.tenure.may_ask() {
-            self.plan_and_act().await?;
+            self.round().await?;
         }
         self.open_eyes();
         Ok(())
@@ -205,11 +205,15 @@ impl Loop {
             }
             self.check_clock()?;
             if self.is_plan_due() {
-                let round = info_span!(parent: None, "round", cluster = %self.keeper.cluster);
-                self.plan_and_act().instrument(round).await?;
+                self.round().await?;
             }
             self.reap()?;
         }
+    }
+
+    async fn round(&mut self) -> Result<(), KeeperError> {
+        let round = info_span!(parent: None, "round", cluster = %self.keeper.cluster);
+        self.plan_and_act().instrument(round).await
     }
 
     /// After a clock that was set, or a sleep of the computer, nothing that was seen has a known age: begin again.
