@@ -2,13 +2,17 @@
 //!
 //! A figure is what one run on this machine gave, with its target beside it. Nothing here passes or fails.
 
+mod acting;
 mod client;
 mod figure;
 mod fleet;
 mod machine;
 mod page;
+mod pair;
 mod picture;
+mod power;
 mod process;
+mod restarts;
 mod stats;
 mod table;
 mod watching;
@@ -18,7 +22,7 @@ use std::process::ExitCode;
 
 use figure::{Bench, Size};
 
-const BENCHES: &[Bench] = &[watching::BENCH];
+const BENCHES: &[Bench] = &[watching::BENCH, restarts::BENCH, power::BENCH];
 
 fn main() -> ExitCode {
     let (flags, wanted): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
