@@ -32,8 +32,9 @@ const CLIENTS_INSIDE: usize = 256;
 const WARM_UP: Duration = Duration::from_secs(2);
 const MEASURED: Duration = Duration::from_secs(10);
 
-/// Fleets of the curve.
+/// Fleets of the curve, and the one that the figures are told of: eight clusters.
 const FLEETS: [u64; 4] = [128, 1_024, 4_096, 10_240];
+const TOLD_FLEET: u64 = 1_024;
 
 fn measure(size: Size) -> io::Result<Report> {
     let runtime = Runtime::new()?;
@@ -89,7 +90,7 @@ async fn in_process(size: Size) -> io::Result<(Vec<Figure>, Vec<Curve>)> {
         rate.points.push((fleet, ended.per_second()));
         cost.points.push((fleet, spent));
         crate::table::say(&format!("  {fleet} machines: {:.0}/s, {spent:.2} ms, {commits:.2} commits, lone {:?}", ended.per_second(), lone.median()));
-        if figures.is_empty() {
+        if fleet == size.pick(TOLD_FLEET, fleet) {
             figures = vec![
                 Figure::new(format!("restarts in process, {fleet} machines, {clients} clients"), ended.per_second(), Unit::PerSecond, "…")
                     .at_least(500.0),
