@@ -2,14 +2,18 @@
 //!
 //! A figure is what one run on this machine gave, with its target beside it. Nothing here passes or fails.
 
+mod acting;
 mod client;
 mod figure;
 mod fleet;
 mod machine;
 mod page;
+mod pair;
 mod picture;
 mod planning;
+mod power;
 mod process;
+mod restarts;
 mod starting;
 mod stats;
 mod storing;
@@ -21,7 +25,7 @@ use std::process::ExitCode;
 
 use figure::{Bench, Size};
 
-const BENCHES: &[Bench] = &[watching::BENCH, planning::BENCH, storing::BENCH, starting::BENCH];
+const BENCHES: &[Bench] = &[watching::BENCH, restarts::BENCH, power::BENCH, planning::BENCH, storing::BENCH, starting::BENCH];
 
 fn main() -> ExitCode {
     let (flags, wanted): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|argument| argument.starts_with('-'));

@@ -1,5 +1,6 @@
 //! A child process under measurement: started, waited for, its processor time and memory read, ended.
 
+use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -17,7 +18,7 @@ pub struct Started {
 }
 
 impl Process {
-    /// Starts our own binary and waits until a line of its greeting begins with `ready`.
+    /// Starts our own binary and waits until a line of its greeting begins with `ready`. Its log goes to a file.
     pub fn start(arguments: &[&str], ready: &str) -> io::Result<Process> {
         Process::start_timed(arguments, ready).map(|started| started.process)
     }
@@ -26,8 +27,10 @@ impl Process {
     pub fn start_timed(arguments: &[&str], ready: &str) -> io::Result<Started> {
         let mut command = Command::new(rackwright()?);
         let home = std::env::temp_dir().join("rackwright-bench-home");
+        std::fs::create_dir_all(&home)?;
+        let log = File::create(home.join(format!("{}.log", arguments.first().unwrap_or(&"bench"))))?;
         let executed_at = Instant::now();
-        let mut child = command.args(arguments).env("RACKWRIGHT_HOME", home).stdout(Stdio::piped()).spawn()?;
+        let mut child = command.args(arguments).env("RACKWRIGHT_HOME", home).stdout(Stdio::piped()).stderr(log).spawn()?;
         let stdout = child.stdout.take().ok_or_else(|| io::Error::other("the child has no stdout"))?;
         let process = Process { child };
         let mut lines = BufReader::new(stdout).lines();
@@ -43,14 +46,7 @@ impl Process {
 
     /// User and system time since its start.
     pub fn cpu_time(&self) -> io::Result<Duration> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The name in parentheses may hold spaces; what follows it does not.
-        let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-        let field = |index: usize| after_name.split_whitespace().nth(index).and_then(|text| text.parse::<u64>().ok());
-        // Fields 14 and 15 of the whole line, counted from the state, which is field 3.
-        let ticks = field(11).zip(field(12)).map(|(user, system)| user + system);
-        let ticks = ticks.ok_or_else(|| io::Error::other("/proc tells no processor time"))?;
-        Ok(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
+        cpu_time_of(&self.child.id().to_string())
     }
 
     /// Resident memory in bytes.
@@ -60,6 +56,22 @@ impl Process {
         let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
         Ok(kilobytes.ok_or_else(|| io::Error::other("/proc tells no memory"))? * 1024)
     }
+}
+
+/// User and system time of this process since its start.
+pub fn own_cpu_time() -> io::Result<Duration> {
+    cpu_time_of("self")
+}
+
+fn cpu_time_of(process: &str) -> io::Result<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // The name in parentheses may hold spaces; what follows it does not.
+    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let field = |index: usize| after_name.split_whitespace().nth(index).and_then(|text| text.parse::<u64>().ok());
+    // Fields 14 and 15 of the whole line, counted from the state, which is field 3.
+    let ticks = field(11).zip(field(12)).map(|(user, system)| user + system);
+    let ticks = ticks.ok_or_else(|| io::Error::other("/proc tells no processor time"))?;
+    Ok(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
 }
 
 impl Drop for Process {

@@ -8,13 +8,8 @@ use axum::Router;
 use axum::body::Body;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use keeper::{Equipment, Keeper, LEASE_TTL, Offer, VaultCredentials, Verdict, enroll_site};
-use kubernetes::Undercloud;
-use model::{
-    Clock, ClusterName, Footing, Hardware, Home, KeeperState, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack,
-    Standing, Timestamp, keys,
-};
-use redfish::{Bmc, Transport};
+use keeper::{Equipment, Keeper, LEASE_TTL, Offer, Verdict, enroll_site};
+use model::{Clock, ClusterName, Footing, KeeperState, Site, Timestamp, keys};
 use serde_json::Value;
 use sim::SiteSpec;
 use store::{MemoryStore, SharedStore, TokioClock, Vault};
@@ -24,7 +19,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-pub const SUBSCRIPTION: &str = "00000000-0000-4000-8000-000000000001";
+use crate::wiring::{self, SUBSCRIPTION};
 
 /// When stories begin.
 const BEGINNING: &str = "2026-11-15T14:00:00Z";
@@ -74,7 +69,7 @@ impl House {
         world.spawn(async move { running.run(stop).await.expect("the simulated site runs") });
         let store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
         let vault = Arc::new(Vault::ephemeral(store.clone()));
-        let definition = definition_of(&site);
+        let definition = wiring::definition_of(&site);
         enroll_site(&store, clock.as_ref(), &definition).await.expect("a new site is enrolled");
         let plane = JoinSet::new();
         let keeper_state = watch::Sender::new(KeeperState::Starting);
@@ -164,23 +159,8 @@ impl House {
         }
     }
 
-    /// New ways to all devices of a description. A machine is recognized by its serial number, whatever it is called.
     async fn equipment_of(&self, site: &Site) -> Equipment {
-        let mut bmcs = BTreeMap::new();
-        for described in &site.machines {
-            let machines = self.site.layout().machines();
-            let machine = machines.iter().find(|machine| machine.serial_number == described.hardware.serial_number);
-            let machine = machine.expect("what is described is simulated");
-            let secret = described.hardware.credentials.clone();
-            let login = format!("{}\n{}", machine.bmc_user, machine.bmc_password);
-            self.vault.save(&secret, login.as_bytes()).await.expect("the vault takes secrets");
-            let service = self.site.redfish(&machine.name).expect("every machine has a BMC");
-            let credentials = Arc::new(VaultCredentials::new(self.vault.clone(), secret));
-            let address = described.hardware.bmc_address.parse().expect("an address is a URL");
-            let bmc = Bmc::of_machine(Transport::in_process(service), address, credentials, &described.hardware.serial_number);
-            bmcs.insert(described.name.clone(), bmc);
-        }
-        Equipment { bmcs, undercloud: Undercloud::in_process(self.authorized_kubernetes()) }
+        wiring::equipment_of(&self.site, site, &self.vault).await
     }
 
     /// Offers the running keeper another description of its site, with new ways to all devices; returns its verdict.
@@ -201,21 +181,6 @@ impl House {
         enroll_site(&self.store, self.clock.as_ref(), &self.definition).await.expect("the site is enrolled again");
         self.start_control_plane().await;
         self.settle().await;
-    }
-
-    /// The undercloud's API with the token that a kubeconfig would carry.
-    pub fn authorized_kubernetes(
-        &self,
-    ) -> impl tower::Service<Request<kube::client::Body>, Response = http::Response<Body>, Error = std::io::Error, Future: Send>
-    + Clone
-    + Send
-    + 'static {
-        let token = self.site.layout().kubernetes_token();
-        self.site.kubernetes().map_request(move |mut request: Request<kube::client::Body>| {
-            let bearer = format!("Bearer {token}").parse().expect("a token is printable");
-            request.headers_mut().insert(http::header::AUTHORIZATION, bearer);
-            request.map(Body::new)
-        })
     }
 
     fn keepers(&self) -> BTreeMap<ClusterName, api::KeeperWatch> {
@@ -303,52 +268,6 @@ impl std::fmt::Debug for House {
 
 pub fn machine_path(name: &str) -> String {
     format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/site1/providers/Microsoft.NetworkCloud/bareMetalMachines/{name}")
-}
-
-/// The simulated site as its owner would describe it.
-fn definition_of(site: &sim::Site) -> Site {
-    let layout = site.layout();
-    let rack_name = |number: u32| RackName::new(format!("rack{number}")).expect("a simulated rack has a valid name");
-    let racks = (1..=layout.racks)
-        .map(|number| SiteRack {
-            name: rack_name(number),
-            availability_zone: number.to_string(),
-            location: "row 1".to_owned(),
-            serial_number: format!("RACK{number}"),
-            sku: "simulated".to_owned(),
-        })
-        .collect();
-    let machines = layout
-        .machines()
-        .iter()
-        .map(|machine| SiteMachine {
-            name: MachineName::new(machine.name.as_str()).expect("a simulated machine has a valid name"),
-            role: match machine.role {
-                sim::Role::ControlPlane | sim::Role::SpareControlPlane => Role::ControlPlane,
-                sim::Role::Management => Role::Management,
-                sim::Role::Compute => Role::Compute,
-            },
-            standing: if matches!(machine.role, sim::Role::SpareControlPlane) { Standing::Spare } else { Standing::Provisioned },
-            hardware: Hardware {
-                rack: rack_name(machine.rack),
-                slot: machine.slot,
-                sku: machine.model.to_owned(),
-                serial_number: machine.serial_number.clone(),
-                bmc_address: format!("http://{}.bmc.invalid", machine.name),
-                bmc_mac: machine.bmc_mac.clone(),
-                boot_mac: machine.boot_mac.clone(),
-                credentials: SecretRef::new(format!("bmc/site1/{}", machine.name)),
-            },
-        })
-        .collect();
-    Site {
-        cluster: ClusterName::new("site1").expect("a constant name"),
-        home: Home { subscription: SUBSCRIPTION.to_owned(), resource_group: "site1".to_owned(), location: "local".to_owned() },
-        version: "4.9.2".to_owned(),
-        limits: Limits::default(),
-        racks,
-        machines,
-    }
 }
 
 impl House {

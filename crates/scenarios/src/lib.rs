@@ -6,8 +6,10 @@ mod house;
 mod log;
 mod peers;
 mod story;
+mod wiring;
 
-pub use house::{House, Reply, SUBSCRIPTION, machine_path};
+pub use house::{House, Reply, machine_path};
 pub use log::{about, line, refusals};
 pub use peers::peer;
 pub use story::tell;
+pub use wiring::{SUBSCRIPTION, authorized_kubernetes, definition_of, equipment_of};

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::house::{House, SUBSCRIPTION, machine_path};
+use crate::house::{House, machine_path};
+use crate::wiring::SUBSCRIPTION;
 
 /// The filter of a machine's own entries.
 pub fn about(machine: &str) -> String {

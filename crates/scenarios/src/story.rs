@@ -32,6 +32,7 @@ use tower::ServiceExt;
 
 use crate::house::{House, machine_path};
 use crate::log::{about, line, refusals};
+use crate::wiring::authorized_kubernetes;
 
 /// A story must come to an end: an operation that runs longer than any deadline is stuck.
 const PATIENCE: Duration = Duration::from_secs(3 * 3600);
@@ -303,7 +304,7 @@ impl Teller {
             .header("content-type", "application/merge-patch+json")
             .body(kube::client::Body::from(patch.to_string().into_bytes()))
             .expect("a constant request");
-        let response = self.house.authorized_kubernetes().oneshot(request).await.expect("the service answers");
+        let response = authorized_kubernetes(&self.house.site).oneshot(request).await.expect("the service answers");
         self.say(&format!("  {}", response.status().as_u16()));
     }
 

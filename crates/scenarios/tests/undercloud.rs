@@ -5,7 +5,7 @@ use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use kubernetes::{NamespacePhase, SecretData, SecretWanted, Undercloud};
 use model::{EvictionAnswer, Grace, PodPhase, PodRef, PodSeen, Readiness, Span};
-use scenarios::House;
+use scenarios::{House, authorized_kubernetes};
 use serde_json::{Value, json};
 use sim::{Pace, SiteSpec, Wire};
 use std::collections::BTreeMap;
@@ -89,7 +89,7 @@ async fn pass(seconds: u64) {
 #[tokio::test(start_paused = true)]
 async fn the_pods_of_a_node_are_seen_with_what_decides_about_them() {
     let house = House::without_control_plane(1, 4).await;
-    let (undercloud, tenant) = (Undercloud::in_process(house.authorized_kubernetes()), Tenant::of(&house.site));
+    let (undercloud, tenant) = (Undercloud::in_process(authorized_kubernetes(&house.site)), Tenant::of(&house.site));
     let owner = json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "uid": "x", "controller": true}]);
     tenant.create_pod("plain", &json!({})).await;
     tenant.create_pod("daemon", &json!({"metadata": {"ownerReferences": owner}})).await;
@@ -111,7 +111,7 @@ async fn the_pods_of_a_node_are_seen_with_what_decides_about_them() {
 #[tokio::test(start_paused = true)]
 async fn an_eviction_ends_the_pod_that_is_meant_and_no_other() {
     let house = House::without_control_plane(1, 4).await;
-    let (undercloud, tenant) = (Undercloud::in_process(house.authorized_kubernetes()), Tenant::of(&house.site));
+    let (undercloud, tenant) = (Undercloud::in_process(authorized_kubernetes(&house.site)), Tenant::of(&house.site));
     for name in ["a", "b", "c"] {
         tenant.create_pod(name, &json!({})).await;
     }
@@ -138,7 +138,7 @@ async fn an_eviction_ends_the_pod_that_is_meant_and_no_other() {
 #[tokio::test(start_paused = true)]
 async fn what_stands_in_the_way_of_an_eviction_is_told_apart() {
     let house = House::without_control_plane(1, 4).await;
-    let (undercloud, tenant) = (Undercloud::in_process(house.authorized_kubernetes()), Tenant::of(&house.site));
+    let (undercloud, tenant) = (Undercloud::in_process(authorized_kubernetes(&house.site)), Tenant::of(&house.site));
     tenant.create_pod("a", &json!({})).await;
     pass(3).await;
     tenant.limit("db", 1).await;
@@ -166,7 +166,7 @@ async fn what_stands_in_the_way_of_an_eviction_is_told_apart() {
 #[tokio::test(start_paused = true)]
 async fn a_secret_is_put_there_twice_and_read_back() {
     let house = House::without_control_plane(1, 4).await;
-    let undercloud = Undercloud::in_process(house.authorized_kubernetes());
+    let undercloud = Undercloud::in_process(authorized_kubernetes(&house.site));
     assert_eq!(undercloud.observe_secret("kube-system", "join").await, Ok(None));
     let mut wanted = SecretWanted {
         namespace: "kube-system".to_owned(),
@@ -186,7 +186,7 @@ async fn a_secret_is_put_there_twice_and_read_back() {
 #[tokio::test(start_paused = true)]
 async fn a_host_that_is_off_keeps_its_pods_terminating() {
     let house = House::without_control_plane(1, 4).await;
-    let (undercloud, tenant) = (Undercloud::in_process(house.authorized_kubernetes()), Tenant::of(&house.site));
+    let (undercloud, tenant) = (Undercloud::in_process(authorized_kubernetes(&house.site)), Tenant::of(&house.site));
     tenant.create_pod("a", &json!({})).await;
     pass(3).await;
     house.reset_by_hand(NODE, "ForceOff").await;

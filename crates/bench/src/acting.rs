@@ -1,0 +1,123 @@
+//! Clients that ask for actions and wait for each to end, as a script would: one after the other, many clients at once.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures::future::try_join_all;
+use http::{Method, StatusCode};
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::fleet::SUBSCRIPTION;
+use crate::stats::Times;
+
+/// A way to the API.
+pub trait Caller: Send + 'static {
+    fn call(&mut self, method: Method, path: &str, body: Bytes) -> impl Future<Output = io::Result<(StatusCode, Bytes)>> + Send;
+}
+
+impl Caller for Client {
+    async fn call(&mut self, method: Method, path: &str, body: Bytes) -> io::Result<(StatusCode, Bytes)> {
+        match method {
+            Method::GET => self.get(path).await,
+            _ => self.post(path, body).await,
+        }
+    }
+}
+
+/// What is asked of a machine, and how often its client looks whether it has ended.
+#[derive(Clone, Copy)]
+pub struct Wish {
+    pub verb: &'static str,
+    pub body: &'static str,
+    pub look_every: Duration,
+}
+
+/// Where a machine of a simulated site is found.
+pub fn machine_path(site: &str, machine: &str) -> String {
+    format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/{site}/providers/Microsoft.NetworkCloud/bareMetalMachines/{machine}")
+}
+
+/// Asks, and waits until the operation has ended. One that does not succeed ends the measurement.
+pub async fn act(caller: &mut impl Caller, machine: &str, wish: Wish) -> io::Result<Duration> {
+    let asked_at = Instant::now();
+    let path = format!("{machine}/{}?api-version=1", wish.verb);
+    let (status, body) = caller.call(Method::POST, &path, Bytes::from_static(wish.body.as_bytes())).await?;
+    if status != StatusCode::ACCEPTED {
+        return Err(unexpected(&path, status, &body));
+    }
+    let accepted: Value = serde_json::from_slice(&body)?;
+    let operation = format!("{}?api-version=1", accepted["id"].as_str().unwrap_or_default());
+    loop {
+        tokio::time::sleep(wish.look_every).await;
+        let (status, body) = caller.call(Method::GET, &operation, Bytes::new()).await?;
+        let seen: Value = serde_json::from_slice(&body)?;
+        match seen["status"].as_str() {
+            Some("Succeeded") => return Ok(asked_at.elapsed()),
+            Some("InProgress") => {}
+            _ => return Err(unexpected(&operation, status, &body)),
+        }
+    }
+}
+
+fn unexpected(path: &str, status: StatusCode, body: &[u8]) -> io::Error {
+    io::Error::other(format!("{path} answers {status}: {}", String::from_utf8_lossy(body)))
+}
+
+/// How many actions ended within a time, and how long each took.
+pub struct Ended {
+    pub times: Times,
+    pub span: Duration,
+}
+
+impl Ended {
+    pub fn per_second(&self) -> f64 {
+        self.times.count() as f64 / self.span.as_secs_f64()
+    }
+}
+
+/// Each caller asks for its share of the machines, round after round, until `span` is over. What ends later is waited for,
+/// so that nothing is left behind, and is not counted.
+pub async fn keep_acting<C: Caller>(callers: Vec<C>, machines: &[String], wish: Wish, span: Duration) -> io::Result<Ended> {
+    let until = Instant::now() + span;
+    let count = callers.len();
+    let tasks = callers.into_iter().enumerate().map(|(index, mut caller)| {
+        let share: Vec<String> = machines.iter().skip(index).step_by(count).cloned().collect();
+        tokio::spawn(async move {
+            let mut times = Vec::new();
+            for machine in share.iter().cycle() {
+                let time = act(&mut caller, machine, wish).await?;
+                if Instant::now() >= until {
+                    break;
+                }
+                times.push(time);
+            }
+            Ok(times)
+        })
+    });
+    collect(try_join_all(tasks).await?, span)
+}
+
+/// Every machine once, shared out among the callers; how long all took together.
+pub async fn act_once<C: Caller>(callers: Vec<C>, machines: &[String], wish: Wish) -> io::Result<Ended> {
+    let began = Instant::now();
+    let count = callers.len();
+    let tasks = callers.into_iter().enumerate().map(|(index, mut caller)| {
+        let share: Vec<String> = machines.iter().skip(index).step_by(count).cloned().collect();
+        tokio::spawn(async move {
+            let mut times = Vec::new();
+            for machine in &share {
+                times.push(act(&mut caller, machine, wish).await?);
+            }
+            Ok(times)
+        })
+    });
+    let times = try_join_all(tasks).await?;
+    collect(times, began.elapsed())
+}
+
+fn collect(times: Vec<io::Result<Vec<Duration>>>, span: Duration) -> io::Result<Ended> {
+    let times: Vec<Vec<Duration>> = times.into_iter().collect::<io::Result<_>>()?;
+    Ok(Ended { times: Times::new(times.concat()), span })
+}
