@@ -6,6 +6,7 @@ mod client;
 mod figure;
 mod fleet;
 mod machine;
+mod memory;
 mod page;
 mod picture;
 mod process;
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 
 use figure::{Bench, Size};
 
-const BENCHES: &[Bench] = &[watching::BENCH];
+const BENCHES: &[Bench] = &[watching::BENCH, memory::GROWTH, memory::CHURN];
 
 fn main() -> ExitCode {
     let (flags, wanted): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|argument| argument.starts_with('-'));

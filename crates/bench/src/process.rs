@@ -42,8 +42,17 @@ impl Process {
 
     /// Resident memory in bytes.
     pub fn memory(&self) -> io::Result<u64> {
+        self.status_bytes("VmRSS:")
+    }
+
+    /// The most that its resident memory ever was.
+    pub fn peak_memory(&self) -> io::Result<u64> {
+        self.status_bytes("VmHWM:")
+    }
+
+    fn status_bytes(&self, field: &str) -> io::Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(field));
         let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
         Ok(kilobytes.ok_or_else(|| io::Error::other("/proc tells no memory"))? * 1024)
     }
