@@ -1,12 +1,15 @@
 //! A child process under measurement: started, waited for, its processor time and memory read, ended.
 
 use std::io::{self, BufRead, BufReader};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 pub struct Process {
     child: Child,
+    /// What it said until it was ready.
+    greeting: Vec<String>,
 }
 
 impl Process {
@@ -16,16 +19,23 @@ impl Process {
         let home = std::env::temp_dir().join("rackwright-bench-home");
         let mut child = command.args(arguments).env("RACKWRIGHT_HOME", home).stdout(Stdio::piped()).spawn()?;
         let stdout = child.stdout.take().ok_or_else(|| io::Error::other("the child has no stdout"))?;
-        let process = Process { child };
+        let mut process = Process { child, greeting: Vec::new() };
         let mut lines = BufReader::new(stdout).lines();
         for line in lines.by_ref() {
-            if line?.trim_start().starts_with(ready) {
+            process.greeting.push(line?);
+            if process.greeting.last().is_some_and(|line| line.trim_start().starts_with(ready)) {
                 // Whatever is said later must find a reader.
                 std::thread::spawn(move || lines.for_each(drop));
                 return Ok(process);
             }
         }
         Err(io::Error::other(format!("`rackwright {}` ended early", arguments.join(" "))))
+    }
+
+    /// Where a control plane's API listens.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        let told = self.greeting.iter().find_map(|line| line.trim_start().strip_prefix("API")?.trim().strip_prefix("http://"));
+        told.and_then(|address| address.parse().ok()).ok_or_else(|| io::Error::other("the greeting tells no address"))
     }
 
     /// User and system time since its start.

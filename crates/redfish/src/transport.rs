@@ -65,6 +65,8 @@ pub(crate) type Content = UnsyncBoxBody<Bytes, TransportError>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     Whole,
+    /// The same, and no connection is kept for another request.
+    Once,
     /// If it succeeds, the content is left to be read as it comes; a refusal is read whole.
     Stream,
 }
@@ -111,7 +113,8 @@ impl Transport {
         Ok(Transport::over(tls.wrap_connector(tcp)))
     }
 
-    /// A stream has a connection of its own, because it never gives it back.
+    /// What is asked once has a connection of its own, and so has a stream, which never gives it back: `stream` keeps much less for
+    /// one than the library does.
     fn over<C, I>(connector: C) -> Self
     where
         C: Service<Uri, Response = I> + Clone + Send + Sync + 'static,
@@ -130,7 +133,7 @@ impl Transport {
             async move {
                 match reading {
                     Reading::Whole => exchange(client, request, reading).await,
-                    Reading::Stream => open_stream(connector, &request).await,
+                    Reading::Once | Reading::Stream => exchange_once(connector, &request, reading).await,
                 }
             }
         });
@@ -179,7 +182,8 @@ where
     read_answer(response.map(unify), reading).await
 }
 
-async fn open_stream<C, I>(connector: C, request: &Request<Full<Bytes>>) -> Result<Answer, TransportError>
+/// For requests without content, which leave the machine as it is.
+async fn exchange_once<C, I>(connector: C, request: &Request<Full<Bytes>>, reading: Reading) -> Result<Answer, TransportError>
 where
     C: Service<Uri, Response = I>,
     C::Error: Into<BoxError>,
@@ -188,7 +192,7 @@ where
     let connected = connector.oneshot(request.uri().clone()).await;
     let connected = connected.map_err(|error| TransportError::from_connector(error.into()))?;
     let response = stream::open(TokioIo::new(connected), request).await.map_err(|error| TransportError::Lost(error.into()))?;
-    read_answer(response.map(unify), Reading::Stream).await
+    read_answer(response.map(unify), reading).await
 }
 
 /// One type for the content of every service. The bytes of a socket are not copied by this.
@@ -206,7 +210,7 @@ async fn read_answer(response: Response<Content>, reading: Reading) -> Result<An
     let (head, body) = response.into_parts();
     let (body, stream) = match reading {
         Reading::Stream if head.status.is_success() => (Bytes::new(), Some(body)),
-        Reading::Whole | Reading::Stream => (read_whole(body).await?, None),
+        Reading::Whole | Reading::Once | Reading::Stream => (read_whole(body).await?, None),
     };
     Ok(Answer { status: head.status, headers: head.headers, body, stream })
 }

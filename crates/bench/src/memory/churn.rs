@@ -38,7 +38,7 @@ const SPEED: &str = "60";
 const HOUR: Duration = Duration::from_secs(60);
 
 /// Hours that are measured, after one that is not.
-const HOURS: u32 = 3;
+const HOURS: u32 = 2;
 
 /// Between two requests of one client. Four clients at this pace leave the cores to the control plane.
 const PAUSE: Duration = Duration::from_millis(40);

@@ -1,7 +1,7 @@
 //! A control plane under measurement, and the simulated sites that it keeps, as two processes.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -50,14 +50,13 @@ impl Stand {
         let (world_dir, plane_dir) = (directory.path().join("sim"), directory.path().join("serve"));
         let world = Process::start(&strs(&world_arguments(shape, &world_dir)), "A control plane for them")?;
         prepare(&plane_dir)?;
-        // Free a moment ago, and nobody else on this machine is given it at once.
-        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-        let mut arguments = vec!["serve".to_owned(), "--listen".to_owned(), address.to_string(), "--data-dir".to_owned(), text(&plane_dir)];
+        let mut arguments: Vec<String> = ["serve", "--listen", "127.0.0.1:0", "--log-level", "warn"].map(str::to_owned).into();
+        arguments.extend(["--data-dir".to_owned(), text(&plane_dir)]);
         for number in 1..=shape.clusters {
             arguments.extend(["--config".to_owned(), text(&world_dir.join(format!("site{number}.toml")))]);
         }
         let plane = Process::start(&strs(&arguments), "Context")?;
-        Ok(Stand { plane, address, _world: world, _directory: directory })
+        Ok(Stand { address: plane.address()?, plane, _world: world, _directory: directory })
     }
 
     /// Waits until as many calls of a kind to BMCs have been answered well.

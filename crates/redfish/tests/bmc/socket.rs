@@ -53,6 +53,27 @@ async fn looks_in_a_row_share_one_connection() {
 }
 
 #[tokio::test]
+async fn a_glance_has_a_connection_of_its_own_and_hangs_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let (first, _) = listener.accept().await.unwrap();
+        let first = tokio::spawn(serve(first));
+        let (second, _) = listener.accept().await.unwrap();
+        let requests = serve(second).await;
+        first.abort();
+        requests
+    });
+    let bmc = bmc(Transport::tcp(), &base);
+    bmc.observe_power().await.unwrap();
+    assert_eq!(bmc.glance_at_power().await, Ok(Power::PoweringOff));
+    // It ends when the second connection does; the driver lives on, and with it the first.
+    let requests = tokio::time::timeout(ANSWER_TIMEOUT.to_std(), server).await.expect("it hangs up");
+    assert_eq!(requests.unwrap(), 1);
+    drop(bmc);
+}
+
+#[tokio::test]
 async fn a_refused_connection_is_unreachable_and_nothing_was_delivered() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
