@@ -2,12 +2,15 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub struct Process {
     child: Child,
+    /// What it said until it was ready.
+    greeting: Vec<String>,
 }
 
 /// A process that has greeted.
@@ -32,16 +35,23 @@ impl Process {
         let executed_at = Instant::now();
         let mut child = command.args(arguments).env("RACKWRIGHT_HOME", home).stdout(Stdio::piped()).stderr(log).spawn()?;
         let stdout = child.stdout.take().ok_or_else(|| io::Error::other("the child has no stdout"))?;
-        let process = Process { child };
+        let mut process = Process { child, greeting: Vec::new() };
         let mut lines = BufReader::new(stdout).lines();
         for line in lines.by_ref() {
-            if line?.trim_start().starts_with(ready) {
+            process.greeting.push(line?);
+            if process.greeting.last().is_some_and(|line| line.trim_start().starts_with(ready)) {
                 // Whatever is said later must find a reader.
                 std::thread::spawn(move || lines.for_each(drop));
                 return Ok(Started { process, executed_at, greeted_at: Instant::now() });
             }
         }
         Err(io::Error::other(format!("`rackwright {}` ended early", arguments.join(" "))))
+    }
+
+    /// Where a control plane's API listens.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        let told = self.greeting.iter().find_map(|line| line.trim_start().strip_prefix("API")?.trim().strip_prefix("http://"));
+        told.and_then(|address| address.parse().ok()).ok_or_else(|| io::Error::other("the greeting tells no address"))
     }
 
     /// User and system time since its start.
@@ -51,8 +61,17 @@ impl Process {
 
     /// Resident memory in bytes.
     pub fn memory(&self) -> io::Result<u64> {
+        self.status_bytes("VmRSS:")
+    }
+
+    /// The most that its resident memory ever was.
+    pub fn peak_memory(&self) -> io::Result<u64> {
+        self.status_bytes("VmHWM:")
+    }
+
+    fn status_bytes(&self, field: &str) -> io::Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(field));
         let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
         Ok(kilobytes.ok_or_else(|| io::Error::other("/proc tells no memory"))? * 1024)
     }

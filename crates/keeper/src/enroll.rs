@@ -93,5 +93,8 @@ pub(crate) fn record_of(activity: &Activity) -> NewRecord {
 }
 
 pub(crate) fn encode(document: &impl serde::Serialize) -> Vec<u8> {
-    serde_json::to_vec(document).expect("our documents have string keys and no failing serializers")
+    let mut text = serde_json::to_vec(document).expect("our documents have string keys and no failing serializers");
+    // The store keeps it as it is, for as long as the document lasts, and it has grown by doubling.
+    text.shrink_to_fit();
+    text
 }

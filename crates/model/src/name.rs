@@ -1,8 +1,11 @@
 //! Names and ids as types. Names keep the case they were given in and compare without it, as Azure does.
+//!
+//! Each stands in many maps, of every machine and of every operation that is kept, so a clone shares its text.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -40,13 +43,13 @@ macro_rules! name_type {
         $(#[$doc])*
         #[derive(Clone, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
-        pub struct $name(String);
+        pub struct $name(Arc<str>);
 
         impl $name {
             pub fn new(name: impl Into<String>) -> Result<Self, InvalidName> {
-                let name = name.into();
+                let name: String = name.into();
                 check_name(&name)?;
-                Ok($name(name))
+                Ok($name(name.into()))
             }
 
             pub fn as_str(&self) -> &str {
@@ -68,7 +71,7 @@ macro_rules! name_type {
 
         impl From<$name> for String {
             fn from(name: $name) -> String {
-                name.0
+                name.0.as_ref().to_owned()
             }
         }
 
@@ -172,10 +175,11 @@ macro_rules! opaque_id {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
-        pub struct $name(String);
+        pub struct $name(Arc<str>);
 
         impl $name {
             pub fn new(id: impl Into<String>) -> Self {
+                let id: String = id.into();
                 $name(id.into())
             }
 

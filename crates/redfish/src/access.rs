@@ -208,9 +208,33 @@ fn read_session(asked: &Asked, answer: &Answer) -> Result<Session, Fault> {
     let Some(token) = answer.headers.get(X_AUTH_TOKEN) else {
         return Err(asked.garbled("the new session has no X-Auth-Token"));
     };
-    let mut token = token.clone();
+    // A copy: the header is a piece of the buffer that the answer was read into, and would keep all of it for as long as the
+    // session lasts, which is eight kibibytes for each BMC.
+    let mut token = HeaderValue::from_bytes(token.as_bytes()).map_err(|_| asked.garbled("the new session's X-Auth-Token is no text"))?;
     token.set_sensitive(true);
     let told = answer.headers.get(LOCATION).and_then(|value| value.to_str().ok()).and_then(local_path);
     let location = told.or_else(|| document::text(&document::parse(&answer.body)?, "@odata.id").as_deref().and_then(local_path));
     Ok(Session { token, location })
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::HeaderMap;
+
+    use super::*;
+    use crate::fault::Purpose;
+
+    #[test]
+    fn a_session_keeps_its_token_and_not_the_buffer_that_it_came_in() {
+        let buffer = Bytes::from(b"X-Auth-Token: 8f3c".repeat(500));
+        let token = HeaderValue::from_maybe_shared(buffer.slice(14..18)).unwrap();
+        let headers = HeaderMap::from_iter([(X_AUTH_TOKEN, token)]);
+        let answer = Answer { status: StatusCode::CREATED, headers, body: Bytes::new(), stream: None };
+        let asked = Asked { method: Method::POST, path: "/".to_owned(), purpose: Purpose::Observe };
+        let session = read_session(&asked, &answer).unwrap();
+        drop(answer);
+        assert_eq!(session.token, "8f3c");
+        assert!(buffer.is_unique(), "the session still holds the buffer");
+    }
 }

@@ -60,7 +60,11 @@ impl Line {
 
     /// Reads a document with what is needed to change it.
     pub async fn read(&self, path: &str, deadline: Deadline) -> Result<Found, Fault> {
-        let ask = Ask::get(path);
+        self.read_as(Reading::Whole, path, deadline).await
+    }
+
+    pub async fn read_as(&self, reading: Reading, path: &str, deadline: Deadline) -> Result<Found, Fault> {
+        let ask = Ask { reading, ..Ask::get(path) };
         let answer = self.exchange(&ask, deadline).await?;
         let document = read_document(&ask.asked, &answer)?;
         let told = || document::text(&document, "@odata.etag").and_then(|etag| HeaderValue::try_from(etag).ok());

@@ -17,7 +17,7 @@ use crate::line::{Deadline, Line};
 use crate::listing::is_absence;
 use crate::quirks::Quirks;
 use crate::serial::{SerialMatch, compare_serial};
-use crate::transport::Transport;
+use crate::transport::{Reading, Transport};
 
 /// The driver of one BMC. Clones are cheap and share the session and what was learnt about the BMC.
 #[derive(Clone)]
@@ -69,9 +69,14 @@ impl Bmc {
 
     /// Reads the System where it was last found, and looks for it anew if it is there no more.
     pub(crate) async fn read_system(&self, deadline: Deadline) -> Result<System, Fault> {
+        self.read_system_as(Reading::Whole, deadline).await
+    }
+
+    /// `reading` is for a System that is where it was; looking for it takes several requests, over one connection.
+    pub(crate) async fn read_system_as(&self, reading: Reading, deadline: Deadline) -> Result<System, Fault> {
         let known = self.known_system().clone();
         if let Some(path) = known {
-            match self.shared.line.read(&path, deadline).await {
+            match self.shared.line.read_as(reading, &path, deadline).await {
                 Err(fault) if fault.class == FaultClass::Missing => self.forget_system(),
                 answer => return self.of_this_machine(System { path, found: answer? }),
             }

@@ -34,6 +34,7 @@ mod root;
 mod serial;
 mod sse;
 mod storage_reset;
+mod stream;
 mod transport;
 mod trust;
 

@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, IF_MATCH, USER_AGENT};
+use http::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, IF_MATCH, USER_AGENT};
 use http::uri::PathAndQuery;
 use http::{HeaderName, Request, StatusCode, Uri};
 use http_body_util::Full;
@@ -123,7 +123,7 @@ impl Line {
         parts.authority = self.base.authority().cloned();
         parts.path_and_query = Some(place);
         let accepted = match ask.reading {
-            Reading::Whole => "application/json",
+            Reading::Whole | Reading::Once => "application/json",
             Reading::Stream => "text/event-stream",
         };
         let mut request = Request::builder()
@@ -136,6 +136,9 @@ impl Line {
             Pass::None => {}
             Pass::Session(session, _) => request = request.header(X_AUTH_TOKEN, session.token.clone()),
             Pass::Basic(value, _) => request = request.header(AUTHORIZATION, value.clone()),
+        }
+        if ask.reading == Reading::Once {
+            request = request.header(CONNECTION, "close");
         }
         if let Some(etag) = &ask.if_match {
             request = request.header(IF_MATCH, etag.clone());

@@ -3,11 +3,12 @@
 use model::{Delivery, Fault, FaultClass, Power, PowerRequest};
 use serde_json::{Value, json};
 
-use crate::bmc::Bmc;
+use crate::bmc::{Bmc, System};
 use crate::content::Sent;
 use crate::document;
 use crate::line::Deadline;
 use crate::reset::choose_reset_type;
+use crate::transport::Reading;
 
 const RESET: &str = "ComputerSystem.Reset";
 
@@ -16,8 +17,12 @@ impl Bmc {
     ///
     /// Some BMCs report a state that is seconds old; the caller judges by when it looked, not by one look.
     pub async fn observe_power(&self) -> Result<Power, Fault> {
-        let system = self.read_system(Deadline::of_call()).await?;
-        power(system.document()).map_err(|what| system.asked().garbled(&what))
+        power_of(&self.read_system(Deadline::of_call()).await?)
+    }
+
+    /// The same when the next look is far away: no connection is kept for it, on either side.
+    pub async fn glance_at_power(&self) -> Result<Power, Fault> {
+        power_of(&self.read_system_as(Reading::Once, Deadline::of_call()).await?)
     }
 
     /// Asks for a change of power. Success means that the BMC took the request, not that anything happened.
@@ -38,6 +43,10 @@ impl Bmc {
         let target = action.map_or_else(|| document::usual_target(&system.path, RESET), |action| action.target);
         self.line().post(&target, Sent::json(&json!({"ResetType": reset_type})), deadline).await.map(|_| ())
     }
+}
+
+fn power_of(system: &System) -> Result<Power, Fault> {
+    power(system.document()).map_err(|what| system.asked().garbled(&what))
 }
 
 /// The power of a System, or the words in which it fails to tell.

@@ -7,19 +7,21 @@ use std::error::Error as StdError;
 use std::{fmt, io};
 
 use bytes::{Buf, Bytes};
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode, Uri};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Body;
+use hyper::rt::{Read, Write};
 use hyper_rustls::HttpsConnectorBuilder;
-use hyper_util::client::legacy::connect::{Connect, HttpConnector};
+use hyper_util::client::legacy::connect::{Connection, HttpConnector};
 use hyper_util::client::legacy::{Client, Error as ClientError};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use model::Span;
 use tokio::time::{Instant, timeout_at};
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Service, ServiceExt};
 
+use crate::stream;
 use crate::trust::{self, Trust, TrustError};
 
 /// How long a BMC may take to accept a connection.
@@ -41,9 +43,10 @@ pub const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
 /// Idle connections kept per BMC. Service processors allow few connections, and we send one request at a time.
 const MAX_IDLE_CONNECTIONS: usize = 1;
 
-/// How long an idle connection is kept: longer than the pause between looks at a busy machine (2 s), shorter than
-/// that at an idle one (60 s), so that thousands of idle BMCs hold no sockets.
-const IDLE_CONNECTION_AGE: Span = Span::seconds(10);
+/// How long an idle connection is kept: longer than the pause between looks at a busy machine (2 s), and much shorter than
+/// that at an idle one (60 s), so that thousands of idle BMCs hold no sockets. Each takes 26 KiB until it is closed, which is
+/// after up to twice this long.
+const IDLE_CONNECTION_AGE: Span = Span::seconds(3);
 
 /// When a silent connection is probed by the kernel: an event stream from a BMC that lost power would otherwise stay
 /// open for ever, since nothing is ever sent on it.
@@ -62,6 +65,8 @@ pub(crate) type Content = UnsyncBoxBody<Bytes, TransportError>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     Whole,
+    /// The same, and no connection is kept for another request.
+    Once,
     /// If it succeeds, the content is left to be read as it comes; a refusal is read whole.
     Stream,
 }
@@ -108,17 +113,31 @@ impl Transport {
         Ok(Transport::over(tls.wrap_connector(tcp)))
     }
 
-    fn over<C>(connector: C) -> Self
+    /// What is asked once has a connection of its own, and so has a stream, which never gives it back: `stream` keeps much less for
+    /// one than the library does.
+    fn over<C, I>(connector: C) -> Self
     where
-        C: Connect + Clone + Send + Sync + 'static,
+        C: Service<Uri, Response = I> + Clone + Send + Sync + 'static,
+        C::Error: Into<BoxError>,
+        C::Future: Unpin + Send + 'static,
+        I: Read + Write + Connection + Unpin + Send + 'static,
     {
         let client = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
             .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
             .pool_idle_timeout(IDLE_CONNECTION_AGE.to_std())
-            .build(connector);
-        Transport::in_process(client)
+            .build(connector.clone());
+        let service = tower::service_fn(move |(request, reading): (Request<Full<Bytes>>, Reading)| {
+            let (client, connector) = (client.clone(), connector.clone());
+            async move {
+                match reading {
+                    Reading::Whole => exchange(client, request, reading).await,
+                    Reading::Once | Reading::Stream => exchange_once(connector, &request, reading).await,
+                }
+            }
+        });
+        Transport { service: BoxCloneSyncService::new(service) }
     }
 
     /// Any HTTP service in this process. An `axum::Router` fits as
@@ -134,13 +153,7 @@ impl Transport {
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        let service = tower::service_fn(move |(request, reading)| {
-            let service = service.clone();
-            async move {
-                let response = service.oneshot(request).await.map_err(|error| TransportError::from_service(error.into()))?;
-                read_answer(response.map(unify), reading).await
-            }
-        });
+        let service = tower::service_fn(move |(request, reading)| exchange(service.clone(), request, reading));
         Transport { service: BoxCloneSyncService::new(service) }
     }
 
@@ -155,6 +168,31 @@ impl fmt::Debug for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Transport").finish_non_exhaustive()
     }
+}
+
+async fn exchange<S, B>(service: S, request: Request<Full<Bytes>>, reading: Reading) -> Result<Answer, TransportError>
+where
+    S: Service<Request<Full<Bytes>>, Response = Response<B>>,
+    S::Error: Into<BoxError>,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    let response = service.oneshot(request).await.map_err(|error| TransportError::from_service(error.into()))?;
+    read_answer(response.map(unify), reading).await
+}
+
+/// For requests without content, which leave the machine as it is.
+async fn exchange_once<C, I>(connector: C, request: &Request<Full<Bytes>>, reading: Reading) -> Result<Answer, TransportError>
+where
+    C: Service<Uri, Response = I>,
+    C::Error: Into<BoxError>,
+    I: Read + Write + Unpin + Send + 'static,
+{
+    let connected = connector.oneshot(request.uri().clone()).await;
+    let connected = connected.map_err(|error| TransportError::from_connector(error.into()))?;
+    let response = stream::open(TokioIo::new(connected), request).await.map_err(|error| TransportError::Lost(error.into()))?;
+    read_answer(response.map(unify), reading).await
 }
 
 /// One type for the content of every service. The bytes of a socket are not copied by this.
@@ -172,7 +210,7 @@ async fn read_answer(response: Response<Content>, reading: Reading) -> Result<An
     let (head, body) = response.into_parts();
     let (body, stream) = match reading {
         Reading::Stream if head.status.is_success() => (Bytes::new(), Some(body)),
-        Reading::Whole | Reading::Stream => (read_whole(body).await?, None),
+        Reading::Whole | Reading::Once | Reading::Stream => (read_whole(body).await?, None),
     };
     Ok(Answer { status: head.status, headers: head.headers, body, stream })
 }
@@ -199,6 +237,13 @@ impl TransportError {
             return TransportError::Untrusted(wrong.clone());
         }
         if is_unsent(error.as_ref()) { TransportError::Connect(error) } else { TransportError::Lost(error) }
+    }
+
+    fn from_connector(error: BoxError) -> Self {
+        match TransportError::from_service(error) {
+            TransportError::Lost(error) => TransportError::Connect(error),
+            other => other,
+        }
     }
 
     /// The root of the trouble in a few words: `connection refused`.

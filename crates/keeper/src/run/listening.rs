@@ -82,7 +82,9 @@ enum Heard {
 
 /// Passes on that there was an event, until the stream ends.
 async fn listen(bmc: &Bmc, machine: &MachineName, events: &mpsc::Sender<Event>, rest: Span, called: Called) -> Heard {
-    let stream = match called.during(bmc.watch_events()).await {
+    // Opening takes far more room than listening, and a task keeps the room of its longest part until it ends: so this part has
+    // its own, and gives it back.
+    let stream = match Box::pin(called.during(bmc.watch_events())).await {
         Ok(Some(stream)) => stream,
         Ok(None) => return Heard::NotOffered,
         Err(fault) => {

@@ -49,8 +49,10 @@ impl Loop {
             let events = self.events.clone();
             let call = self.calls.begin(&machine);
             let called = Called::new(Device::Bmc, Purpose::Look, Behalf { snapshot: &self.books.snapshot, machine: Some(&machine) });
+            let is_busy = self.books.snapshot.awaiting_look_at(&machine).is_some();
             self.tasks.spawn(async move {
-                let result = called.during(bmc.observe_power()).await;
+                let look = async { if is_busy { bmc.observe_power().await } else { bmc.glance_at_power().await } };
+                let result = called.during(look).await;
                 drop(call);
                 let _ = events.send(Event::Power { machine, bmc, looked_at: now, result }).await;
             });

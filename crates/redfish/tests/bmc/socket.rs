@@ -1,5 +1,7 @@
 //! The driver over TCP.
 
+use std::sync::Arc;
+
 use expect_test::expect;
 use fake::bmc;
 use futures::StreamExt;
@@ -7,6 +9,7 @@ use model::{Delivery, FaultClass, Power};
 use redfish::{ANSWER_TIMEOUT, Transport};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::fake;
@@ -50,6 +53,27 @@ async fn looks_in_a_row_share_one_connection() {
 }
 
 #[tokio::test]
+async fn a_glance_has_a_connection_of_its_own_and_hangs_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let (first, _) = listener.accept().await.unwrap();
+        let first = tokio::spawn(serve(first));
+        let (second, _) = listener.accept().await.unwrap();
+        let requests = serve(second).await;
+        first.abort();
+        requests
+    });
+    let bmc = bmc(Transport::tcp(), &base);
+    bmc.observe_power().await.unwrap();
+    assert_eq!(bmc.glance_at_power().await, Ok(Power::PoweringOff));
+    // It ends when the second connection does; the driver lives on, and with it the first.
+    let requests = tokio::time::timeout(ANSWER_TIMEOUT.to_std(), server).await.expect("it hangs up");
+    assert_eq!(requests.unwrap(), 1);
+    drop(bmc);
+}
+
+#[tokio::test]
 async fn a_refused_connection_is_unreachable_and_nothing_was_delivered() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
@@ -79,20 +103,26 @@ async fn an_address_without_a_host_is_unreachable() {
 async fn events_arrive_while_the_stream_goes_on_and_letting_go_hangs_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
+    let let_go = Arc::new(Notify::new());
+    let noticed = let_go.clone();
     let server = tokio::spawn(async move {
         loop {
             let (mut stream, _) = listener.accept().await.unwrap();
-            if answer_with_events(&mut stream).await == Ending::AfterEvents {
-                return;
-            }
+            let noticed = noticed.clone();
+            tokio::spawn(async move {
+                if answer_with_events(&mut stream).await == Ending::AfterEvents {
+                    noticed.notify_one();
+                }
+            });
         }
     });
     let mut events = bmc(Transport::tcp(), &base).watch_events().await.unwrap().unwrap();
     let event = events.next().await.unwrap().unwrap();
     assert_eq!(event.message_id.as_deref(), Some("ResourceEvent.1.3.PowerStateChanged"));
     drop(events);
-    // It ends only when the connection with the stream does, which nothing but letting go of it brings about.
-    server.await.unwrap();
+    // The connection with the stream ends, which nothing but letting go of it brings about.
+    let_go.notified().await;
+    server.abort();
 }
 
 #[derive(PartialEq, Eq)]
