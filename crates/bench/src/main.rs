@@ -26,7 +26,8 @@ use std::process::ExitCode;
 
 use figure::{Bench, Size};
 
-const BENCHES: &[Bench] = &[watching::BENCH, restarts::BENCH, power::BENCH, planning::BENCH, storing::BENCH, starting::BENCH, memory::GROWTH, memory::CHURN];
+const BENCHES: &[Bench] =
+    &[watching::BENCH, restarts::BENCH, power::BENCH, planning::BENCH, storing::BENCH, starting::BENCH, memory::GROWTH, memory::CHURN];
 
 fn main() -> ExitCode {
     let (flags, wanted): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|argument| argument.starts_with('-'));

@@ -89,7 +89,11 @@ async fn in_process(size: Size) -> io::Result<(Vec<Figure>, Vec<Curve>)> {
         house.close().await;
         rate.points.push((fleet, ended.per_second()));
         cost.points.push((fleet, spent));
-        crate::table::say(&format!("  {fleet} machines: {:.0}/s, {spent:.2} ms, {commits:.2} commits, lone {:?}", ended.per_second(), lone.median()));
+        crate::table::say(&format!(
+            "  {fleet} machines: {:.0}/s, {spent:.2} ms, {commits:.2} commits, lone {:?}",
+            ended.per_second(),
+            lone.median()
+        ));
         if fleet == size.pick(TOLD_FLEET, fleet) {
             figures = vec![
                 Figure::new(format!("restarts in process, {fleet} machines, {clients} clients"), ended.per_second(), Unit::PerSecond, "…")
