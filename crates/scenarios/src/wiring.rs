@@ -84,10 +84,8 @@ pub async fn equipment_of(site: &sim::Site, definition: &Site, vault: &Arc<Vault
 /// The undercloud's API with the token that a kubeconfig would carry.
 pub fn authorized_kubernetes(
     site: &sim::Site,
-) -> impl tower::Service<Request<kube::client::Body>, Response = http::Response<Body>, Error = std::io::Error, Future: Send>
-+ Clone
-+ Send
-+ use<> {
+) -> impl tower::Service<Request<kube::client::Body>, Response = http::Response<Body>, Error = std::io::Error, Future: Send> + Clone + Send + use<>
+{
     let token = site.layout().kubernetes_token();
     site.kubernetes().map_request(move |mut request: Request<kube::client::Body>| {
         let bearer = format!("Bearer {token}").parse().expect("a token is printable");
