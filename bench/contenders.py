@@ -65,17 +65,18 @@ def call(line, base, method, path, body=None, headers=None):
     if connection is None:
         connection = line[base] = http.client.HTTPConnection(urllib.parse.urlsplit(base).netloc, timeout=120)
     headers = {"Content-Type": "application/json", "Accept": "application/json", **(headers or {})}
-    for last_try in (False, True):
+    for pause in [0.1, 0.5, 1.0, None]:
         try:
             connection.request(method, path, body=None if body is None else json.dumps(body), headers=headers)
             answer = connection.getresponse()
             text = answer.read()
             return answer.status, json.loads(text) if text.strip() else None
         except (http.client.RemoteDisconnected, ConnectionError):
-            # A server may close an idle connection at any time.
+            # A server may close an idle connection at any time, and one that has too much to do any other.
             connection.close()
-            if last_try:
+            if pause is None:
                 raise
+            time.sleep(pause)
 
 
 def expect(status, answer, *wanted):
@@ -266,7 +267,6 @@ class Ironic(Process):
 
     def enrol(self):
         together(self.site.machines, self.create, lambda line, machine: True)
-        together(self.site.machines, self.manage, self.is_managed)
 
     def create(self, line, machine):
         access = {
@@ -276,17 +276,8 @@ class Ironic(Process):
             "redfish_password": machine["login"]["password"],
         }
         node = {"name": machine["name"], "driver": self.driver, "driver_info": access if self.driver == "redfish" else {}}
-        expect(*call(line, self.base, "POST", "/v1/nodes", node, VERSION), 201)
-
-    def manage(self, line, machine):
-        path = f"/v1/nodes/{machine['name']}/states/provision"
-        expect(*call(line, self.base, "PUT", path, {"target": "manage"}, VERSION), 202)
-
-    def is_managed(self, line, machine):
-        state = self.state(line, machine)
-        if state["provision_state"] == "enroll" and state["last_error"]:
-            raise RuntimeError(f"Ironic cannot manage {machine['name']}: {state['last_error']}")
-        return state["provision_state"] == "manageable"
+        # A name that is there already was taken by the same request, whose answer was lost.
+        expect(*call(line, self.base, "POST", "/v1/nodes", node, VERSION), 201, 409)
 
     def state(self, line, machine):
         return expect(*call(line, self.base, "GET", f"/v1/nodes/{machine['name']}/states", headers=VERSION), 200)
