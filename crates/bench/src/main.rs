@@ -2,13 +2,18 @@
 //!
 //! A figure is what one run on this machine gave, with its target beside it. Nothing here passes or fails.
 
+mod changes;
 mod client;
+mod events;
 mod figure;
 mod fleet;
+mod log;
 mod machine;
 mod page;
 mod picture;
+mod plane;
 mod process;
+mod reads;
 mod stats;
 mod table;
 mod watching;
@@ -18,9 +23,16 @@ use std::process::ExitCode;
 
 use figure::{Bench, Size};
 
-const BENCHES: &[Bench] = &[watching::BENCH];
+const BENCHES: &[Bench] = &[reads::BENCH, log::BENCH, events::BENCH, watching::BENCH];
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if let (Some(first), Some(directory)) = (arguments.next(), arguments.next())
+        && first == plane::ARGUMENT
+    {
+        let served = plane::serve(directory.as_ref());
+        return served.map_or_else(|error| complain(&format!("the measured process: {error}")), |()| ExitCode::SUCCESS);
+    }
     let (flags, wanted): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
     let size = match flags.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => Size::Full,

@@ -10,6 +10,10 @@ pub struct Process {
 }
 
 impl Process {
+    pub fn of(child: Child) -> Process {
+        Process { child }
+    }
+
     /// Starts our own binary and waits until a line of its greeting begins with `ready`.
     pub fn start(arguments: &[&str], ready: &str) -> io::Result<Process> {
         let mut command = Command::new(rackwright()?);
