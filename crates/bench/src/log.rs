@@ -86,7 +86,8 @@ async fn measure_log(address: SocketAddr, restarts: &[Restart], size: Size) -> i
     let mut figures = Vec::new();
     for query in queries(restarts) {
         let found = entries_of(address, &query.path).await?.0;
-        if found != query.finds {
+        // In a log that is not full there is also what was written when the machines were enrolled.
+        if found < query.finds {
             return Err(io::Error::other(format!("{} finds {found} entries instead of {}", query.path, query.finds)));
         }
         let path = query.path.clone();
