@@ -52,7 +52,8 @@ fn measure(size: Size) -> io::Result<Report> {
             curve.points.push((machines, figure.value));
         }
         if machines == size.pick(TABLE_FLEET, 20) {
-            let of_size = |figure: Figure| Figure { what: format!("{entries} entries: {}", figure.what), ..figure };
+            let of_size =
+                |figure: Figure| Figure { what: format!("{} entries: {}", Unit::Count.show(entries as f64), figure.what), ..figure };
             report.figures = figures.into_iter().map(of_size).collect();
         }
     }

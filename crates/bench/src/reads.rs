@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{ClusterName, MachineName, Site};
 use store::SystemClock;
@@ -12,6 +13,7 @@ use crate::client::{self, Client, Load};
 use crate::figure::{Bench, Curve, Figure, Report, Size, Unit};
 use crate::fleet::{self, SUBSCRIPTION};
 use crate::plane::{self, Plane};
+use crate::process::Process;
 use crate::stats::{microseconds, milliseconds};
 use crate::table;
 
@@ -22,6 +24,9 @@ const TARGET_FLEET: u64 = 10_000;
 
 /// Clients of the single reads.
 const CLIENTS: usize = 8;
+
+/// Machines of a fleet with keepers: as many as one simulated site has without running out of sockets.
+const KEPT_PER_RACK: &str = "250";
 
 fn measure(size: Size) -> io::Result<Report> {
     let fleets: &[u64] = size.pick(&[100, 1_000, TARGET_FLEET, 100_000], &[130]);
@@ -41,6 +46,7 @@ fn measure(size: Size) -> io::Result<Report> {
             report.figures = COSTS.iter().zip(&costs).map(|(cost, value)| cost.figure(machines, *value)).collect();
         }
     }
+    report.figures.push(with_keepers(size)?);
     report.curves = curves;
     Ok(report)
 }
@@ -55,7 +61,12 @@ struct Cost {
 
 impl Cost {
     fn figure(&self, machines: u64, value: f64) -> Figure {
-        (self.target)(Figure::new(format!("{machines} machines: {}", self.what), value, self.unit, self.limited_by))
+        (self.target)(Figure::new(
+            format!("{} machines: {}", Unit::Count.show(machines as f64), self.what),
+            value,
+            self.unit,
+            self.limited_by,
+        ))
     }
 }
 
@@ -233,4 +244,55 @@ async fn check(address: SocketAddr, paths: &Paths) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The same single reads from `rackwright serve` itself, whose keeper watches a simulated site meanwhile.
+fn with_keepers(size: Size) -> io::Result<Figure> {
+    let directory = tempfile::tempdir()?;
+    let path = |name: &str| directory.path().join(name).to_string_lossy().into_owned();
+    let (world_dir, plane_dir, site_file) = (path("sim"), path("serve"), path("sim/site1.toml"));
+    let per_rack = size.pick(KEPT_PER_RACK, "3");
+    let _world = Process::start(
+        &["sim", "serve", "--machines-per-rack", per_rack, "--speed", "1", "--data-dir", &world_dir],
+        "A control plane for them",
+    )?;
+    let listen = format!("127.0.0.1:{}", free_port()?);
+    let serve = ["serve", "--config", &site_file, "--data-dir", &plane_dir, "--listen", &listen];
+    let _plane = Process::start(&serve, "Context")?;
+    // Logins, first looks and the first listing are over by then.
+    std::thread::sleep(size.pick(Duration::from_secs(30), Duration::ZERO));
+    let address: SocketAddr = listen.parse().map_err(io::Error::other)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let load = runtime.block_on(async {
+        let names = names(address).await?;
+        let path_of = move |nth: usize| names[nth.wrapping_mul(STRIDE) % names.len()].clone();
+        client::read(address, CLIENTS, size.pick(6_000, 16), path_of.clone()).await?;
+        client::read(address, CLIENTS, size.pick(60_000, 16), path_of).await
+    })?;
+    Ok(Figure::new(
+        "single reads at 8 clients from `rackwright serve`, its keeper watching 1,000 simulated machines",
+        load.per_second(),
+        Unit::PerSecond,
+        "as above; the keeper and the simulator take a little of both cores",
+    )
+    .at_least(10_000.0))
+}
+
+/// Where the machines of a served site are read.
+async fn names(address: SocketAddr) -> io::Result<Vec<String>> {
+    let mut client = Client::connect(address).await?;
+    let (_, status) = client.get("/subscriptions?api-version=2026-07-01").await?;
+    let subscriptions: serde_json::Value = serde_json::from_slice(&status)?;
+    let subscription = subscriptions["value"][0]["subscriptionId"].as_str().unwrap_or_default();
+    let list = format!("/subscriptions/{subscription}/providers/Microsoft.NetworkCloud/bareMetalMachines?{VERSION}&$top=1000");
+    let (_, page) = client.get(&list).await?;
+    let page: serde_json::Value = serde_json::from_slice(&page)?;
+    let ids = page["value"].as_array().into_iter().flatten().filter_map(|machine| machine["id"].as_str());
+    let paths: Vec<String> = ids.map(|id| format!("{id}?{VERSION}")).collect();
+    if paths.is_empty() { Err(io::Error::other("the served site has no machines")) } else { Ok(paths) }
+}
+
+/// A port that nobody has just now.
+fn free_port() -> io::Result<u16> {
+    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
