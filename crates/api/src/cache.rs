@@ -29,12 +29,22 @@ pub(crate) type Acceptance = (Timestamp, OperationId);
 pub(crate) struct View {
     pub revision: Revision,
     pub clusters: OrdMap<ClusterName, Versioned<Cluster>>,
+    by_group: OrdMap<GroupKey, OrdSet<ClusterName>>,
     racks: OrdMap<ClusterName, OrdMap<RackName, Versioned<Rack>>>,
     machines: OrdMap<ClusterName, OrdMap<MachineName, Versioned<Machine>>>,
     pub operations: OrdMap<OperationId, Arc<Operation>>,
-    by_machine: OrdMap<(ClusterName, MachineName), OrdSet<OperationId>>,
+    by_machine: OrdMap<ClusterName, OrdMap<MachineName, OrdSet<OperationId>>>,
     by_acceptance: OrdSet<Acceptance>,
     pub requests: OrdMap<RequestId, Arc<Request>>,
+    /// How many requests of each cluster wait for their verdict.
+    pending: OrdMap<ClusterName, usize>,
+}
+
+/// A subscription and a resource group, without case.
+type GroupKey = (String, String);
+
+fn group_key(subscription: &str, group: &str) -> GroupKey {
+    (subscription.to_ascii_lowercase(), group.to_ascii_lowercase())
 }
 
 #[derive(Debug)]
@@ -145,25 +155,28 @@ fn decode<T: DeserializeOwned>(key: &str, value: &[u8]) -> Option<Arc<T>> {
     }
 }
 
-/// What the clusters have, by cluster and name, after a place in that order. Clusters are compared before names, not
-/// with them: `site` and all it has come before `site-b`.
+/// What the clusters have, by cluster and name, after a place in that order, each with its cluster. Clusters are compared
+/// before names, not with them: `site` and all it has come before `site-b`.
 fn members_after<'a, N: Ord + Clone, T>(
     members: &'a OrdMap<ClusterName, OrdMap<N, Versioned<T>>>,
     clusters: &[&'a Versioned<Cluster>],
     after: Option<&(ClusterName, N)>,
-) -> impl Iterator<Item = &'a Versioned<T>> {
-    let names = clusters.iter().map(|cluster| &cluster.document.name);
-    let reached: Vec<&ClusterName> = names.filter(|name| after.is_none_or(|(last, _)| *name >= last)).collect();
+) -> impl Iterator<Item = Member<'a, T>> {
+    let is_reached = |cluster: &&&Versioned<Cluster>| after.is_none_or(|(last, _)| cluster.document.name >= *last);
+    let reached: Vec<&Versioned<Cluster>> = clusters.iter().filter(is_reached).copied().collect();
     let after = after.cloned();
     reached.into_iter().flat_map(move |cluster| {
         let begin = match &after {
-            Some((last, name)) if last == cluster => Bound::Excluded(name.clone()),
+            Some((last, name)) if *last == cluster.document.name => Bound::Excluded(name.clone()),
             _ => Bound::Unbounded,
         };
-        let own = members.get(cluster).into_iter();
-        own.flat_map(move |own| own.range::<_, N>((begin.clone(), Bound::Unbounded))).map(|(_, member)| member)
+        let own = members.get(&cluster.document.name).into_iter();
+        own.flat_map(move |own| own.range::<_, N>((begin.clone(), Bound::Unbounded))).map(move |(_, member)| (cluster, member))
     })
 }
+
+/// Something that a cluster has, and the cluster.
+pub(crate) type Member<'a, T> = (&'a Versioned<Cluster>, &'a Versioned<T>);
 
 impl View {
     fn apply(&mut self, change: &Change) {
@@ -177,7 +190,7 @@ impl View {
     fn put(&mut self, key: &str, value: &[u8], revision: Revision) {
         if key.starts_with(keys::CLUSTERS) {
             if let Some(document) = decode::<Cluster>(key, value) {
-                self.clusters.insert(document.name.clone(), Versioned { document, revision });
+                self.put_cluster(Versioned { document, revision });
             }
         } else if key.starts_with(keys::RACKS) {
             if let Some(document) = decode::<Rack>(key, value) {
@@ -189,15 +202,37 @@ impl View {
             }
         } else if key.starts_with(keys::OPERATIONS) {
             if let Some(document) = decode::<Operation>(key, value) {
-                let place = (document.cluster.clone(), document.machine.clone());
-                self.by_machine.entry(place).or_default().insert(document.id.clone());
+                let of_cluster = self.by_machine.entry(document.cluster.clone()).or_default();
+                of_cluster.entry(document.machine.clone()).or_default().insert(document.id.clone());
                 self.by_acceptance.insert((document.accepted_at, document.id.clone()));
                 self.operations.insert(document.id.clone(), document);
             }
         } else if key.starts_with(keys::REQUESTS)
             && let Some(document) = decode::<Request>(key, value)
         {
-            self.requests.insert(document.id.clone(), document);
+            let (cluster, waits) = (document.cluster.clone(), document.verdict.is_none());
+            let before = self.requests.insert(document.id.clone(), document);
+            self.count_pending(&cluster, before.as_deref(), waits);
+        }
+    }
+
+    fn put_cluster(&mut self, cluster: Versioned<Cluster>) {
+        let home = |cluster: &Cluster| group_key(&cluster.home.subscription, &cluster.home.resource_group);
+        let (name, group) = (cluster.document.name.clone(), home(&cluster.document));
+        if let Some(before) = self.clusters.insert(name.clone(), cluster)
+            && let Some(others) = self.by_group.get_mut(&home(&before.document))
+        {
+            others.remove(&name);
+        }
+        self.by_group.entry(group).or_default().insert(name);
+    }
+
+    /// A request of the cluster was `before`, and now waits for its verdict or does not.
+    fn count_pending(&mut self, cluster: &ClusterName, before: Option<&Request>, waits: bool) {
+        let waited = before.is_some_and(|request| request.verdict.is_none());
+        if waited != waits {
+            let count = self.pending.entry(cluster.clone()).or_default();
+            *count = if waits { *count + 1 } else { count.saturating_sub(1) };
         }
     }
 
@@ -217,23 +252,23 @@ impl View {
             racks.remove(&name);
         }
         if key.starts_with(keys::REQUESTS) {
-            self.requests.remove(&RequestId::new(id));
+            if let Some(request) = self.requests.remove(&RequestId::new(id)) {
+                self.count_pending(&request.cluster, Some(request.as_ref()), false);
+            }
         } else if key.starts_with(keys::OPERATIONS)
             && let Some(operation) = self.operations.remove(&OperationId::new(id))
         {
             self.by_acceptance.remove(&(operation.accepted_at, operation.id.clone()));
-            let place = (operation.cluster.clone(), operation.machine.clone());
-            if let Some(ids) = self.by_machine.get_mut(&place) {
+            if let Some(ids) = self.by_machine.get_mut(&operation.cluster).and_then(|machines| machines.get_mut(&operation.machine)) {
                 ids.remove(&operation.id);
             }
         }
     }
 
     /// A machine's operations, the latest first.
-    pub fn operations_of(&self, machine: &Machine) -> Vec<Arc<Operation>> {
-        let place = (machine.cluster.clone(), machine.name.clone());
-        let ids = self.by_machine.get(&place).cloned().unwrap_or_default();
-        let mut operations: Vec<Arc<Operation>> = ids.iter().filter_map(|id| self.operations.get(id).cloned()).collect();
+    pub fn operations_of(&self, machine: &Machine) -> Vec<&Operation> {
+        let ids = self.by_machine.get(&machine.cluster).and_then(|machines| machines.get(&machine.name)).into_iter().flatten();
+        let mut operations: Vec<&Operation> = ids.filter_map(|id| self.operations.get(id)).map(Arc::as_ref).collect();
         operations.sort_by(|a, b| (b.accepted_at, &b.id).cmp(&(a.accepted_at, &a.id)));
         operations
     }
@@ -251,7 +286,7 @@ impl View {
         &'a self,
         clusters: &[&'a Versioned<Cluster>],
         after: Option<&(ClusterName, MachineName)>,
-    ) -> impl Iterator<Item = &'a Versioned<Machine>> {
+    ) -> impl Iterator<Item = Member<'a, Machine>> {
         members_after(&self.machines, clusters, after)
     }
 
@@ -260,7 +295,7 @@ impl View {
         &'a self,
         clusters: &[&'a Versioned<Cluster>],
         after: Option<&(ClusterName, RackName)>,
-    ) -> impl Iterator<Item = &'a Versioned<Rack>> {
+    ) -> impl Iterator<Item = Member<'a, Rack>> {
         members_after(&self.racks, clusters, after)
     }
 
@@ -285,10 +320,22 @@ impl View {
 
     /// Clusters of a subscription, and of one resource group of it if one is given.
     pub fn clusters_in(&self, subscription: &str, group: Option<&str>) -> Vec<&Versioned<Cluster>> {
-        self.clusters
-            .values()
-            .filter(|cluster| cluster.document.home.subscription.eq_ignore_ascii_case(subscription))
-            .filter(|cluster| group.is_none_or(|group| cluster.document.home.resource_group.eq_ignore_ascii_case(group)))
-            .collect()
+        match group {
+            Some(group) => {
+                let names = self.by_group.get(&group_key(subscription, group)).into_iter().flatten();
+                names.filter_map(|name| self.clusters.get(name)).collect()
+            }
+            None => {
+                self.clusters.values().filter(|cluster| cluster.document.home.subscription.eq_ignore_ascii_case(subscription)).collect()
+            }
+        }
+    }
+
+    /// Requests of a cluster that wait for their verdict.
+    pub fn pending(&self, cluster: &ClusterName) -> usize {
+        self.pending.get(cluster).copied().unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests;

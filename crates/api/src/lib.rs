@@ -119,7 +119,7 @@ async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
     let began = Instant::now();
     let (call, body) = Call::begin(request);
     let found = Route::find(&call.method, &call.path);
-    let kind = found.as_ref().map_or_else(|_| "none".to_owned(), Route::kind_name);
+    let kind = found.as_ref().map_or("none", Route::kind_name);
     let span = info_span!(
         parent: None,
         "request",

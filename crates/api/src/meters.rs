@@ -1,5 +1,7 @@
 //! What the API measures, and what it counts of the documents whenever somebody asks. Labels have few values.
 
+use std::collections::BTreeMap;
+
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, Method, StatusCode, header};
@@ -107,14 +109,12 @@ pub const METERS: &[Meter] = &[
     UNLOGGED,
 ];
 
-pub(crate) fn count_request(method: &Method, route: String, status: StatusCode, began: Instant) {
-    let method = match method.as_str() {
-        known @ ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") => known.to_owned(),
-        // Anybody can make methods up.
-        _ => "other".to_owned(),
-    };
+pub(crate) fn count_request(method: &Method, route: &'static str, status: StatusCode, began: Instant) {
+    let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].into_iter().find(|known| *known == method.as_str());
+    // Anybody can make methods up.
+    let method = known.unwrap_or("other");
     let status = status.as_u16().to_string();
-    metrics::counter!(REQUESTS.name, "method" => method, "route" => route.clone(), "status" => status).increment(1);
+    metrics::counter!(REQUESTS.name, "method" => method, "route" => route, "status" => status).increment(1);
     metrics::histogram!(REQUEST_DURATION.name, "route" => route).record(began.elapsed());
 }
 
@@ -131,9 +131,10 @@ pub(crate) async fn show(api: &Api) -> Response {
     for (cluster, keeper) in api.keepers.iter() {
         gauge_keeper(cluster, keeper, now);
     }
+    let running = running(&view);
     // Nobody looks at the others: what is stored of them is no measurement.
     for cluster in view.clusters.values().filter(|cluster| api.keepers.contains_key(&cluster.document.name)) {
-        gauge_cluster(&view, &cluster.document, now);
+        gauge_cluster(&view, &cluster.document, &running, now);
     }
     let mut response = Response::new(Body::from((api.process.exposition)()));
     let text = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -179,7 +180,18 @@ fn gauge_keeper(cluster: &ClusterName, keeper: &KeeperWatch, now: Timestamp) {
     }
 }
 
-fn gauge_cluster(view: &View, cluster: &Cluster, now: Timestamp) {
+/// How many operations of each kind each cluster has under way. All are looked at once, however many clusters there are.
+fn running(view: &View) -> Running<'_> {
+    let mut running = Running::new();
+    for operation in view.operations.values().filter(|operation| operation.is_running()) {
+        *running.entry((&operation.cluster, operation.action.command())).or_default() += 1;
+    }
+    running
+}
+
+type Running<'a> = BTreeMap<(&'a ClusterName, &'static str), usize>;
+
+fn gauge_cluster(view: &View, cluster: &Cluster, running: &Running<'_>, now: Timestamp) {
     let machines: Vec<&Machine> = view.machines_of(&cluster.name).map(|machine| machine.document.as_ref()).collect();
     let count = |is: &dyn Fn(&Machine) -> bool| machines.iter().filter(|machine| is(machine)).count();
     let named = ("cluster", cluster.name.as_str());
@@ -207,13 +219,11 @@ fn gauge_cluster(view: &View, cluster: &Cluster, now: Timestamp) {
     let (device, progress): (Vec<&Wait>, Vec<&Wait>) = waits.filter(|wait| wait.is_late(now)).partition(|wait| is_for_device(wait));
     set_count(LATE, &[named, ("wait", "device")], device.len());
     set_count(LATE, &[named, ("wait", "progress")], progress.len());
-    let running = || view.operations.values().filter(|operation| operation.is_running() && operation.cluster == cluster.name);
     for action in Action::KINDS {
-        let of_kind = running().filter(|operation| operation.action.command() == action.command()).count();
+        let of_kind = running.get(&(&cluster.name, action.command())).copied().unwrap_or_default();
         set_count(RUNNING, &[named, ("action", action.command())], of_kind);
     }
-    let pending = view.requests.values().filter(|request| request.cluster == cluster.name && request.verdict.is_none());
-    set_count(PENDING, &[named], pending.count());
+    set_count(PENDING, &[named], view.pending(&cluster.name));
 }
 
 /// Whether it is a device that is waited for, which is counted as a blind machine or a silent undercloud already.

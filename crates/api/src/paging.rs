@@ -3,7 +3,7 @@
 //! A token is the place of a page's last item in the order of its list. Whoever lists reads the place and begins after
 //! it, so that a page costs what is on it, and a list may change between two pages.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::call::Call;
 use crate::links::encode;
@@ -17,6 +17,15 @@ pub const PAGE_MAX: usize = 1_000;
 
 /// Query parameters that say which list it is, and so go along to its next page.
 const CARRIED: [&str; 3] = ["api-version", "running", "$filter"];
+
+/// A page as it is answered.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Page<R> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_link: Option<String>,
+    pub value: Vec<R>,
+}
 
 /// What the client asked for.
 #[derive(Debug)]
@@ -58,20 +67,17 @@ impl Paging {
     }
 
     /// The page out of the items from its first on, in the order of their places; only the items of the page are rendered.
-    pub fn page<T>(
+    pub fn page<T, R>(
         &self,
         call: &Call,
         items: impl Iterator<Item = T>,
         token: impl Fn(&T) -> String,
-        render: impl Fn(&T) -> Value,
-    ) -> Value {
+        render: impl Fn(&T) -> R,
+    ) -> Page<R> {
         let mut rest = items.fuse();
         let page: Vec<T> = rest.by_ref().take(self.top).collect();
-        let mut body = json!({ "value": page.iter().map(render).collect::<Vec<_>>() });
-        if let (Some(last), Some(_)) = (page.last(), rest.next()) {
-            body["nextLink"] = json!(self.next_link(call, &token(last)));
-        }
-        body
+        let next_link = page.last().filter(|_| rest.next().is_some()).map(|last| self.next_link(call, &token(last)));
+        Page { next_link, value: page.iter().map(render).collect() }
     }
 
     pub fn next_link(&self, call: &Call, token: &str) -> String {

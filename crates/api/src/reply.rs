@@ -4,9 +4,11 @@ use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use model::{ActivityError, Refusal, Rule, Span};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::codes::{Code, status_of};
+use crate::resources::resource::Resource;
 
 /// An error as the client reads it.
 #[derive(Clone, Debug)]
@@ -156,17 +158,18 @@ fn info(refusal: &Refusal) -> Value {
 /// How long a client should wait before it asks again. Absent or zero makes Azure's clients sleep for half a minute.
 pub(crate) const RETRY_AFTER: Span = Span::seconds(1);
 
-pub(crate) fn json_response(status: StatusCode, body: &Value) -> Response {
-    let mut response = Response::new(Body::from(body.to_string()));
+pub(crate) fn json_response(status: StatusCode, body: &impl Serialize) -> Response {
+    let text = serde_json::to_vec(body).expect("an answer has string keys and no failing serializers");
+    let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
     response
 }
 
 /// A resource, with its `etag` as the header too.
-pub(crate) fn resource_response(status: StatusCode, resource: &Value) -> Response {
+pub(crate) fn resource_response(status: StatusCode, resource: &Resource<'_, impl Serialize>) -> Response {
     let mut response = json_response(status, resource);
-    if let Some(etag) = resource["etag"].as_str().and_then(|etag| HeaderValue::from_str(etag).ok()) {
+    if let Ok(etag) = HeaderValue::from_str(&resource.etag) {
         response.headers_mut().insert(header::ETAG, etag);
     }
     response

@@ -1,10 +1,11 @@
 //! The whole picture in one answer: clusters, their control planes, what runs and what waits.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, FaultClass, Machine, Management, Operation, OperationResult, Power, Span, Timestamp, Wait, WaitKind};
+use model::{Cluster, ClusterName, FaultClass, Machine, Management, Operation, OperationResult, Power, Span, Timestamp, Wait, WaitKind};
 use serde_json::{Value, json};
 
 use crate::cache::View;
@@ -15,11 +16,12 @@ use crate::resources::machines::{render_fault, render_wait};
 use crate::{KeeperWatch, Keepers};
 
 pub(crate) fn show(view: &View, keepers: &Keepers, now: Timestamp) -> Response {
+    let mut doings = doings(view, now);
     let clusters: Vec<Value> = view
         .clusters
         .values()
         .map(|cluster| {
-            let mut rendered = render(view, &cluster.document, now);
+            let mut rendered = render(view, &cluster.document, &doings.remove(&cluster.document.name).unwrap_or_default(), now);
             let keeper = keepers.get(&cluster.document.name);
             rendered["keeper"] = render_keeper(keeper);
             // How old what is shown may be.
@@ -55,11 +57,8 @@ const FAILED_SHOWN: Span = Span::hours(1);
 /// Failed operations that are shown of one cluster, the latest; `failedCount` tells how many there are.
 const STATUS_FAILED_MAX: usize = 20;
 
-fn render(view: &View, cluster: &Cluster, now: Timestamp) -> Value {
+fn render(view: &View, cluster: &Cluster, Doings { running, failed }: &Doings<'_>, now: Timestamp) -> Value {
     let machines: Vec<&Machine> = view.machines_of(&cluster.name).map(|machine| machine.document.as_ref()).collect();
-    let running: Vec<&Arc<Operation>> =
-        view.operations_after(None).filter(|operation| operation.is_running() && operation.cluster == cluster.name).collect();
-    let failed = failed_lately(view, cluster, now);
     let mut waits: Vec<(&Machine, &Wait)> =
         machines.iter().flat_map(|machine| machine.waits.iter().map(move |wait| (*machine, wait))).collect();
     // Just after a start every machine waits for its first look; a count says as much, unless it takes too long.
@@ -91,16 +90,31 @@ fn render(view: &View, cluster: &Cluster, now: Timestamp) -> Value {
     })
 }
 
-/// The latest first.
-fn failed_lately<'a>(view: &'a View, cluster: &Cluster, now: Timestamp) -> Vec<&'a Arc<Operation>> {
-    let ended_at = |operation: &Operation| {
-        let failed = operation.ended.as_ref().filter(|ended| ended.result == OperationResult::Failed)?;
-        (now.since(failed.at) < FAILED_SHOWN).then_some(failed.at)
-    };
-    let own = view.operations_after(None).filter(|operation| operation.cluster == cluster.name);
-    let mut failed: Vec<(Timestamp, &Arc<Operation>)> = own.filter_map(|operation| Some((ended_at(operation)?, operation))).collect();
-    failed.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-    failed.into_iter().map(|(_, operation)| operation).collect()
+/// The operations of one cluster that are shown.
+#[derive(Default)]
+struct Doings<'a> {
+    /// The latest accepted first.
+    running: Vec<&'a Arc<Operation>>,
+    /// The latest ended first.
+    failed: Vec<&'a Arc<Operation>>,
+}
+
+/// What goes on in each cluster. All operations are looked at once, however many clusters there are.
+fn doings(view: &View, now: Timestamp) -> BTreeMap<&ClusterName, Doings<'_>> {
+    let failed_at =
+        |operation: &Operation| operation.ended.as_ref().filter(|ended| ended.result == OperationResult::Failed).map(|ended| ended.at);
+    let mut doings: BTreeMap<&ClusterName, Doings> = BTreeMap::new();
+    for operation in view.operations_after(None) {
+        if operation.is_running() {
+            doings.entry(&operation.cluster).or_default().running.push(operation);
+        } else if failed_at(operation).is_some_and(|at| now.since(at) < FAILED_SHOWN) {
+            doings.entry(&operation.cluster).or_default().failed.push(operation);
+        }
+    }
+    for of_cluster in doings.values_mut() {
+        of_cluster.failed.sort_by_key(|operation| std::cmp::Reverse(failed_at(operation)));
+    }
+    doings
 }
 
 /// The spare is no machine that went off: it is kept in reserve, on or off.

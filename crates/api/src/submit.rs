@@ -47,7 +47,7 @@ impl Queues {
 
 /// What the keeper said, once the cache has it too: a read that follows sees what was done.
 pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: Ask, body: &[u8]) -> Result<Verdict, Refused> {
-    let place = api.queues.enter(cluster).filter(|_| pending(api, cluster) < MAX_PENDING).ok_or_else(|| {
+    let place = api.queues.enter(cluster).filter(|_| api.cache.view().pending(cluster) < MAX_PENDING).ok_or_else(|| {
         let message = format!("{MAX_PENDING} requests are waiting for cluster `{cluster}`");
         Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER)
     })?;
@@ -76,10 +76,6 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
         Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
         Err(_) => Err(outcome_unknown("the server is stopping")),
     }
-}
-
-fn pending(api: &Api, cluster: &ClusterName) -> usize {
-    api.cache.view().requests.values().filter(|request| request.verdict.is_none() && request.cluster == *cluster).count()
 }
 
 /// Leaves a request for its keeper, waits for the verdict, and sweeps both away.

@@ -4,8 +4,9 @@ use std::io;
 
 use keeper::enroll_site;
 use model::{
-    Clock, ClusterName, Hardware, Home, Limits, Machine, MachineName, NodeSeen, Power, RackName, Readiness, Role, SecretRef, Seen, Site,
-    SiteMachine, SiteRack, Standing, keys,
+    Action, Clock, ClusterName, CorrelationId, DeviceAsk, Ended, Entry, Fact, Hardware, Home, Limits, Machine, MachineName, NodeSeen,
+    OPERATION_FORMAT, Operation, OperationId, OperationResult, Power, RackName, Readiness, Role, SecretRef, Seen, Site, SiteMachine,
+    SiteRack, Span, Standing, StepKind, Timestamp, keys,
 };
 use store::{Commit, SharedStore};
 
@@ -85,6 +86,61 @@ pub async fn settle(store: &SharedStore, clock: &dyn Clock, sites: &[Site]) -> i
     Ok(())
 }
 
+/// Every tenth machine was restarted within the last hour; one restart in ten still runs.
+pub async fn restart_some(store: &SharedStore, clock: &dyn Clock, sites: &[Site]) -> io::Result<()> {
+    let now = clock.now();
+    let mut nth = 0_u64;
+    for site in sites {
+        let mut commit = Commit::default();
+        for machine in site.machines.iter().step_by(10) {
+            nth += 1;
+            let id = format!("{:016x}", 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(nth));
+            let operation = restart(&id, site, &machine.name, now - Span::seconds(nth % 3_600), nth % 10 == 0);
+            commit = commit.put(keys::operation(&site.cluster, &operation.id), serde_json::to_vec(&operation)?);
+        }
+        store.commit(commit).await.map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+fn restart(id: &str, site: &Site, machine: &MachineName, accepted_at: Timestamp, runs: bool) -> Operation {
+    let seen = |step| Entry { at: accepted_at, fact: Fact::Seen { step } };
+    let asked = |ask| Entry { at: accepted_at, fact: Fact::Asked { ask, attempt: 1 } };
+    let (begin, end) = (
+        vec![
+            Entry { at: accepted_at, fact: Fact::Found { boot_id: Some("5f1d0c66-6a2b-4c1e-9d3e-000000000000".to_owned()) } },
+            asked(DeviceAsk::Cordon),
+            seen(StepKind::Cordon),
+            asked(DeviceAsk::GracefulOff),
+        ],
+        vec![
+            seen(StepKind::PowerOff),
+            asked(DeviceAsk::PowerOn),
+            seen(StepKind::PowerOn),
+            seen(StepKind::Rejoin),
+            seen(StepKind::Uncordon),
+        ],
+    );
+    let ended =
+        Ended { at: accepted_at, result: OperationResult::Succeeded, message: "it was restarted".to_owned(), next: None, failure: None };
+    Operation {
+        format: OPERATION_FORMAT,
+        id: OperationId::new(id),
+        cluster: site.cluster.clone(),
+        machine: machine.clone(),
+        action: Action::Restart,
+        caller: "alice".to_owned(),
+        correlation_id: CorrelationId::new(id),
+        request_key: None,
+        accepted_at,
+        deadline_at: accepted_at + Span::minutes(60),
+        journal: if runs { begin } else { [begin, end].concat() },
+        cancel: None,
+        ended: (!runs).then_some(ended),
+        wait: None,
+    }
+}
+
 /// A machine that was seen on, with a ready node unless it is the spare.
 pub fn well(mut machine: Machine, clock: &dyn Clock) -> Machine {
     let at = clock.now();
@@ -116,7 +172,6 @@ pub fn ready_node(machine: &MachineName) -> NodeSeen {
 mod tests {
     use std::sync::Arc;
 
-    use model::Timestamp;
     use store::{MemoryStore, TokioClock};
 
     use super::*;

@@ -3,17 +3,22 @@
 //! A figure is what one run on this machine gave, with its target beside it. Nothing here passes or fails.
 
 mod acting;
+mod changes;
 mod client;
+mod events;
 mod figure;
 mod fleet;
+mod log;
 mod machine;
 mod memory;
 mod page;
 mod pair;
 mod picture;
+mod plane;
 mod planning;
 mod power;
 mod process;
+mod reads;
 mod restarts;
 mod starting;
 mod stats;
@@ -26,10 +31,28 @@ use std::process::ExitCode;
 
 use figure::{Bench, Size};
 
-const BENCHES: &[Bench] =
-    &[watching::BENCH, restarts::BENCH, power::BENCH, planning::BENCH, storing::BENCH, starting::BENCH, memory::GROWTH, memory::CHURN];
+const BENCHES: &[Bench] = &[
+    watching::BENCH,
+    restarts::BENCH,
+    power::BENCH,
+    planning::BENCH,
+    storing::BENCH,
+    starting::BENCH,
+    memory::GROWTH,
+    memory::CHURN,
+    reads::BENCH,
+    log::BENCH,
+    events::BENCH,
+];
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if let (Some(first), Some(directory)) = (arguments.next(), arguments.next())
+        && first == plane::ARGUMENT
+    {
+        let served = plane::serve(directory.as_ref());
+        return served.map_or_else(|error| complain(&format!("the measured process: {error}")), |()| ExitCode::SUCCESS);
+    }
     let (flags, wanted): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
     let size = match flags.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => Size::Full,

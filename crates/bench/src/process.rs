@@ -21,6 +21,10 @@ pub struct Started {
 }
 
 impl Process {
+    pub fn of(child: Child) -> Process {
+        Process { child, greeting: Vec::new() }
+    }
+
     /// Starts our own binary and waits until a line of its greeting begins with `ready`. Its log goes to a file.
     pub fn start(arguments: &[&str], ready: &str) -> io::Result<Process> {
         Process::start_timed(arguments, ready).map(|started| started.process)

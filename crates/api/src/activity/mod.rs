@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::StatusCode;
 use model::{ACTIVITY_FORMAT, Activity};
-use serde_json::{Value, json};
+use serde_json::Value;
 use store::{LogOrder, LogQuery, Record, RecordPlace, Revision, StoreError};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tracing::error;
@@ -19,7 +19,7 @@ use tracing::error;
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
-use crate::paging::{PAGE_DEFAULT, Paging};
+use crate::paging::{PAGE_DEFAULT, Page, Paging};
 use crate::reply::{RETRY_AFTER, Refused, json_response};
 use crate::resources::check_place;
 use filter::Filter;
@@ -61,16 +61,13 @@ pub(crate) async fn list(api: &Api, call: &Call, subscription: &str) -> Result<R
     let after = paging.after(parse_place)?;
     let filter = call.query("$filter").map(Filter::parse).transpose()?.unwrap_or_default();
     let _place = api.process.log_readers.enter()?;
-    let Page { events, next } = scan(api, subscription, &filter, after, paging.top()).await.map_err(|problem| unreadable(&problem))?;
+    let Found { events, next } = scan(api, subscription, &filter, after, paging.top()).await.map_err(|problem| unreadable(&problem))?;
     if events.is_empty() && next.is_none() {
         // A subscription whose last cluster is gone still has its log; one that never was is a typing mistake.
         check_place(&api.cache.view(), subscription, None)?;
     }
-    let mut body = json!({ "value": events });
-    if let Some(place) = next {
-        body["nextLink"] = json!(paging.next_link(call, &print_place(place)));
-    }
-    Ok(json_response(StatusCode::OK, &body))
+    let next_link = next.map(|place| paging.next_link(call, &print_place(place)));
+    Ok(json_response(StatusCode::OK, &Page { next_link, value: events }))
 }
 
 pub(crate) async fn show(api: &Api, id: &str) -> Result<Response, Refused> {
@@ -84,16 +81,16 @@ pub(crate) async fn show(api: &Api, id: &str) -> Result<Response, Refused> {
     Ok(json_response(StatusCode::OK, &render::event(place, record.at, &entry)))
 }
 
-/// A page, and the place behind which the next one begins, if there may be one.
-struct Page {
+/// What is on a page, and the place behind which the next one begins, if there may be one.
+struct Found {
     events: Vec<Value>,
     next: Option<RecordPlace>,
 }
 
-async fn scan(api: &Api, subscription: &str, filter: &Filter, after: Option<RecordPlace>, top: usize) -> Result<Page, StoreError> {
+async fn scan(api: &Api, subscription: &str, filter: &Filter, after: Option<RecordPlace>, top: usize) -> Result<Found, StoreError> {
     let (from, to) = filter.range();
     let label = Some(filter.label(subscription));
-    let mut page = Page { events: Vec::new(), next: after };
+    let mut page = Found { events: Vec::new(), next: after };
     for _ in 0..SCAN_MAX / SCAN_STEP {
         let query = LogQuery { label: label.clone(), from, to, after: page.next, order: LogOrder::NewestFirst, limit: SCAN_STEP };
         let records = api.store.read_log(query).await?;
@@ -108,7 +105,7 @@ async fn scan(api: &Api, subscription: &str, filter: &Filter, after: Option<Reco
             page.events.extend(entry.map(|entry| render::event(record.place, record.at, &entry)));
         }
         if is_last {
-            return Ok(Page { next: None, ..page });
+            return Ok(Found { next: None, ..page });
         }
     }
     Ok(page)

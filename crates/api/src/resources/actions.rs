@@ -64,8 +64,8 @@ pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) ->
         }
         Verdict::Done | Verdict::Refused { .. } => {
             let found = machines::find(&view, &target.subscription, &target.group, &target.machine);
-            let (_, machine) = found.map_err(Refused::in_log)?;
-            Ok(resource_response(StatusCode::OK, &machines::render_in_full(&view, machine, api.clock.now())))
+            let (cluster, machine) = found.map_err(Refused::in_log)?;
+            Ok(resource_response(StatusCode::OK, &machines::render_in_full(&view, &cluster.document, &machine.document, api.clock.now())))
         }
     }
 }

@@ -59,12 +59,11 @@ impl Filter {
 
     /// A name and a value must be those of one tag.
     fn admits_tags(&self, tags: &BTreeMap<String, String>) -> bool {
-        let wanted: Vec<&(Subject, String)> =
-            self.clauses.iter().filter(|(of, _)| matches!(of, Subject::TagName | Subject::TagValue)).collect();
+        let wanted = || self.clauses.iter().filter(|(of, _)| matches!(of, Subject::TagName | Subject::TagValue));
         let fits = |name: &str, value: &str| {
-            wanted.iter().all(|(of, wanted)| if *of == Subject::TagName { wanted.eq_ignore_ascii_case(name) } else { wanted == value })
+            wanted().all(|(of, wanted)| if *of == Subject::TagName { wanted.eq_ignore_ascii_case(name) } else { wanted == value })
         };
-        wanted.is_empty() || tags.iter().any(|(name, value)| fits(name, value))
+        wanted().next().is_none() || tags.iter().any(|(name, value)| fits(name, value))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::response::Response;
 use http::StatusCode;
 use model::{Cluster, ClusterName, Machine, MachineName, Rack, RackName};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::filter::{Filter, Judged};
 use super::{check_place, parse_place};
@@ -55,7 +55,6 @@ pub(crate) fn list(view: &View, call: &Call, subscription: &str, group: Option<&
 }
 
 fn items_after<'a>(view: &'a View, clusters: &[&'a Versioned<Cluster>], after: Option<&Place>) -> impl Iterator<Item = Item<'a>> {
-    let cluster_of = |name: &ClusterName| view.clusters.get(name).map(|cluster| cluster.document.as_ref());
     let (own, racks, machines) = match after {
         None => (Some(None), Some(None), Some(None)),
         Some(Place::Cluster(place)) => (Some(Some(place.clone())), Some(None), Some(None)),
@@ -68,8 +67,8 @@ fn items_after<'a>(view: &'a View, clusters: &[&'a Versioned<Cluster>], after: O
     let racks = racks.into_iter().flat_map(|after| view.racks_after(clusters, after));
     let machines = machines.into_iter().flat_map(|after| view.machines_after(clusters, after));
     let own: Vec<Item> = own.map(|cluster| Item::of_cluster(&cluster.document)).collect();
-    let racks = racks.filter_map(move |rack| Some(Item::of_rack(cluster_of(&rack.document.cluster)?, &rack.document)));
-    let machines = machines.filter_map(move |machine| Some(Item::of_machine(cluster_of(&machine.document.cluster)?, &machine.document)));
+    let racks = racks.map(|(cluster, rack)| Item::of_rack(&cluster.document, &rack.document));
+    let machines = machines.map(|(cluster, machine)| Item::of_machine(&cluster.document, &machine.document));
     own.into_iter().chain(racks).chain(machines)
 }
 
@@ -99,15 +98,25 @@ impl<'a> Item<'a> {
         }
     }
 
-    fn render(&self) -> Value {
-        json!({
-            "id": links::id_of(self.cluster, self.kind.arm_type(), self.name),
-            "name": self.name,
-            "type": self.kind.full_type(),
-            "location": self.cluster.home.location,
-            "tags": self.tags,
-        })
+    fn render(&self) -> Rendered<'a> {
+        Rendered {
+            id: links::id_of(self.cluster, self.kind.arm_type(), self.name),
+            location: &self.cluster.home.location,
+            name: self.name,
+            tags: self.tags,
+            r#type: self.kind.full_type(),
+        }
     }
+}
+
+/// A resource as it stands in this list, in the order of its names.
+#[derive(Debug, Serialize)]
+struct Rendered<'a> {
+    id: String,
+    location: &'a str,
+    name: &'a str,
+    tags: &'a BTreeMap<String, String>,
+    r#type: &'static str,
 }
 
 #[cfg(test)]

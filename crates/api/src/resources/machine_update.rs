@@ -7,7 +7,7 @@ use axum::response::Response;
 use http::StatusCode;
 use model::Ask;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Place, clusters_at, machines};
 use crate::Api;
@@ -15,7 +15,7 @@ use crate::cache::View;
 use crate::call::Call;
 use crate::codes::Code;
 use crate::fields::{self, Written};
-use crate::json;
+use crate::json::not_understood;
 use crate::precondition;
 use crate::reply::{Refused, resource_response, shortened};
 use crate::route::Write;
@@ -37,17 +37,17 @@ pub(crate) async fn update(api: &Api, call: &Call, how: Write, place: &Place, bo
         check_exists(&view, place)?;
     }
     let (cluster, machine) = machines::find(&view, &place.subscription, &place.group, &place.name)?;
-    let current = machines::render_in_full(&view, machine, api.clock.now());
+    let current = json!(machines::render_in_full(&view, &cluster.document, &machine.document, api.clock.now()));
     let conditions = precondition::conditions(call)?;
     let wanted = wanted(how, fields::object(body)?, &current)?;
     let ask = Ask::Update { machine: machine.document.name.clone(), tags: wanted.tags, details: wanted.details, conditions };
     submit(api, call, &cluster.document.name, ask, body).await?;
     let view = api.cache.view();
-    let (_, machine) = machines::find(&view, &place.subscription, &place.group, &place.name).map_err(Refused::in_log)?;
-    let mut written = machines::render_in_full(&view, machine, api.clock.now());
+    let (cluster, machine) = machines::find(&view, &place.subscription, &place.group, &place.name).map_err(Refused::in_log)?;
+    let mut written = machines::render_in_full(&view, &cluster.document, &machine.document, api.clock.now());
     // Of this write, which is done. Azure's clients read it as that, and would otherwise wait for whatever action is at
     // work on the machine, and take its failure for theirs.
-    written["properties"]["provisioningState"] = Value::from("Succeeded");
+    written.properties.provisioning_state = "Succeeded";
     Ok(resource_response(StatusCode::OK, &written))
 }
 
@@ -55,11 +55,11 @@ fn wanted(how: Write, body: Map<String, Value>, current: &Value) -> Result<Wante
     let mut wanted = Wanted::default();
     for Written { path, value } in fields::written(&schema::MACHINE, body, current)? {
         if path == DETAILS {
-            let details = String::deserialize(value).map_err(|problem| json::not_understood(&problem))?;
+            let details = String::deserialize(value).map_err(|problem| not_understood(&problem))?;
             plan::check_details(&details).map_err(|flaw| unfit(&path, &flaw.message))?;
             wanted.details = Some(details);
         } else {
-            let tags = BTreeMap::deserialize(value).map_err(|problem| json::not_understood(&problem))?;
+            let tags = BTreeMap::deserialize(value).map_err(|problem| not_understood(&problem))?;
             plan::check_tags(&tags).map_err(|flaw| match &flaw.tag {
                 Some(tag) => unfit(&format!("{path}.{tag}"), &flaw.message),
                 None => unfit(&path, &flaw.message),

@@ -2,15 +2,18 @@
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, Fault, Hold, Machine, Management, NodeProblem, Operation, Power, Role, Seen, Timestamp, Wait};
+use model::{Cluster, Fault, Hold, Machine, Management, NodeProblem, Operation, Power, Provisioning, Role, Seen, Timestamp, Wait};
 use plan::{ProvisioningState, StepStatus};
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{clusters_at, envelope};
+use super::clusters_at;
+use super::resource::{Known, Ours, Resource};
 use crate::cache::{Versioned, View};
 use crate::links;
 use crate::operations::step_status;
 use crate::reply::{Refused, resource_response};
+use crate::route::Kind;
 
 /// The machine of that name, with its cluster.
 pub(crate) fn find<'a>(
@@ -29,42 +32,44 @@ pub(crate) fn find<'a>(
 }
 
 pub(crate) fn show(view: &View, subscription: &str, group: &str, name: &str, now: Timestamp) -> Result<Response, Refused> {
-    let (_, machine) = find(view, subscription, group, name)?;
-    Ok(resource_response(StatusCode::OK, &render_in_full(view, machine, now)))
+    let (cluster, machine) = find(view, subscription, group, name)?;
+    Ok(resource_response(StatusCode::OK, &render_in_full(view, &cluster.document, &machine.document, now)))
 }
 
 /// The resource with what is ours beside the model: holds, waits and management.
-pub(crate) fn render_in_full(view: &View, versioned: &Versioned<Machine>, now: Timestamp) -> Value {
-    let machine = &versioned.document;
-    let mut resource = render(view, versioned);
-    let more = json!({
-        "unmanagedReason": match &machine.management {
+pub(crate) fn render_in_full<'a>(view: &View, cluster: &'a Cluster, machine: &'a Machine, now: Timestamp) -> BareMetalMachine<'a> {
+    let node = machine.last_seen.node.as_ref().map(|node| &node.what);
+    let ours = Ours {
+        unmanaged_reason: Some(match &machine.management {
             Management::Managed => Value::Null,
             Management::Unmanaged { by, reason, since } => json!({ "by": by, "reason": reason, "since": since }),
-        },
-        "managedAgain": machine.managed_again.as_ref().map(|again| json!({ "by": again.by, "reason": again.reason, "at": again.at })),
-        "holds": machine.holds.iter().map(render_hold).collect::<Vec<_>>(),
-        "waits": machine.waits.iter().map(|wait| render_wait(wait, now)).collect::<Vec<_>>(),
-        "problems": plan::problems(machine).iter().map(render_problem).collect::<Vec<_>>(),
-        "cordonedByOthers": machine.last_seen.node.as_ref().is_some_and(|node| node.what.unschedulable && !node.what.cordoned_by_us),
-    });
-    if let (Some(ours), Value::Object(more)) = (resource["rackwright"].as_object_mut(), more) {
-        ours.extend(more);
-    }
+        }),
+        managed_again: Some(json!(
+            machine.managed_again.as_ref().map(|again| json!({ "by": again.by, "reason": again.reason, "at": again.at }))
+        )),
+        holds: Some(machine.holds.iter().map(render_hold).collect()),
+        waits: Some(machine.waits.iter().map(|wait| render_wait(wait, now)).collect()),
+        problems: Some(plan::problems(machine).iter().map(render_problem).collect()),
+        cordoned_by_others: Some(node.is_some_and(|node| node.unschedulable && !node.cordoned_by_us)),
+        ..render_sight(cluster, machine)
+    };
+    let mut resource = render(view, cluster, machine);
+    resource.rackwright = Some(ours);
     resource
 }
 
 /// What a list tells beside the model, so that nobody takes what was seen long ago for what is so.
-fn render_sight(cluster: &Cluster, machine: &Machine) -> Value {
+fn render_sight(cluster: &Cluster, machine: &Machine) -> Ours {
     let seen = &machine.last_seen;
-    json!({
-        "managed": matches!(machine.management, Management::Managed),
-        "spare": machine.is_spare(),
-        "powerSeenAt": seen.power.as_ref().map(|power| power.at),
-        "bmcFault": seen.bmc_fault.as_ref().map(render_fault),
-        "bmcAnsweredAt": seen.bmc_answered_at,
-        "undercloudFault": plan::known_silence(cluster).as_ref().map(render_fault),
-    })
+    Ours {
+        managed: matches!(machine.management, Management::Managed),
+        spare: machine.is_spare(),
+        power_seen_at: seen.power.as_ref().map(|power| power.at),
+        bmc_fault: seen.bmc_fault.as_ref().map(render_fault),
+        bmc_answered_at: seen.bmc_answered_at,
+        undercloud_fault: plan::known_silence(cluster).as_ref().map(render_fault),
+        ..Ours::default()
+    }
 }
 
 pub(crate) fn render_fault(seen: &Seen<Fault>) -> Value {
@@ -91,68 +96,89 @@ pub(crate) fn render_wait(wait: &Wait, now: Timestamp) -> Value {
     })
 }
 
-pub(super) fn render(view: &View, versioned: &Versioned<Machine>) -> Value {
-    let machine = &versioned.document;
-    let Some(cluster) = view.clusters.get(&machine.cluster).map(|cluster| &cluster.document) else { return Value::Null };
-    let mut resource = envelope(
-        cluster,
-        "bareMetalMachines",
-        &links::machine_id(cluster, &machine.name),
-        machine.name.as_str(),
-        machine.created_at,
-        machine.edition,
-        &machine.tags,
-    );
+pub(crate) type BareMetalMachine<'a> = Resource<'a, Properties<'a>>;
+
+/// The resource as it stands in a list.
+pub(super) fn render<'a>(view: &View, cluster: &'a Cluster, machine: &'a Machine) -> BareMetalMachine<'a> {
+    let Machine { name, created_at, edition, tags, .. } = machine;
+    let known = Known { kind: Kind::Machines, name: name.as_str(), created_at: *created_at, edition: *edition, tags };
+    let mut resource = Resource::new(cluster, known, properties(view, cluster, machine));
     if let Some(modified) = &machine.modified {
-        let written =
-            [("lastModifiedBy", json!(modified.by)), ("lastModifiedByType", json!("User")), ("lastModifiedAt", json!(modified.at))];
-        for (name, value) in written {
-            resource["systemData"][name] = value;
-        }
+        resource.system_data.modified(modified);
     }
-    resource["properties"] = properties(view, cluster, machine);
-    resource["rackwright"] = render_sight(cluster, machine);
+    resource.rackwright = Some(render_sight(cluster, machine));
     resource
 }
 
-fn properties(view: &View, cluster: &Cluster, machine: &Machine) -> Value {
+/// `BareMetalMachineProperties`, in the order of its names. What is not known is left out.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Properties<'a> {
+    action_states: Vec<Value>,
+    associated_resource_ids: [&'a str; 0],
+    bmc_connection_string: String,
+    bmc_mac_address: &'a str,
+    boot_mac_address: &'a str,
+    cluster_id: String,
+    cordon_status: &'static str,
+    detailed_status: Provisioning,
+    detailed_status_message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kubernetes_node_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kubernetes_version: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine_cluster_version: Option<&'a str>,
+    machine_details: &'a str,
+    machine_name: &'a str,
+    machine_roles: [&'static str; 1],
+    machine_sku_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oam_ipv4_address: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    os_image: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    power_state: Option<&'static str>,
+    pub provisioning_state: &'static str,
+    rack_id: String,
+    rack_slot: u32,
+    ready_state: &'static str,
+    serial_number: &'a str,
+    service_tag: &'a str,
+}
+
+fn properties<'a>(view: &View, cluster: &'a Cluster, machine: &'a Machine) -> Properties<'a> {
     let operations = view.operations_of(machine);
-    let latest = operations.first();
+    let latest = operations.first().copied();
     let node = machine.last_seen.node.as_ref().map(|node| &node.what);
-    let mut properties = json!({
-        "actionStates": latest_of_each(&operations).into_iter().map(action_state).collect::<Vec<_>>(),
-        "associatedResourceIds": [],
-        "bmcConnectionString": format!("redfish+{}", machine.hardware.bmc_address),
-        "bmcMacAddress": machine.hardware.bmc_mac,
-        "bootMacAddress": machine.hardware.boot_mac,
-        "clusterId": links::cluster_id(cluster),
-        "cordonStatus": if machine.is_cordoned() { "Cordoned" } else { "Uncordoned" },
-        "detailedStatus": machine.provisioning,
-        "detailedStatusMessage": plan::machine_message(machine),
-        "machineDetails": machine.details,
-        "machineName": machine.name,
-        "machineRoles": [role_label(machine.role)],
-        "machineSkuId": machine.hardware.sku,
-        "provisioningState": provisioning_state(machine, latest.map(AsRef::as_ref)),
-        "rackId": links::rack_id(cluster, &machine.hardware.rack),
-        "rackSlot": machine.hardware.slot,
-        "readyState": if machine.is_ready() { "True" } else { "False" },
-        "serialNumber": machine.hardware.serial_number,
-        "serviceTag": machine.hardware.serial_number,
-    });
-    if let Some(power) = &machine.last_seen.power {
-        properties["powerState"] = json!(power_state(power.what));
+    let hardware = &machine.hardware;
+    Properties {
+        action_states: latest_of_each(&operations).into_iter().map(action_state).collect(),
+        associated_resource_ids: [],
+        bmc_connection_string: format!("redfish+{}", hardware.bmc_address),
+        bmc_mac_address: &hardware.bmc_mac,
+        boot_mac_address: &hardware.boot_mac,
+        cluster_id: links::cluster_id(cluster),
+        cordon_status: if machine.is_cordoned() { "Cordoned" } else { "Uncordoned" },
+        detailed_status: machine.provisioning,
+        detailed_status_message: plan::machine_message(machine),
+        kubernetes_node_name: node.map(|node| node.name.as_str()),
+        kubernetes_version: node.map(|node| node.kubelet_version.as_str()),
+        machine_cluster_version: node.map(|_| cluster.version.as_str()),
+        machine_details: &machine.details,
+        machine_name: machine.name.as_str(),
+        machine_roles: [role_label(machine.role)],
+        machine_sku_id: &hardware.sku,
+        oam_ipv4_address: node.and_then(|node| node.internal_ip.as_deref()),
+        os_image: node.map(|node| node.os_image.as_str()),
+        power_state: machine.last_seen.power.as_ref().map(|power| power_state(power.what)),
+        provisioning_state: provisioning_state(machine, latest),
+        rack_id: links::rack_id(cluster, &hardware.rack),
+        rack_slot: hardware.slot,
+        ready_state: if machine.is_ready() { "True" } else { "False" },
+        serial_number: &hardware.serial_number,
+        service_tag: &hardware.serial_number,
     }
-    if let Some(node) = node {
-        properties["kubernetesNodeName"] = json!(node.name);
-        properties["kubernetesVersion"] = json!(node.kubelet_version);
-        properties["osImage"] = json!(node.os_image);
-        properties["machineClusterVersion"] = json!(cluster.version);
-        if let Some(address) = &node.internal_ip {
-            properties["oamIpv4Address"] = json!(address);
-        }
-    }
-    properties
 }
 
 /// The model knows two: a machine on its way is still where it was.
@@ -181,7 +207,7 @@ fn provisioning_state(machine: &Machine, latest: Option<&Operation>) -> &'static
 }
 
 /// The most recent operation of each kind, the latest first.
-fn latest_of_each(operations: &[std::sync::Arc<Operation>]) -> Vec<&Operation> {
+fn latest_of_each<'a>(operations: &[&'a Operation]) -> Vec<&'a Operation> {
     let mut latest: Vec<&Operation> = Vec::new();
     for operation in operations {
         if !latest.iter().any(|seen| seen.action.verb() == operation.action.verb()) {

@@ -9,19 +9,18 @@ pub(crate) mod machine_update;
 pub(crate) mod machines;
 pub(crate) mod providers;
 pub(crate) mod racks;
+pub(crate) mod resource;
 pub(crate) mod subscriptions;
 
 use std::collections::BTreeMap;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, ClusterName, Machine, MachineName, RackName, Timestamp};
-use serde_json::{Value, json};
+use model::{Cluster, ClusterName, Machine, MachineName, Rack, RackName};
 
-use crate::cache::{Versioned, View};
+use crate::cache::{Member, Versioned, View};
 use crate::call::Call;
 use crate::codes::Code;
-use crate::links;
 use crate::paging::{PAGE_DEFAULT, Paging};
 use crate::reply::{Refused, json_response, shortened};
 use crate::route::Kind;
@@ -39,25 +38,27 @@ pub(crate) fn list(view: &View, call: &Call, kind: Kind, subscription: &str, gro
     if clusters.is_empty() {
         check_place(view, subscription, group)?;
     }
-    let body = match kind {
+    Ok(match kind {
         Kind::Clusters => {
             let after = paging.after(|token| ClusterName::new(token).ok())?;
             let rest = clusters.into_iter().filter(|cluster| after.as_ref().is_none_or(|after| cluster.document.name > *after));
-            paging.page(call, rest, |cluster| cluster.document.name.to_string(), |cluster| clusters::render(view, cluster))
+            let token = |cluster: &&Versioned<Cluster>| cluster.document.name.to_string();
+            json_response(StatusCode::OK, &paging.page(call, rest, token, |cluster| clusters::render(view, cluster)))
         }
         Kind::Racks => {
             let after = paging.after(|token| parse_place(token, RackName::new))?;
             let rest = view.racks_after(&clusters, after.as_ref());
-            paging.page(call, rest, |rack| format!("{}/{}", rack.document.cluster, rack.document.name), |rack| racks::render(view, rack))
+            let token = |(cluster, rack): &Member<'_, Rack>| format!("{}/{}", cluster.document.name, rack.document.name);
+            json_response(StatusCode::OK, &paging.page(call, rest, token, |(cluster, rack)| racks::render(view, &cluster.document, rack)))
         }
         Kind::Machines => {
             let after = paging.after(|token| parse_place(token, MachineName::new))?;
             let rest = view.machines_after(&clusters, after.as_ref());
-            let token = |machine: &&Versioned<Machine>| format!("{}/{}", machine.document.cluster, machine.document.name);
-            paging.page(call, rest, token, |machine| machines::render(view, machine))
+            let token = |(cluster, machine): &Member<'_, Machine>| format!("{}/{}", cluster.document.name, machine.document.name);
+            let page = paging.page(call, rest, token, |(cluster, machine)| machines::render(view, &cluster.document, &machine.document));
+            json_response(StatusCode::OK, &page)
         }
-    };
-    Ok(json_response(StatusCode::OK, &body))
+    })
 }
 
 /// A place in a list of what clusters have: `cluster/name`. Neither name can have a slash.
@@ -91,28 +92,4 @@ type Tags = BTreeMap<String, String>;
 /// What tells one state of a resource from another.
 pub(crate) fn etag(edition: u64) -> String {
     format!("\"{edition}\"")
-}
-
-/// What every tracked resource has around its properties.
-fn envelope(cluster: &Cluster, kind: &str, id: &str, name: &str, created_at: Timestamp, edition: u64, tags: &Tags) -> Value {
-    json!({
-        "id": id,
-        "name": name,
-        "type": format!("{}/{kind}", links::PROVIDER),
-        "location": cluster.home.location,
-        "tags": tags,
-        "etag": etag(edition),
-        "extendedLocation": {
-            "name": format!(
-                "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.ExtendedLocation/customLocations/{}",
-                cluster.home.subscription, cluster.home.resource_group, cluster.name
-            ),
-            "type": "CustomLocation",
-        },
-        "systemData": {
-            "createdBy": "rackwright",
-            "createdByType": "Application",
-            "createdAt": created_at,
-        },
-    })
 }
