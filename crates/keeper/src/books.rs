@@ -1,17 +1,19 @@
 //! What the keeper knows: the snapshot, the revisions behind it, and which machines need a visit.
+//!
+//! Between a commit and the next one everything that a wake-up costs is here, so benchmarks measure it here, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Machine, MachineName, OPERATION_FORMAT, Observation, Operation, Request, RequestId, Timestamp, keys};
+use model::{ClusterName, Machine, MachineName, OPERATION_FORMAT, Observation, Operation, Request, RequestId, Timestamp, keys};
 use plan::{Enrolment, Plan, Snapshot, Stored, Visit, invariants};
 use serde::Serialize;
 use store::{Commit, Expected, Fence, Revision, SharedStore};
 
 use crate::enroll::{decode, encode, record_of};
-use crate::{Keeper, KeeperError};
+use crate::KeeperError;
 
 #[derive(Debug)]
-pub(crate) struct Books {
+pub struct Books {
     pub snapshot: Snapshot,
     /// The revision each document was last read or written at; a foreign write shows as a conflict.
     revisions: BTreeMap<String, Revision>,
@@ -26,13 +28,17 @@ pub(crate) struct Books {
 
 impl Books {
     /// Reads everything of the cluster. Returns the revision from which requests are to be watched.
-    pub async fn open(keeper: &Keeper, fence: Fence) -> Result<(Books, Revision), KeeperError> {
-        let failed = |source| KeeperError::Store { cluster: keeper.cluster.clone(), source };
-        let store: &SharedStore = &keeper.store;
-        let document = store.get(&keys::cluster(&keeper.cluster)).await.map_err(failed)?;
-        let Some(document) = document else { return Err(KeeperError::NoCluster { cluster: keeper.cluster.clone() }) };
+    pub async fn open(
+        store: &SharedStore,
+        cluster: &ClusterName,
+        fence: Fence,
+        now: Timestamp,
+    ) -> Result<(Books, Revision), KeeperError> {
+        let failed = |source| KeeperError::Store { cluster: cluster.clone(), source };
+        let document = store.get(&keys::cluster(cluster)).await.map_err(failed)?;
+        let Some(document) = document else { return Err(KeeperError::NoCluster { cluster: cluster.clone() }) };
         let mut books = Books {
-            snapshot: Snapshot::new(decode(&document)?, keeper.clock.now()),
+            snapshot: Snapshot::new(decode(&document)?, now),
             revisions: BTreeMap::from([(document.key, document.revision)]),
             dirty: BTreeSet::new(),
             all_dirty: true,
@@ -41,11 +47,11 @@ impl Books {
             due: BTreeSet::new(),
             wake_at: None,
         };
-        for document in store.list(&keys::machines_of(&keeper.cluster)).await.map_err(failed)?.documents {
+        for document in store.list(&keys::machines_of(cluster)).await.map_err(failed)?.documents {
             books.snapshot.set_machine(decode::<Machine>(&document)?);
             books.revisions.insert(document.key, document.revision);
         }
-        for document in store.list(&keys::operations_of(&keeper.cluster)).await.map_err(failed)?.documents {
+        for document in store.list(&keys::operations_of(cluster)).await.map_err(failed)?.documents {
             let operation = decode::<Operation>(&document)?;
             if operation.format > OPERATION_FORMAT {
                 return Err(KeeperError::NewerOperation { id: operation.id.to_string(), found: operation.format });
@@ -53,7 +59,7 @@ impl Books {
             books.snapshot.set_operation(operation);
             books.revisions.insert(document.key, document.revision);
         }
-        let requests = store.list(&keys::requests_of(&keeper.cluster)).await.map_err(failed)?;
+        let requests = store.list(&keys::requests_of(cluster)).await.map_err(failed)?;
         let mut unreadable = Commit::default().fenced(fence);
         for document in &requests.documents {
             match decode::<Request>(document) {

@@ -43,7 +43,8 @@ pub(crate) enum Event {
 #[derive(Debug, Default)]
 pub(crate) struct NodeNames(BTreeMap<String, MachineName>);
 
-pub(crate) fn note_power(books: &mut Books, machine: &MachineName, looked_at: Timestamp, result: Result<Power, Fault>, now: Timestamp) {
+/// What a look at a machine's BMC came to. The machine is visited for it if it is news, or something waits for a look.
+pub fn note_power(books: &mut Books, machine: &MachineName, looked_at: Timestamp, result: Result<Power, Fault>, now: Timestamp) {
     let busy = books.snapshot.awaiting_look_at(machine).is_some();
     books.observe(machine, |observation| match result {
         Ok(power) => {

@@ -22,8 +22,10 @@ use redfish::Bmc;
 use store::{SharedStore, StoreError};
 use tokio::sync::watch;
 
+pub use books::Books;
 pub use devices::VaultCredentials;
 pub use enroll::enroll_site;
+pub use eyes::note_power;
 pub use meters::{METERS, begin_at_zero};
 pub use polls::MAX_POLLS;
 pub use run::MAX_NODE_ASKS;

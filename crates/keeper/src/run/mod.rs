@@ -120,7 +120,7 @@ impl Keeper {
             tenure = Tenure::begin(&self.store, &self.cluster, &self.holder, &self.footing) => tenure.map_err(failed)?,
         };
         let started_at = self.clock.now();
-        let (books, revision) = Books::open(&self, tenure.fence()).await?;
+        let (books, revision) = Books::open(&self.store, &self.cluster, tenure.fence(), self.clock.now()).await?;
         let watch = self.store.watch(&keys::requests_of(&self.cluster), revision).await.map_err(failed)?;
         let (events, inbox) = mpsc::channel(EVENT_QUEUE);
         info!(%cluster, machines = books.snapshot.machines.len(), running = books.snapshot.running_count(), "keeping");
