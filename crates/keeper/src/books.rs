@@ -9,8 +9,8 @@ use plan::{Enrolment, Plan, Snapshot, Stored, Visit, invariants};
 use serde::Serialize;
 use store::{Commit, Expected, Fence, Revision, SharedStore};
 
-use crate::enroll::{decode, encode, record_of};
 use crate::KeeperError;
+use crate::enroll::{decode, encode, record_of};
 
 #[derive(Debug)]
 pub struct Books {
@@ -28,12 +28,7 @@ pub struct Books {
 
 impl Books {
     /// Reads everything of the cluster. Returns the revision from which requests are to be watched.
-    pub async fn open(
-        store: &SharedStore,
-        cluster: &ClusterName,
-        fence: Fence,
-        now: Timestamp,
-    ) -> Result<(Books, Revision), KeeperError> {
+    pub async fn open(store: &SharedStore, cluster: &ClusterName, fence: Fence, now: Timestamp) -> Result<(Books, Revision), KeeperError> {
         let failed = |source| KeeperError::Store { cluster: cluster.clone(), source };
         let document = store.get(&keys::cluster(cluster)).await.map_err(failed)?;
         let Some(document) = document else { return Err(KeeperError::NoCluster { cluster: cluster.clone() }) };
