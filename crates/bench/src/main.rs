@@ -1,4 +1,4 @@
-//! The figures of the documents, measured: `cargo run --release -p bench [--small] [NAME …]`.
+//! The figures of the documents, measured: `cargo run --release -p bench -- [--small] [NAME …]`.
 //!
 //! A figure is what one run on this machine gave, with its target beside it. Nothing here passes or fails.
 
@@ -23,7 +23,7 @@ const BENCHES: &[Bench] = &[watching::BENCH];
 const HELP: &str = "\
 Measures, prints a table, and writes the figures into docs/performance.md.
 
-Usage: cargo run --release -p bench [--small] [NAME …]
+Usage: cargo run --release -p bench -- [--small] [NAME …]
 
   NAME …   only these benchmarks; all of them if none is named
   --small  tries the benchmarks on as little as goes through the whole of them, and writes nothing

@@ -18,7 +18,7 @@ fn every_benchmark_can_be_tried_and_writes_nothing() {
         assert!(!rows.is_empty(), "`bench --small {name}` prints no figure:\n{talk}");
         for row in rows.lines() {
             let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
-            let has_value = cells.iter().skip(1).any(|cell| cell.starts_with(|first: char| first.is_ascii_digit()));
+            let has_value = cells.iter().skip(1).any(|cell| cell.starts_with(|first: char| first == '-' || first.is_ascii_digit()));
             assert!(cells.len() >= 3 && has_value, "`bench --small {name}` prints a row without a value, or without what limits it: {row}");
         }
         assert_eq!(left_behind, Vec::<PathBuf>::new(), "`bench --small {name}` leaves files where it was started");

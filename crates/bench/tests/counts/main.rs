@@ -34,7 +34,7 @@ fn hot_paths_cost_what_was_accepted() {
     let differences = compare(&accepted.costs, &costs);
     assert!(
         differences.is_empty(),
-        "hot paths cost {TOLERANCE_PERCENT} % more or less than was accepted:\n{}\nIf that is meant, accept it, and say why in the commit:\n  \
+        "hot paths cost over {TOLERANCE_PERCENT} % more or less than was accepted:\n{}\nIf that is meant, accept it, and say why in the commit:\n  \
          UPDATE_EXPECT=1 cargo test -p bench --test counts",
         differences.join("\n")
     );
