@@ -63,7 +63,6 @@ pub enum Unit {
     PerSecond,
     Kibibytes,
     Megabytes,
-    Times,
     Count,
 }
 
@@ -111,7 +110,6 @@ impl Unit {
         let number = Digits(value);
         match self {
             Unit::Count => number.to_string(),
-            Unit::Times => format!("{number}×"),
             Unit::PerSecond => format!("{number}/s"),
             _ => format!("{number} {}", self.symbol()),
         }
@@ -125,7 +123,6 @@ impl Unit {
             Unit::PerSecond => "per second",
             Unit::Kibibytes => "KiB",
             Unit::Megabytes => "MB",
-            Unit::Times => "times",
             Unit::Count => "",
         }
     }
@@ -145,7 +142,7 @@ impl fmt::Display for Digits {
         };
         let text = format!("{value:.decimals$}");
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        for (place, digit) in whole.chars().enumerate() {
+        for (place, digit) in whole.char_indices() {
             let left = whole.len() - place;
             if place > 0 && left.is_multiple_of(3) && digit.is_ascii_digit() && !whole[..place].ends_with('-') {
                 f.write_str(",")?;
@@ -164,8 +161,8 @@ mod tests {
     #[test]
     fn values_are_told_with_three_digits_and_their_unit() {
         let shown: Vec<String> =
-            [0.0, 0.0414, 1.5, 3.14159, 27.28, 999.6, 12_345.6, 1_234_567.0, -1_234.0].map(|v| Digits(v).to_string()).into();
-        assert_eq!(shown, ["0", "0.041", "1.5", "3.14", "27.3", "1,000", "12,346", "1,234,567", "-1,234"]);
+            [0.0, 0.0414, 1.5, 3.21987, 27.28, 999.6, 12_345.6, 1_234_567.0, -1_234.0].map(|v| Digits(v).to_string()).into();
+        assert_eq!(shown, ["0", "0.041", "1.5", "3.22", "27.3", "1,000", "12,346", "1,234,567", "-1,234"]);
         assert_eq!(Unit::Milliseconds.show(4.2), "4.2 ms");
         assert_eq!(Unit::PerSecond.show(10_500.0), "10,500/s");
     }

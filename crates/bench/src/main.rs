@@ -1,4 +1,4 @@
-//! The figures of the documents, measured: `cargo run --release -p bench [--small] [NAME …]`.
+//! The figures of the documents, measured: `cargo run --release -p bench -- [--small] [NAME …]`.
 //!
 //! A figure is what one run on this machine gave, with its target beside it. Nothing here passes or fails.
 
@@ -7,7 +7,6 @@ mod changes;
 mod client;
 mod events;
 mod figure;
-mod fleet;
 mod log;
 mod machine;
 mod memory;
@@ -29,10 +28,13 @@ mod watching;
 use std::io;
 use std::process::ExitCode;
 
+use bench::fleet;
 use figure::{Bench, Size};
 
 const BENCHES: &[Bench] = &[
-    watching::BENCH,
+    reads::BENCH,
+    log::BENCH,
+    events::BENCH,
     restarts::BENCH,
     power::BENCH,
     planning::BENCH,
@@ -40,10 +42,21 @@ const BENCHES: &[Bench] = &[
     starting::BENCH,
     memory::GROWTH,
     memory::CHURN,
-    reads::BENCH,
-    log::BENCH,
-    events::BENCH,
+    watching::BENCH,
 ];
+
+const HELP: &str = "\
+Measures, prints a table, and writes the figures into docs/performance.md.
+
+Usage: cargo run --release -p bench -- [--small] [NAME …]
+
+  NAME …   only these benchmarks; all of them if none is named
+  --small  tries the benchmarks on as little as goes through the whole of them, and writes nothing
+  --list   tells the names of the benchmarks
+  --help   tells this
+
+A debug build measures, too, but writes nothing: its figures mean nothing.
+";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
@@ -57,7 +70,9 @@ fn main() -> ExitCode {
     let size = match flags.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => Size::Full,
         ["--small"] => Size::Small,
-        _ => return complain("the only option is `--small`, which tries the benchmarks and writes nothing"),
+        ["--list"] => return tell(&list()),
+        ["--help" | "-h"] => return tell(&format!("{HELP}\nBenchmarks:\n{}", list())),
+        _ => return complain("there is no such option; `--help` tells which there are"),
     };
     if let Some(unknown) = wanted.iter().find(|name| !BENCHES.iter().any(|bench| bench.name == name.as_str())) {
         let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
@@ -75,11 +90,21 @@ fn main() -> ExitCode {
 /// Measures, prints the table, and writes the page of the documents if the figures mean something.
 fn run(bench: &Bench, size: Size) -> io::Result<()> {
     let report = (bench.measure)(size)?;
-    table::print(&report.figures);
+    table::put(&table::text(&report.figures));
     match size {
         Size::Full if !cfg!(debug_assertions) => page::write(bench.name, &report),
         Size::Full | Size::Small => Ok(()),
     }
+}
+
+/// A line for each benchmark: its name, and what it measures.
+fn list() -> String {
+    BENCHES.iter().map(|bench| format!("  {:<10}  {}\n", bench.name, bench.what)).collect()
+}
+
+fn tell(text: &str) -> ExitCode {
+    table::put(text);
+    ExitCode::SUCCESS
 }
 
 fn complain(problem: &str) -> ExitCode {

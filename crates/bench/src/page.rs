@@ -20,8 +20,31 @@ pub fn write(name: &str, report: &Report) -> io::Result<()> {
     if picture.is_some() {
         part += &format!("\n![growth of {name}]({})\n", picture_of(name).display());
     }
-    let page = replace(&page, name, &part).ok_or_else(|| io::Error::other(format!("{} has no part for `{name}`", path.display())))?;
-    std::fs::write(path, page)
+    let without = |name: &str| io::Error::other(format!("{} has no part for `{name}`", path.display()));
+    let page = replace(&page, name, &part).ok_or_else(|| without(name))?;
+    let page = replace(&page, TARGETS, &targets(&page)).ok_or_else(|| without(TARGETS))?;
+    std::fs::write(&path, page)
+}
+
+/// The part that repeats, from all others, what has a target.
+const TARGETS: &str = "targets";
+
+fn targets(page: &str) -> String {
+    let mut table = "| what | figure | target | benchmark |\n|---|---:|---|---|\n".to_owned();
+    let mut part = TARGETS;
+    for line in page.lines() {
+        if let Some(name) = line.strip_prefix("<!-- figures: ").and_then(|rest| rest.strip_suffix(" -->")) {
+            part = name;
+        }
+        let cells: Vec<&str> = line.split(" | ").map(|cell| cell.trim_matches(['|', ' '])).collect();
+        if let [what, figure, target, _] = cells[..]
+            && part != TARGETS
+            && !["", "target"].contains(&target)
+        {
+            table += &format!("| {what} | {figure} | {target} | {part} |\n");
+        }
+    }
+    table
 }
 
 fn picture_of(name: &str) -> PathBuf {
@@ -50,10 +73,18 @@ mod tests {
     }
 
     #[test]
+    fn what_has_a_target_is_repeated_with_its_benchmark() {
+        let head = "| what | figure | target | what limits it |\n|---|---:|---|---|\n";
+        let part = |name: &str, rows: &str| format!("<!-- figures: {name} -->\n{head}{rows}<!-- end: {name} -->\n");
+        let page = part("targets", "| old | 1 | 2 | x |\n") + &part("x", "| a | 1 ms | under 2 ms | cores |\n| b | 3 ms |  | disk |\n");
+        assert_eq!(targets(&page), "| what | figure | target | benchmark |\n|---|---:|---|---|\n| a | 1 ms | under 2 ms | x |\n");
+    }
+
+    #[test]
     fn the_page_has_a_part_for_every_benchmark() {
         let page = include_str!("../../../docs/performance.md");
-        for bench in BENCHES {
-            assert!(replace(page, bench.name, "").is_some(), "docs/performance.md has no part for `{}`", bench.name);
+        for name in BENCHES.iter().map(|bench| bench.name).chain([TARGETS]) {
+            assert!(replace(page, name, "").is_some(), "docs/performance.md has no part for `{name}`");
         }
     }
 }

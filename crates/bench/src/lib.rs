@@ -1,0 +1,3 @@
+//! What the benchmarks and the counts share.
+
+pub mod fleet;
