@@ -91,14 +91,30 @@ const COSTS: &[Cost] = &[
         Unit::Milliseconds,
         "the walk over racks that do not match, then the rendering",
     ),
-    cost("the one resource of a name, median", Unit::Milliseconds, "comparing the names of the whole fleet"),
+    cost("the one resource of a name, median", Unit::Milliseconds, "walking the whole fleet and comparing names"),
     cost("machines of a resource group, median", Unit::Milliseconds, RENDERING),
     cost("a page of clusters, median", Unit::Milliseconds, "rendering each machine of up to 100 clusters"),
-    cost("the status page, median", Unit::Milliseconds, "counting the whole fleet"),
-    cost("`/metrics`, median", Unit::Milliseconds, "counting the whole fleet, and the lines of each cluster"),
-    cost("single reads at 8 clients", Unit::PerSecond, "both cores: system calls of either side, then hyper, then rendering")
-        .target(|figure| figure.at_least(10_000.0)),
-    cost("processor time of the server for a single read", Unit::Microseconds, "system calls, hyper, rendering"),
+    cost(
+        "the status page, median",
+        Unit::Milliseconds,
+        "rendering each cluster and what runs there as JSON, then counting the whole fleet",
+    ),
+    cost(
+        "`/metrics`, median",
+        Unit::Milliseconds,
+        "the recorder of metrics, which keeps and prints all lines of each cluster, then counting the whole fleet",
+    ),
+    cost(
+        "single reads at 8 clients",
+        Unit::PerSecond,
+        "both cores, which clients and server share: the server spends a third in the kernel, the rest on HTTP and rendering",
+    )
+    .target(|figure| figure.at_least(10_000.0)),
+    cost(
+        "processor time of the server for a single read",
+        Unit::Microseconds,
+        "a third in the kernel, the rest on HTTP and rendering, spread thin",
+    ),
 ];
 
 const RENDERING: &str = "rendering the machines as JSON";

@@ -73,6 +73,7 @@ pub(crate) struct Ours {
 }
 
 /// What a resource is known by.
+#[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub kind: Kind,
     pub name: &'a str,
