@@ -327,7 +327,7 @@ class Rackwright(Process):
 
         def is_seen(line, machine):
             machine = expect(*call(line, self.base, "GET", f"{self.group}/{machine['name']}?api-version=1"), 200)
-            return machine["properties"]["powerState"] == "On"
+            return machine["properties"].get("powerState") == "On"
 
         together(self.site.machines, lambda line, machine: None, is_seen)
 

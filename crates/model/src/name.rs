@@ -132,6 +132,10 @@ name_type!(
 
 /// Natural order: `rack2` before `rack10`, letters without case, and never equal unless the names are.
 pub fn natural_cmp(a: &str, b: &str) -> Ordering {
+    // Whoever looks something up ends here.
+    if a == b {
+        return Ordering::Equal;
+    }
     let (mut left, mut right) = (a.as_bytes(), b.as_bytes());
     loop {
         match (left.first(), right.first()) {
@@ -160,7 +164,7 @@ pub fn natural_cmp(a: &str, b: &str) -> Ordering {
 
 /// `rack1` and `rack01` read the same as numbers, but are two names.
 fn leading_zeros_decide(a: &str, b: &str) -> Ordering {
-    a.to_ascii_lowercase().cmp(&b.to_ascii_lowercase())
+    a.bytes().map(|byte| byte.to_ascii_lowercase()).cmp(b.bytes().map(|byte| byte.to_ascii_lowercase()))
 }
 
 fn take_number(text: &[u8]) -> (&[u8], &[u8]) {

@@ -19,14 +19,14 @@ use house::House;
 pub const BENCH: Bench = Bench { name: "restarts", what: "restarts of machines that take no time", measure };
 
 /// Looked for seldom, so that it is restarts that are measured and not reads.
-const RESTART: Wish = Wish { verb: "restart", body: "", look_every: Duration::from_millis(200) };
+const RESTART: Wish = Wish { verb: "restart", body: "", look_every: Duration::from_millis(100) };
 
 /// One alone is looked for at once.
 const LONE_RESTART: Wish = Wish { look_every: Duration::from_millis(5), ..RESTART };
 
 /// Clients at once: enough that each commit carries the news of many machines.
-const CLIENTS: usize = 256;
-const CLIENTS_INSIDE: usize = 512;
+const CLIENTS: usize = 128;
+const CLIENTS_INSIDE: usize = 256;
 
 /// Logins are over by then, and every client has begun.
 const WARM_UP: Duration = Duration::from_secs(2);
