@@ -8,7 +8,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -56,8 +55,11 @@ pub fn measure(size: Size) -> io::Result<Report> {
     let runtime = runtime()?;
     runtime.block_on(churn(stand.address, hour))?;
     let before = stand.plane.memory()?;
-    let churned = runtime.block_on(churn(stand.address, hour * HOURS))?;
+    let restarts = runtime.block_on(churn(stand.address, hour * HOURS))?;
     let after = stand.plane.memory()?;
+    if restarts == 0 {
+        return Err(io::Error::other("no restart was accepted, so nothing happened"));
+    }
     let grown = (after as f64 - before as f64) / 1e6 / f64::from(HOURS);
     Ok(Report {
         figures: vec![
@@ -65,7 +67,7 @@ pub fn measure(size: Size) -> io::Result<Report> {
             Figure::new("memory after it, with 10,000 ended operations kept", after as f64 / 1e6, Unit::Megabytes, "TODO"),
             Figure::new(
                 "restarts that were accepted in such an hour",
-                churned.restarts as f64 / f64::from(HOURS),
+                restarts as f64 / f64::from(HOURS),
                 Unit::Count,
                 "the pace of the benchmark's clients, and 128 machines that take some minutes for a restart",
             ),
@@ -74,44 +76,35 @@ pub fn measure(size: Size) -> io::Result<Report> {
     })
 }
 
-/// What was done.
-struct Churned {
-    restarts: u64,
-}
-
-/// Restarts, writes, lists and listens for a while.
-async fn churn(address: SocketAddr, lasts: Duration) -> io::Result<Churned> {
+/// Restarts, writes, lists and listens for a while; gives how many restarts were accepted.
+async fn churn(address: SocketAddr, lasts: Duration) -> io::Result<u64> {
     let until = Instant::now() + lasts;
-    let restarts = Arc::new(AtomicU64::new(0));
-    let machines = Arc::new(names(address).await?);
-    tokio::try_join!(
-        restart(address, machines.clone(), restarts.clone(), until),
-        tag(address, machines, until),
-        list(address, until),
-        listen(address, until)
-    )?;
-    Ok(Churned { restarts: restarts.load(Ordering::Relaxed) })
+    let machines = names(address).await?;
+    let (restarts, (), (), ()) =
+        tokio::try_join!(restart(address, &machines, until), tag(address, &machines, until), list(address, until), listen(address, until))?;
+    Ok(restarts)
 }
 
 /// Each machine in turn. One that is busy, or that the others need, refuses, and is asked again when its turn comes.
-async fn restart(address: SocketAddr, machines: Arc<Vec<String>>, accepted: Arc<AtomicU64>, until: Instant) -> io::Result<()> {
+async fn restart(address: SocketAddr, machines: &[String], until: Instant) -> io::Result<u64> {
     let mut client = Client::connect(address).await?;
+    let mut accepted = 0;
     for name in machines.iter().cycle() {
         if Instant::now() >= until {
             break;
         }
         let (status, _) = client.post(&path(&format!("/{name}/restart")), Bytes::new()).await?;
         match status {
-            StatusCode::ACCEPTED => accepted.fetch_add(1, Ordering::Relaxed),
-            StatusCode::CONFLICT => 0,
+            StatusCode::ACCEPTED => accepted += 1,
+            refused if refused.is_client_error() => {}
             other => return Err(io::Error::other(format!("a restart of {name} answers {other}"))),
-        };
+        }
         sleep(PAUSE).await;
     }
-    Ok(())
+    Ok(accepted)
 }
 
-async fn tag(address: SocketAddr, machines: Arc<Vec<String>>, until: Instant) -> io::Result<()> {
+async fn tag(address: SocketAddr, machines: &[String], until: Instant) -> io::Result<()> {
     let mut client = Client::connect(address).await?;
     for (round, name) in machines.iter().cycle().enumerate() {
         if Instant::now() >= until {
