@@ -63,8 +63,19 @@ pub fn measure(size: Size) -> io::Result<Report> {
     let grown = (after as f64 - before as f64) / 1e6 / f64::from(HOURS);
     Ok(Report {
         figures: vec![
-            Figure::new("growth of memory in an hour of churn", grown, Unit::Megabytes, "TODO").under(1.0),
-            Figure::new("memory after it, with 10,000 ended operations kept", after as f64 / 1e6, Unit::Megabytes, "TODO"),
+            Figure::new(
+                "growth of memory in an hour of churn",
+                grown,
+                Unit::Megabytes,
+                "what is kept of the past has bounds, and is at them",
+            )
+            .under(1.0),
+            Figure::new(
+                "memory after it, with 10,000 ended operations kept",
+                after as f64 / 1e6,
+                Unit::Megabytes,
+                "the operations, in the store, with the keeper and in the API's cache",
+            ),
             Figure::new(
                 "restarts that were accepted in such an hour",
                 restarts as f64 / f64::from(HOURS),
