@@ -24,10 +24,10 @@ pub struct Cost {
 
 impl Accepted {
     /// The compiler stands in the first line, and the names of the columns in the second.
-    pub fn parse(text: &str) -> Accepted {
-        let (compiler, rest) = text.split_once('\n').expect("the compiler is told first");
-        let (_, costs) = rest.split_once('\n').expect("the columns have names");
-        Accepted { compiler: compiler.to_owned(), costs: parse_costs(costs) }
+    pub fn parse(text: &str) -> Option<Accepted> {
+        let (compiler, rest) = text.split_once('\n')?;
+        let (_, costs) = rest.split_once('\n')?;
+        Some(Accepted { compiler: compiler.to_owned(), costs: parse_costs(costs)? })
     }
 }
 
@@ -43,14 +43,14 @@ impl fmt::Display for Accepted {
 }
 
 /// A path on each line, with its allocations, their bytes, and its instructions if they were counted.
-pub fn parse_costs(lines: &str) -> Vec<Cost> {
+pub fn parse_costs(lines: &str) -> Option<Vec<Cost>> {
     let cost = |line: &str| {
         let mut words = line.split_whitespace();
         let path = words.next()?.to_owned();
         let mut count = || words.next()?.parse().ok();
         Some(Cost { path, allocations: count()?, bytes: count()?, instructions: count() })
     };
-    lines.lines().map(|line| cost(line).unwrap_or_else(|| panic!("no counts: {line}"))).collect()
+    lines.lines().map(cost).collect()
 }
 
 /// What differs by more than may be, in words.
@@ -123,6 +123,12 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let accepted = Accepted { compiler: "rustc 1.95.0".to_owned(), costs: vec![cost("a", 1, 2, 3), cost("b", 4, 5, 6)] };
-        assert_eq!(Accepted::parse(&accepted.to_string()), accepted);
+        assert_eq!(Accepted::parse(&accepted.to_string()), Some(accepted));
+    }
+
+    #[test]
+    fn what_a_merge_left_unsettled_is_not_read() {
+        let merged = "rustc 1.95.0\npath allocations bytes instructions\n<<<<<<< HEAD\na 1 2 3\n=======\na 1 2 4\n>>>>>>> other\n";
+        assert_eq!(Accepted::parse(merged), None);
     }
 }
