@@ -31,6 +31,10 @@ use std::process::ExitCode;
 use bench::fleet;
 use figure::{Bench, Size};
 
+/// The one that `rackwright` has, so that what is measured in this process costs what it does there.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 const BENCHES: &[Bench] = &[
     reads::BENCH,
     log::BENCH,

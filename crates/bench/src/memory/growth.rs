@@ -89,7 +89,7 @@ fn figures_of(points: &[Point], scheme: &str, limited_by: &str) -> Option<[Figur
     let (smallest, at) = (points.first()?, points.iter().find(|point| point.shape.machines() == AT)?);
     let more = at.shape.machines() - smallest.shape.machines();
     let each = (at.resident - smallest.resident) * 1e6 / 1024.0 / more as f64;
-    let of = format!("{AT} machines, BMCs over {scheme}");
+    let of = format!("{} machines, BMCs over {scheme}", Unit::Count.show(AT as f64));
     Some([
         Figure::new(format!("memory that each machine adds, up to {of}"), each, Unit::Kibibytes, limited_by),
         Figure::new(format!("memory with {of}"), at.resident, Unit::Megabytes, limited_by),

@@ -105,7 +105,7 @@ async fn in_process(size: Size) -> io::Result<(Vec<Figure>, Vec<Curve>)> {
         if fleet == size.pick(TOLD_FLEET, fleet) {
             figures = vec![
                 Figure::new(
-                    format!("restarts in process, {fleet} machines, {clients} clients"),
+                    format!("restarts in process, {} machines, {clients} clients", Unit::Count.show(fleet as f64)),
                     ended.per_second(),
                     Unit::PerSecond,
                     "both cores are busy",

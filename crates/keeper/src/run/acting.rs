@@ -84,6 +84,9 @@ impl Loop {
 
     /// A machine that has just become busy is looked at at once, not when its idle poll would come. If it is in the
     /// control plane, so are the others there: what is known of them decides whether its power may go.
+    ///
+    /// A BMC that is asked for something now is looked at when it has answered: a look beside the request would see what
+    /// was before, over a second connection, of which a BMC has few.
     pub(super) fn look_closely(&mut self, plan: &Plan) {
         let now = self.now();
         let machines = &self.books.snapshot.machines;
@@ -97,6 +100,9 @@ impl Loop {
             .collect();
         if busy.iter().any(is_kcp) {
             busy.extend(self.books.snapshot.control_plane().map(|machine| machine.name.clone()));
+        }
+        for step in plan.steps.iter().filter(|step| !devices::is_for_node(step.ask)) {
+            busy.remove(&step.machine);
         }
         for machine in busy.iter().filter(|machine| self.keeper.bmcs.contains_key(*machine)) {
             let contact = self.books.snapshot.observation(machine).bmc;

@@ -19,7 +19,6 @@ fn a_keeper_that_starts_while_the_undercloud_is_silent_says_so_of_every_machine(
         expect![[r#"
             10:00:00 > undercloud silent
             10:00:00 > crash
-                     rack1compute01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
                      rack2compute01 waits for a fresh look at the BMC since 10:00:00, expected by 10:01:00; a fresh look at the undercloud since 10:00:00, expected by 10:01:00
             10:00:00 > look
                      rack1compute01 waits for a fresh look at the undercloud since 10:00:00, expected by 10:01:00
