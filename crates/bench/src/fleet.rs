@@ -95,7 +95,7 @@ pub async fn restart_some(store: &SharedStore, clock: &dyn Clock, sites: &[Site]
         for machine in site.machines.iter().step_by(10) {
             nth += 1;
             let id = format!("{:016x}", 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(nth));
-            let operation = restart(&id, site, &machine.name, now - Span::seconds(nth % 3_600), nth % 10 == 0);
+            let operation = restart(&id, site, &machine.name, now - Span::seconds(nth % 3_600), nth.is_multiple_of(10));
             commit = commit.put(keys::operation(&site.cluster, &operation.id), serde_json::to_vec(&operation)?);
         }
         store.commit(commit).await.map_err(io::Error::other)?;

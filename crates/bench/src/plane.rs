@@ -65,7 +65,7 @@ impl Plane {
 /// Fills a store with these machines, all of them well.
 pub fn fill(directory: &Path, clock: Arc<dyn Clock>, sites: &[Site]) -> io::Result<()> {
     let runtime = tokio::runtime::Runtime::new()?;
-    runtime.block_on(async {
+    runtime.block_on(async move {
         let store: SharedStore = Arc::new(SqliteStore::open(directory, clock.clone()).map_err(io::Error::other)?);
         fleet::settle(&store, clock.as_ref(), sites).await?;
         fleet::restart_some(&store, clock.as_ref(), sites).await

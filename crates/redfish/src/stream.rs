@@ -122,7 +122,7 @@ impl Framing {
         if matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
             return Ok(Framing::Ended);
         }
-        if let Some(encoding) = headers.get_all(TRANSFER_ENCODING).iter().last() {
+        if let Some(encoding) = headers.get_all(TRANSFER_ENCODING).iter().next_back() {
             let last = encoding.as_bytes().rsplit(|byte| *byte == b',').next().unwrap_or_default();
             let is_chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
             return Ok(if is_chunked { Framing::ChunkSize } else { Framing::UntilClosed });

@@ -132,7 +132,8 @@ mod tests {
     use crate::resources::{clusters, machines, racks};
 
     fn in_order(resource: &impl Serialize) -> bool {
-        serde_json::to_string(resource).unwrap() == json!(resource).to_string()
+        let sorted = json!(resource).to_string();
+        serde_json::to_string(resource).unwrap() == sorted
     }
 
     #[tokio::test]
