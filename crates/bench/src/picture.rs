@@ -7,8 +7,12 @@ use plotters::prelude::*;
 
 use crate::figure::{Curve, Unit};
 
-const WIDTH: u32 = 720;
+const WIDTH: u32 = 960;
 const PANEL_HEIGHT: u32 = 320;
+
+/// Room on the right for the names of the curves, which would cover the curves anywhere else.
+const NAMES_WIDTH: u32 = 340;
+const NAME_HEIGHT: i32 = 18;
 
 /// One panel for each unit, one below the other.
 pub fn draw(curves: &[Curve]) -> io::Result<String> {
@@ -34,23 +38,27 @@ fn draw_panel(area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>, unit: 
     let points = || curves.iter().flat_map(|curve| curve.points.iter().copied());
     let (fewest, most) = points().fold((u64::MAX, 1), |(fewest, most), (machines, _)| (fewest.min(machines), most.max(machines)));
     let (least, largest) = points().fold((f64::MAX, f64::MIN), |(least, largest), (_, value)| (least.min(value), largest.max(value)));
-    let floor = if least > 0.0 { least / 2.0 } else { 0.01 };
+    // Whole decades, so that both ends of the axis have a number.
+    let floor = if least > 0.0 { 10_f64.powf(least.log10().floor()) } else { 0.01 };
+    let top = 10_f64.powf(largest.max(floor).log10().ceil()).max(floor * 10.0);
     let mut chart = ChartBuilder::on(area)
         .margin(12)
+        .margin_right(NAMES_WIDTH)
         .x_label_area_size(40)
         .y_label_area_size(64)
-        .build_cartesian_2d((fewest.max(1)..most.max(fewest + 1)).log_scale(), (floor..(largest * 2.0).max(floor * 4.0)).log_scale())?;
+        .build_cartesian_2d((fewest.max(1)..most.max(fewest + 1)).log_scale(), (floor..top).log_scale())?;
     chart.configure_mesh().x_desc("machines").y_desc(unit.symbol()).light_line_style(WHITE).draw()?;
     for (index, curve) in curves.iter().enumerate() {
         let color = Palette99::pick(index).to_rgba();
         let points: Vec<(u64, f64)> = curve.points.iter().map(|(machines, value)| (*machines, value.max(floor))).collect();
-        chart
-            .draw_series(LineSeries::new(points.iter().copied(), color.stroke_width(2)))?
-            .label(curve.what.as_str())
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color.stroke_width(2)));
+        chart.draw_series(LineSeries::new(points.iter().copied(), color.stroke_width(2)))?;
         chart.draw_series(points.iter().map(|point| Circle::new(*point, 3, color.filled())))?;
+        let row = NAME_HEIGHT * i32::try_from(index).unwrap_or(0) + 24;
+        let left = i32::try_from(WIDTH - NAMES_WIDTH).unwrap_or(0) + 24;
+        area.draw(&PathElement::new([(left, row), (left + 18, row)], color.stroke_width(2)))?;
+        area.draw(&Text::new(curve.what.clone(), (left + 26, row - 7), ("sans-serif", 13)))?;
     }
-    chart.configure_series_labels().background_style(WHITE.mix(0.85)).position(SeriesLabelPosition::UpperLeft).draw()
+    Ok(())
 }
 
 #[cfg(test)]
