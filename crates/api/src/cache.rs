@@ -5,7 +5,9 @@ use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use imbl::{OrdMap, OrdSet};
-use model::{Cluster, ClusterName, Machine, MachineName, Operation, OperationId, Rack, RackName, Request, RequestId, Timestamp, keys};
+use model::{
+    Cluster, ClusterName, Machine, MachineName, Operation, OperationId, Rack, RackName, Request, RequestId, Target, Timestamp, keys,
+};
 use serde::de::DeserializeOwned;
 use store::{Change, Document, Revision, SharedStore, StoreError};
 use tokio::sync::watch;
@@ -33,7 +35,7 @@ pub(crate) struct View {
     racks: OrdMap<ClusterName, OrdMap<RackName, Versioned<Rack>>>,
     machines: OrdMap<ClusterName, OrdMap<MachineName, Versioned<Machine>>>,
     pub operations: OrdMap<OperationId, Arc<Operation>>,
-    by_machine: OrdMap<ClusterName, OrdMap<MachineName, OrdSet<OperationId>>>,
+    by_target: OrdMap<ClusterName, OrdMap<Target, OrdSet<OperationId>>>,
     by_acceptance: OrdSet<Acceptance>,
     pub requests: OrdMap<RequestId, Arc<Request>>,
     /// How many requests of each cluster wait for their verdict.
@@ -202,8 +204,8 @@ impl View {
             }
         } else if key.starts_with(keys::OPERATIONS) {
             if let Some(document) = decode::<Operation>(key, value) {
-                let of_cluster = self.by_machine.entry(document.cluster.clone()).or_default();
-                of_cluster.entry(document.machine.clone()).or_default().insert(document.id.clone());
+                let of_cluster = self.by_target.entry(document.cluster.clone()).or_default();
+                of_cluster.entry(document.target.clone()).or_default().insert(document.id.clone());
                 self.by_acceptance.insert((document.accepted_at, document.id.clone()));
                 self.operations.insert(document.id.clone(), document);
             }
@@ -259,7 +261,7 @@ impl View {
             && let Some(operation) = self.operations.remove(&OperationId::new(id))
         {
             self.by_acceptance.remove(&(operation.accepted_at, operation.id.clone()));
-            if let Some(ids) = self.by_machine.get_mut(&operation.cluster).and_then(|machines| machines.get_mut(&operation.machine)) {
+            if let Some(ids) = self.by_target.get_mut(&operation.cluster).and_then(|targets| targets.get_mut(&operation.target)) {
                 ids.remove(&operation.id);
             }
         }
@@ -267,7 +269,12 @@ impl View {
 
     /// A machine's operations, the latest first.
     pub fn operations_of(&self, machine: &Machine) -> Vec<&Operation> {
-        let ids = self.by_machine.get(&machine.cluster).and_then(|machines| machines.get(&machine.name)).into_iter().flatten();
+        self.operations_for(&machine.cluster, &Target::Machine(machine.name.clone()))
+    }
+
+    /// The operations of a machine, a virtual machine or a tenant node, the latest first.
+    pub fn operations_for(&self, cluster: &ClusterName, target: &Target) -> Vec<&Operation> {
+        let ids = self.by_target.get(cluster).and_then(|targets| targets.get(target)).into_iter().flatten();
         let mut operations: Vec<&Operation> = ids.filter_map(|id| self.operations.get(id)).map(Arc::as_ref).collect();
         operations.sort_by(|a, b| (b.accepted_at, &b.id).cmp(&(a.accepted_at, &a.id)));
         operations

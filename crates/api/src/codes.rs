@@ -66,7 +66,9 @@ codes! {
     DeadlineExceeded CONFLICT,
     DeviceMissing CONFLICT,
     DeviceUnsupported CONFLICT,
+    HeldByBudget CONFLICT,
     OperationCanceled CONFLICT,
+    VmFailed CONFLICT,
 
     // What a device answered, in the activity log only: the operation goes on, and nobody waits for this answer.
     DeviceFault BAD_GATEWAY,
@@ -76,7 +78,8 @@ pub(crate) fn status_of(rule: Rule) -> StatusCode {
     match rule {
         Rule::RequestExpired => StatusCode::SERVICE_UNAVAILABLE,
         Rule::MachineExists | Rule::OperationExists => StatusCode::NOT_FOUND,
-        Rule::EvacuateUnavailable => StatusCode::BAD_REQUEST,
+        Rule::VmExists | Rule::TenantClusterExists | Rule::TenantNodeExists => StatusCode::NOT_FOUND,
+        Rule::VmProvisioning | Rule::VmImmutable => StatusCode::BAD_REQUEST,
         Rule::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         Rule::QueueFull => StatusCode::TOO_MANY_REQUESTS,
         Rule::ClusterRunning
@@ -89,6 +92,9 @@ pub(crate) fn status_of(rule: Rule) -> StatusCode {
         | Rule::KcpQuorum
         | Rule::KcpSoleVoter
         | Rule::HeldByOperation
+        | Rule::OneActionPerVm
+        | Rule::VmNodeOfTenant
+        | Rule::ForceUnproven
         | Rule::OperationRunning => StatusCode::CONFLICT,
     }
 }

@@ -1,6 +1,6 @@
 //! Resource ids and the addresses that clients are sent to.
 
-use model::{Cluster, MachineName, Operation, RackName};
+use model::{Cluster, MachineName, Operation, RackName, Target, TenantClusterName, VmName};
 
 use crate::call::Call;
 
@@ -27,6 +27,23 @@ pub(crate) fn rack_id(cluster: &Cluster, rack: &RackName) -> String {
 
 pub(crate) fn machine_id(cluster: &Cluster, machine: &MachineName) -> String {
     id_of(cluster, "bareMetalMachines", machine.as_str())
+}
+
+pub(crate) fn vm_id(cluster: &Cluster, vm: &VmName) -> String {
+    id_of(cluster, "virtualMachines", vm.as_str())
+}
+
+pub(crate) fn tenant_cluster_id(cluster: &Cluster, tenant: &TenantClusterName) -> String {
+    id_of(cluster, "kubernetesClusters", tenant.as_str())
+}
+
+/// What an operation is at work on.
+pub(crate) fn target_id(cluster: &Cluster, target: &Target) -> String {
+    match target {
+        Target::Machine(name) => machine_id(cluster, name),
+        Target::Vm(name) => vm_id(cluster, name),
+        Target::TenantNode { cluster: tenant, .. } => tenant_cluster_id(cluster, tenant),
+    }
 }
 
 fn operation_path(cluster: &Cluster, operation: &Operation, collection: &str) -> String {

@@ -83,7 +83,7 @@ pub(crate) fn render_status(cluster: &Cluster, operation: &Operation) -> Value {
     let mut body = json!({
         "id": links::operation_status_id(cluster, operation),
         "name": operation.id,
-        "resourceId": links::machine_id(cluster, &operation.machine),
+        "resourceId": links::target_id(cluster, &operation.target),
         "status": operation.ended.as_ref().map_or("InProgress".to_owned(), |ended| ended.result.to_string()),
         "startTime": operation.accepted_at,
         "percentComplete": plan::progress_of(operation).percent,
@@ -91,7 +91,7 @@ pub(crate) fn render_status(cluster: &Cluster, operation: &Operation) -> Value {
     if let Some(ended) = &operation.ended {
         body["endTime"] = json!(ended.at);
         if ended.result != OperationResult::Succeeded {
-            body["error"] = render_error(operation.machine.as_str(), ended);
+            body["error"] = render_error(operation.target.name(), ended);
         }
     }
     body
@@ -107,6 +107,8 @@ pub(crate) fn code_of(ended: &Ended) -> Code {
         Some(Failure::DeadlineExceeded) => Code::DeadlineExceeded,
         Some(Failure::DeviceUnsupported) => Code::DeviceUnsupported,
         Some(Failure::DeviceMissing) => Code::DeviceMissing,
+        Some(Failure::HeldByBudget) => Code::HeldByBudget,
+        Some(Failure::VmFailed) => Code::VmFailed,
         None => Code::OperationCanceled,
     }
 }
@@ -164,7 +166,8 @@ pub(crate) fn render(operation: &Operation, now: Timestamp) -> Value {
     json!({
         "id": operation.id,
         "cluster": operation.cluster,
-        "machine": operation.machine,
+        "machine": operation.machine(),
+        "target": operation.target.name(),
         "action": operation.action.command(),
         "caller": operation.caller,
         "correlationId": operation.correlation_id,

@@ -124,7 +124,7 @@ impl Books {
     }
 
     pub fn plan(&mut self, now: Timestamp) -> Result<Plan, KeeperError> {
-        let visit = if std::mem::take(&mut self.all_dirty) { Visit::All } else { Visit::Only(self.take_due(now)) };
+        let visit = if std::mem::take(&mut self.all_dirty) { Visit::All } else { Visit::Only(plan::Visited::machines(self.take_due(now))) };
         self.dirty.clear();
         self.stirred = false;
         let plan = plan::plan(&self.snapshot, &visit, now);

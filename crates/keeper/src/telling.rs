@@ -70,7 +70,7 @@ fn note_begin(operation: &Operation) {
     meters::count_started(operation.action);
     info!(
         cluster = %operation.cluster,
-        machine = %operation.machine,
+        machine = %operation.target,
         operation = %operation.id,
         correlation_id = %operation.correlation_id,
         action = operation.action.command(),
@@ -89,7 +89,7 @@ fn note_end(operation: &Operation) {
         ($at_level:ident) => {
             $at_level!(
                 cluster = %operation.cluster,
-                machine = %operation.machine,
+                machine = %operation.target,
                 operation = %operation.id,
                 correlation_id = %operation.correlation_id,
                 action = operation.action.command(),
@@ -109,10 +109,10 @@ fn note_end(operation: &Operation) {
 fn note_refusal(request: &Request) {
     let Some(Verdict::Refused { refusal }) = &request.verdict else { return };
     meters::count_refused(refusal.rule);
-    let machine = request.ask.machine().map(field::display);
+    let about = request.ask.part().map(|part| part.name().to_owned());
     info!(
         cluster = %request.cluster,
-        machine,
+        machine = about,
         correlation_id = %request.correlation_id,
         caller = request.caller,
         rule = refusal.rule.name(),

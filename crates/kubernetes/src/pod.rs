@@ -59,6 +59,11 @@ pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
         has_local_storage: volumes.any(|volume| volume.empty_dir.is_some()),
         termination: termination(pod),
         grace: seconds(spec.and_then(|spec| spec.termination_grace_period_seconds)).unwrap_or(DEFAULT_GRACE),
+        node: spec.and_then(|spec| spec.node_name.clone()),
+        has_finalizers: metadata.finalizers.as_ref().is_some_and(|finalizers| !finalizers.is_empty()),
+        requests: model::Amount::default(),
+        labels: std::sync::Arc::new(metadata.labels.clone().unwrap_or_default().into_iter().collect()),
+        demands: std::sync::Arc::default(),
     })
 }
 

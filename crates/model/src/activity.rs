@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{Connection, Home};
+use crate::errand::Errand;
 use crate::fault::Fault;
 use crate::hold::HoldOwner;
-use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RackName};
-use crate::operation::{Action, DeviceAsk, Ended, StepKind};
+use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RackName, TenantClusterName, VmName};
+use crate::operation::{Action, DeviceAsk, Ended, StepKind, Target};
 use crate::refusal::Refusal;
 use crate::text::cleaned;
 
@@ -60,6 +61,32 @@ pub enum Part {
     Cluster,
     Rack(RackName),
     Machine(MachineName),
+    #[serde(rename = "virtualMachine")]
+    Vm(VmName),
+    #[serde(rename = "kubernetesCluster")]
+    TenantCluster(TenantClusterName),
+}
+
+impl Part {
+    /// Its name; empty for the cluster as a whole, which goes by its own.
+    pub fn name(&self) -> &str {
+        match self {
+            Part::Cluster => "",
+            Part::Rack(name) => name.as_str(),
+            Part::Machine(name) => name.as_str(),
+            Part::Vm(name) => name.as_str(),
+            Part::TenantCluster(name) => name.as_str(),
+        }
+    }
+
+    /// What an operation's entries are about.
+    pub fn of(target: &Target) -> Part {
+        match target {
+            Target::Machine(name) => Part::Machine(name.clone()),
+            Target::Vm(name) => Part::Vm(name.clone()),
+            Target::TenantNode { cluster, .. } => Part::TenantCluster(cluster.clone()),
+        }
+    }
 }
 
 /// What happened.
@@ -78,6 +105,10 @@ pub enum ActivityKind {
     Step { action: Action, step: StepKind },
     /// A BMC or a node is asked for something that changes it, or has answered that with a fault.
     Device { ask: DeviceAsk, attempt: u32 },
+    /// KubeVirt, Cluster API or a tenant's API is asked for something, or has answered that with a fault.
+    Errand { errand: Errand, attempt: u32 },
+    /// A node is about to be drained, a budget keeps a pod there, or an operation goes on without something.
+    Workload { action: Action },
     /// A hold was placed on the machine, or released.
     Hold { owner: HoldOwner, change: HoldChange },
     /// The undercloud was heard from again, or has been silent for too long.
@@ -165,6 +196,8 @@ impl Activity {
             Part::Cluster => (PartKind::Cluster, cluster.as_str()),
             Part::Rack(name) => (PartKind::Rack, name.as_str()),
             Part::Machine(name) => (PartKind::Machine, name.as_str()),
+            Part::Vm(name) => (PartKind::Vm, name.as_str()),
+            Part::TenantCluster(name) => (PartKind::TenantCluster, name.as_str()),
         };
         let mut found_by = vec![
             labels::subscription(subscription),
@@ -183,6 +216,8 @@ pub enum PartKind {
     Cluster,
     Rack,
     Machine,
+    Vm,
+    TenantCluster,
 }
 
 /// The labels of entries in the log. They are without case, as the names in them are.
@@ -199,6 +234,8 @@ pub mod labels {
             PartKind::Cluster => "cluster",
             PartKind::Rack => "rack",
             PartKind::Machine => "machine",
+            PartKind::Vm => "vm",
+            PartKind::TenantCluster => "tenant-cluster",
         };
         format!("{kind}/{subscription}/{group}/{name}").to_ascii_lowercase()
     }

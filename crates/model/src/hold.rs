@@ -22,6 +22,12 @@ pub enum HoldOwner {
     User { caller: String },
     /// A running operation keeps new workloads away while it works.
     Operation { id: OperationId },
+    /// A person had the machine emptied; until it is uncordoned nothing comes back.
+    Evacuation { by: OperationId, caller: String },
+    /// The platform found something wrong with the machine.
+    Condition { condition: String },
+    /// An upgrade is at work on the machine's rack.
+    Upgrade { id: OperationId },
     /// The machine was switched off by this operation, and is held until `start` has brought it back.
     PoweredOff { by: OperationId },
 }
@@ -35,6 +41,24 @@ impl HoldOwner {
         matches!(self, HoldOwner::Operation { id: own } if own == id)
     }
 
+    /// Whether a person's uncordon releases it: what a person, or a condition, holds. What something at work holds is its own to
+    /// release.
+    pub fn is_a_persons_to_release(&self) -> bool {
+        matches!(self, HoldOwner::User { .. } | HoldOwner::Evacuation { .. } | HoldOwner::Condition { .. })
+    }
+
+    /// The stable name of its kind, for scripts.
+    pub fn code(&self) -> &'static str {
+        match self {
+            HoldOwner::User { .. } => "user",
+            HoldOwner::Operation { .. } => "operation",
+            HoldOwner::Evacuation { .. } => "evacuation",
+            HoldOwner::Condition { .. } => "condition",
+            HoldOwner::Upgrade { .. } => "upgrade",
+            HoldOwner::PoweredOff { .. } => "poweredOff",
+        }
+    }
+
     pub fn is_powered_off(&self) -> bool {
         matches!(self, HoldOwner::PoweredOff { .. })
     }
@@ -45,6 +69,9 @@ impl fmt::Display for HoldOwner {
         match self {
             HoldOwner::User { caller } => write!(f, "{caller}"),
             HoldOwner::Operation { id } => write!(f, "operation {}", id.short()),
+            HoldOwner::Evacuation { by, caller } => write!(f, "evacuation by {caller}, operation {}", by.short()),
+            HoldOwner::Condition { condition } => write!(f, "condition {condition}"),
+            HoldOwner::Upgrade { id } => write!(f, "upgrade {}", id.short()),
             HoldOwner::PoweredOff { by } => write!(f, "power-off by operation {}", by.short()),
         }
     }

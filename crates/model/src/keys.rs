@@ -1,10 +1,12 @@
 //! Where each kind of document lies in the store.
 
-use crate::name::{ClusterName, MachineName, OperationId, RackName, RequestId};
+use crate::name::{ClusterName, MachineName, OperationId, RackName, RequestId, TenantClusterName, VmName};
 
 pub const CLUSTERS: &str = "clusters/";
 pub const RACKS: &str = "racks/";
 pub const MACHINES: &str = "machines/";
+pub const VMS: &str = "vms/";
+pub const TENANT_CLUSTERS: &str = "tenantclusters/";
 pub const OPERATIONS: &str = "operations/";
 pub const REQUESTS: &str = "requests/";
 
@@ -26,6 +28,22 @@ pub fn machines_of(cluster: &ClusterName) -> String {
 
 pub fn machine(cluster: &ClusterName, name: &MachineName) -> String {
     format!("{}{}", machines_of(cluster), name.key())
+}
+
+pub fn vms_of(cluster: &ClusterName) -> String {
+    format!("{VMS}{}/", cluster.key())
+}
+
+pub fn vm(cluster: &ClusterName, name: &VmName) -> String {
+    format!("{}{}", vms_of(cluster), name.key())
+}
+
+pub fn tenant_clusters_of(cluster: &ClusterName) -> String {
+    format!("{TENANT_CLUSTERS}{}/", cluster.key())
+}
+
+pub fn tenant_cluster(cluster: &ClusterName, name: &TenantClusterName) -> String {
+    format!("{}{}", tenant_clusters_of(cluster), name.key())
 }
 
 pub fn operations_of(cluster: &ClusterName) -> String {

@@ -3,6 +3,8 @@
 mod activity;
 mod cluster;
 mod endpoint;
+mod errand;
+mod evacuation;
 mod fault;
 mod hold;
 mod keeper_state;
@@ -14,12 +16,17 @@ mod name;
 mod observation;
 mod operation;
 mod pod;
+mod preview;
 mod refusal;
 mod request;
+mod resources;
 mod secret;
+mod selector;
 mod site;
+mod tenant_cluster;
 mod text;
 mod time;
+mod vm;
 mod wait;
 
 pub use activity::{
@@ -28,6 +35,8 @@ pub use activity::{
 };
 pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
 pub use endpoint::Endpoint;
+pub use errand::{Errand, ErrandAnswer, ErrandOutcome, ErrandState};
+pub use evacuation::{CordonedNode, Evacuated, Leftover, StoppedVm};
 pub use fault::{DETAIL_LIMIT, Delivery, Fault, FaultClass, MESSAGE_LIMIT, shortened};
 pub use hold::{Hold, HoldOwner};
 pub use keeper_state::{Footing, HeldLease, KeeperState, Looks, SiteFileRefused};
@@ -37,16 +46,31 @@ pub use machine::{
     Provisioning, Role,
 };
 pub use meter::{Meter, MeterKind};
-pub use name::{ClusterName, CorrelationId, InvalidName, MachineName, NAME_MAX, OperationId, RackName, RequestId, RequestKey, natural_cmp};
+pub use name::{
+    ClusterName, CorrelationId, InvalidName, MachineName, NAME_MAX, OperationId, PoolName, RackName, RequestId, RequestKey,
+    TenantClusterName, VmName, natural_cmp,
+};
 pub use observation::{Contact, NodeProblem, NodeSeen, Power, PowerRequest, ProblemKind, Readiness, Seen};
 pub use operation::{
     Action, Cancel, DeviceAsk, Ended, Entry, Evacuate, Fact, Failure, OPERATION_FORMAT, Operation, OperationResult, Shutdown, StepKind,
+    Target,
 };
-pub use pod::{EvictionAnswer, Grace, PodOwner, PodPhase, PodRef, PodSeen, Termination};
+pub use pod::{BudgetSeen, EvictionAnswer, Grace, Neighbourhood, PodDemands, PodOwner, PodPhase, PodRef, PodSeen, Termination, Toleration};
+pub use preview::{BudgetFate, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, QuorumFate, VmFate, VmOutcome};
 pub use refusal::{Refusal, Rule};
 pub use request::{Ask, Conditions, Editions, Outage, REQUEST_LIFE, Request, VERDICT_LIFE, Verdict};
+pub use resources::Amount;
 pub use secret::SecretRef;
+pub use selector::{LabelExpression, LabelOperator, LabelSelector};
 pub use site::{Site, SiteMachine, SiteRack, Standing};
+pub use tenant_cluster::{
+    DrainPolicy, NodeRole, PoolSeen, Settings, Taint, TenantCluster, TenantClusterSeen, TenantMachineSeen, TenantNode, TenantNodeSeen,
+};
 pub use text::{cleaned, is_unprintable};
 pub use time::{Clock, Span, Timestamp};
+pub use vm::{
+    BootMethod, DeviceModel, DiskStorage, HintExecution, HintKind, HintScope, HintTarget, InstancePhase, InstanceSeen, IpAllocation,
+    NetworkAttachment, NodeOf, OsDisk, PlacementHint, Registry, RunStrategy, VirtioInterface, Vm, VmProvisioning, VmRef, VmSeen, VmSpec,
+    VmState,
+};
 pub use wait::{Eye, Wait, WaitKind};

@@ -21,6 +21,26 @@ pub struct Limits {
     pub power_off_timeout: Span,
     pub restart_timeout: Span,
     pub cordon_timeout: Span,
+    pub evacuate_timeout: Span,
+    /// Of a virtual machine: create; start, power-off, restart, reimage, delete; and a tenant node's restart.
+    pub vm_create_timeout: Span,
+    pub vm_timeout: Span,
+    pub restart_node_timeout: Span,
+
+    /// How long an evacuation waits for pods to leave, and for virtual machines to shut down before they are forced off.
+    ///
+    /// Twenty and ten minutes, so that emptying a rack's machines takes at most half an hour.
+    pub drain_timeout: Span,
+    pub vm_stop_timeout: Span,
+    /// The same for a restart or a power-off, which have less time.
+    pub power_drain_timeout: Span,
+    pub power_vm_stop_timeout: Span,
+    /// How long a tenant node, or a tenant cluster's API, may be silent before it is passed over.
+    pub unreachable_timeout: Span,
+    /// Between two evictions of the same pod.
+    pub evict_retry: Span,
+    /// How late a request to KubeVirt or to a tenant's API may still take effect.
+    pub errand_settle: Span,
 
     /// How long an operating system may take to shut down before its power is cut.
     ///
@@ -37,6 +57,9 @@ pub struct Limits {
     pub expected_power_on: Span,
     pub expected_rejoin: Span,
     pub expected_cordon: Span,
+    pub expected_drain: Span,
+    pub expected_vm_stop: Span,
+    pub expected_vm_start: Span,
 
     /// How long a node may go on being Ready with a boot that a BMC said had ended, before the BMC's word is doubted.
     ///
@@ -68,6 +91,17 @@ impl Default for Limits {
             power_off_timeout: Span::minutes(40),
             restart_timeout: Span::minutes(40),
             cordon_timeout: Span::minutes(10),
+            evacuate_timeout: Span::minutes(35),
+            vm_create_timeout: Span::minutes(30),
+            vm_timeout: Span::minutes(15),
+            restart_node_timeout: Span::minutes(5),
+            drain_timeout: Span::minutes(20),
+            vm_stop_timeout: Span::minutes(10),
+            power_drain_timeout: Span::minutes(12),
+            power_vm_stop_timeout: Span::minutes(8),
+            unreachable_timeout: Span::minutes(5),
+            evict_retry: Span::seconds(5),
+            errand_settle: Span::seconds(30),
             graceful_timeout: Span::minutes(10),
             power_settle: Span::minutes(2),
             node_settle: Span::seconds(30),
@@ -75,6 +109,9 @@ impl Default for Limits {
             expected_power_on: Span::minutes(2),
             expected_rejoin: Span::minutes(10),
             expected_cordon: Span::seconds(30),
+            expected_drain: Span::minutes(2),
+            expected_vm_stop: Span::minutes(2),
+            expected_vm_start: Span::minutes(3),
             dead_boot_doubt: Span::minutes(5),
             connection_timeout: Span::minutes(2),
             connection_lost: Span::minutes(5),
@@ -99,6 +136,17 @@ impl Limits {
             power_off_timeout: deadline(self.power_off_timeout),
             restart_timeout: deadline(self.restart_timeout),
             cordon_timeout: deadline(self.cordon_timeout),
+            evacuate_timeout: deadline(self.evacuate_timeout),
+            vm_create_timeout: deadline(self.vm_create_timeout),
+            vm_timeout: deadline(self.vm_timeout),
+            restart_node_timeout: deadline(self.restart_node_timeout),
+            drain_timeout: deadline(self.drain_timeout),
+            vm_stop_timeout: deadline(self.vm_stop_timeout),
+            power_drain_timeout: deadline(self.power_drain_timeout),
+            power_vm_stop_timeout: deadline(self.power_vm_stop_timeout),
+            unreachable_timeout: deadline(self.unreachable_timeout),
+            evict_retry: poll(self.evict_retry),
+            errand_settle: spell(self.errand_settle),
             graceful_timeout: deadline(self.graceful_timeout),
             power_settle: spell(self.power_settle),
             node_settle: spell(self.node_settle),
@@ -106,6 +154,9 @@ impl Limits {
             expected_power_on: spell(self.expected_power_on),
             expected_rejoin: spell(self.expected_rejoin),
             expected_cordon: spell(self.expected_cordon),
+            expected_drain: spell(self.expected_drain),
+            expected_vm_stop: spell(self.expected_vm_stop),
+            expected_vm_start: spell(self.expected_vm_start),
             dead_boot_doubt: deadline(self.dead_boot_doubt),
             connection_timeout: deadline(self.connection_timeout),
             connection_lost: self.connection_lost.scaled(speed, SHORTEST_DEADLINE.times(2)),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::evacuation::Evacuated;
 use crate::fault::Fault;
 use crate::hold::Hold;
 use crate::name::{ClusterName, MachineName, OperationId, RackName, RequestKey};
@@ -46,6 +47,9 @@ pub struct Machine {
     /// What the node was last asked on behalf of the holds alone, outside any operation. Written before it is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_ask: Option<NodeAsk>,
+    /// What was stopped and cordoned to empty the machine, until it is back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evacuated: Option<Evacuated>,
     /// What is being waited for, so that "why is nothing happening?" always has an answer.
     #[serde(default)]
     pub waits: Vec<Wait>,

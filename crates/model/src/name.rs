@@ -129,6 +129,18 @@ name_type!(
     /// A bare-metal machine of one cluster, and the value of its node's `topology.kubernetes.io/baremetalmachine` label.
     MachineName
 );
+name_type!(
+    /// A virtual machine of one cluster; the name of its KubeVirt object is the same in lower case.
+    VmName
+);
+name_type!(
+    /// A tenant's Kubernetes cluster; the name of its Cluster API object is the same in lower case.
+    TenantClusterName
+);
+name_type!(
+    /// A pool of worker nodes of a tenant's Kubernetes cluster.
+    PoolName
+);
 
 /// Natural order: `rack2` before `rack10`, letters without case, and never equal unless the names are.
 pub fn natural_cmp(a: &str, b: &str) -> Ordering {

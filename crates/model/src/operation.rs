@@ -4,26 +4,40 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::errand::Errand;
+use crate::evacuation::Leftover;
 use crate::fault::Fault;
-use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RequestKey};
+use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RequestKey, TenantClusterName, VmName};
 use crate::time::Timestamp;
 use crate::wait::Wait;
 
 /// The version of what an operation's document means. A reader that meets a newer one says so and leaves it alone.
 pub const OPERATION_FORMAT: u32 = 1;
 
-/// What a person can ask of a machine.
+/// What a person can ask of a machine, or of a tenant's virtual machine or node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Action {
-    PowerOff { shutdown: Shutdown },
+    PowerOff {
+        shutdown: Shutdown,
+    },
     Start,
     Restart,
-    Cordon { evacuate: Evacuate },
+    Cordon {
+        evacuate: Evacuate,
+    },
     Uncordon,
+    /// Of a virtual machine: its operating system's disk is made anew from the image.
+    Reimage,
+    /// Of a virtual machine.
+    Create,
+    /// Of a virtual machine.
+    Delete,
+    /// Of a tenant cluster's node: its virtual machine is stopped without a shutdown and started again.
+    RestartNode,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Shutdown {
     Graceful,
@@ -35,10 +49,12 @@ pub enum Shutdown {
 pub enum Evacuate {
     No,
     Yes,
+    /// As `Yes`; and where nodes are proven to be down, their pods are let go so that they move.
+    Forced,
 }
 
 impl Action {
-    /// One of each kind, as it is asked for by default.
+    /// One of each kind that machines know, as it is asked for by default.
     pub const KINDS: [Action; 5] = [
         Action::PowerOff { shutdown: Shutdown::Graceful },
         Action::Start,
@@ -55,6 +71,10 @@ impl Action {
             Action::Restart => "restart",
             Action::Cordon { .. } => "cordon",
             Action::Uncordon => "uncordon",
+            Action::Reimage => "reimage",
+            Action::Create => "write",
+            Action::Delete => "delete",
+            Action::RestartNode => "restartNode",
         }
     }
 
@@ -62,6 +82,8 @@ impl Action {
     pub fn command(self) -> &'static str {
         match self {
             Action::PowerOff { .. } => "power-off",
+            Action::Create => "create",
+            Action::RestartNode => "restart-node",
             other => other.verb(),
         }
     }
@@ -74,15 +96,60 @@ impl Action {
             Action::Restart => "restarted",
             Action::Cordon { .. } => "cordoned",
             Action::Uncordon => "uncordoned",
+            Action::Reimage => "reimaged",
+            Action::Create => "created",
+            Action::Delete => "deleted",
+            Action::RestartNode => "restarted",
         }
     }
 
     /// Whether workloads or votes stop while it runs.
     pub fn is_disruptive(self) -> bool {
         match self {
-            Action::PowerOff { .. } | Action::Restart | Action::Cordon { evacuate: Evacuate::Yes } => true,
-            Action::Start | Action::Uncordon | Action::Cordon { evacuate: Evacuate::No } => false,
+            Action::PowerOff { .. }
+            | Action::Restart
+            | Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced }
+            | Action::Reimage
+            | Action::Delete
+            | Action::RestartNode => true,
+            Action::Start | Action::Uncordon | Action::Create | Action::Cordon { evacuate: Evacuate::No } => false,
         }
+    }
+}
+
+/// What an operation is at work on. There is at most one operation at work on each.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Target {
+    #[serde(rename = "machine")]
+    Machine(MachineName),
+    #[serde(rename = "virtualMachine")]
+    Vm(VmName),
+    #[serde(rename = "tenantNode")]
+    TenantNode { cluster: TenantClusterName, node: String },
+}
+
+impl Target {
+    pub fn machine(&self) -> Option<&MachineName> {
+        if let Target::Machine(name) = self { Some(name) } else { None }
+    }
+
+    pub fn vm(&self) -> Option<&VmName> {
+        if let Target::Vm(name) = self { Some(name) } else { None }
+    }
+
+    /// Its name as people say it.
+    pub fn name(&self) -> &str {
+        match self {
+            Target::Machine(name) => name.as_str(),
+            Target::Vm(name) => name.as_str(),
+            Target::TenantNode { node, .. } => node,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 
@@ -92,7 +159,9 @@ pub struct Operation {
     pub format: u32,
     pub id: OperationId,
     pub cluster: ClusterName,
-    pub machine: MachineName,
+    /// A document of before there were others says `machine`, and so does one of a machine now.
+    #[serde(flatten)]
+    pub target: Target,
     pub action: Action,
     pub caller: String,
     pub correlation_id: CorrelationId,
@@ -130,17 +199,60 @@ pub struct Entry {
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Fact {
     /// What the operation found before it touched anything: the boot its node was running.
-    Found { boot_id: Option<String> },
+    Found {
+        boot_id: Option<String>,
+    },
     /// A keeper took the operation up again after a restart. What was left of its time is counted from here.
     Resumed,
     /// A device is about to be asked. Written before it is asked.
-    Asked { ask: DeviceAsk, attempt: u32 },
+    Asked {
+        ask: DeviceAsk,
+        attempt: u32,
+    },
     /// The device's answer to an ask was a fault.
-    Faulted { ask: DeviceAsk, attempt: u32, fault: Fault },
+    Faulted {
+        ask: DeviceAsk,
+        attempt: u32,
+        fault: Fault,
+    },
     /// A step's effect was seen on the device.
-    Seen { step: StepKind },
+    Seen {
+        step: StepKind,
+    },
     /// A step was left out, and why. The operation went on without it.
-    Skipped { step: StepKind, reason: String },
+    Skipped {
+        step: StepKind,
+        reason: String,
+    },
+    /// There are workloads on the machine: from here on emptying it is part of the operation.
+    Evacuating,
+    /// Workloads of before wait to come back: from here on that is part of the operation.
+    Returning,
+    /// Pods of this node are about to be evicted, again and again until they are gone. Written before the first is.
+    Draining {
+        cluster: TenantClusterName,
+        node: String,
+    },
+    /// Something other than an eviction is about to be asked for. Written before it is.
+    ErrandAsked {
+        errand: Errand,
+        attempt: u32,
+    },
+    ErrandFaulted {
+        errand: Errand,
+        attempt: u32,
+        fault: Fault,
+    },
+    /// A disruption budget keeps a pod on its node: the first time that it says so.
+    Kept {
+        cluster: TenantClusterName,
+        pod: String,
+        why: String,
+    },
+    /// The operation goes on without this.
+    Left {
+        what: Leftover,
+    },
 }
 
 /// What a device can be asked on behalf of an operation.
@@ -159,10 +271,22 @@ pub enum DeviceAsk {
 #[serde(rename_all = "camelCase")]
 pub enum StepKind {
     Cordon,
+    /// Keeps pods away from the tenant nodes on the machine.
+    CordonTenants,
+    Drain,
+    StopVms,
     PowerOff,
     PowerOn,
     Rejoin,
     Uncordon,
+    StartVms,
+    UncordonTenants,
+    /// Of one virtual machine.
+    Create,
+    Stop,
+    DiscardOsDisk,
+    Start,
+    Delete,
 }
 
 impl StepKind {
@@ -174,6 +298,16 @@ impl StepKind {
             StepKind::PowerOn => "Power On",
             StepKind::Rejoin => "Rejoin",
             StepKind::Uncordon => "Uncordon",
+            StepKind::CordonTenants => "Cordon Tenant Nodes",
+            StepKind::Drain => "Drain",
+            StepKind::StopVms => "Stop Virtual Machines",
+            StepKind::StartVms => "Start Virtual Machines",
+            StepKind::UncordonTenants => "Uncordon Tenant Nodes",
+            StepKind::Create => "Create",
+            StepKind::Stop => "Stop",
+            StepKind::DiscardOsDisk => "Discard OS Disk",
+            StepKind::Start => "Start",
+            StepKind::Delete => "Delete",
         }
     }
 }
@@ -211,11 +345,41 @@ pub enum Failure {
     DeviceUnsupported,
     /// The device has no such machine or node any more.
     DeviceMissing,
+    /// A disruption budget did not let pods go, and the drain policy is not to go on against one.
+    HeldByBudget,
+    /// The virtual machine cannot run, or no machine can take it.
+    VmFailed,
 }
 
 impl Operation {
     pub fn is_running(&self) -> bool {
         self.ended.is_none()
+    }
+
+    /// The machine that it is at work on, if it is one.
+    pub fn machine(&self) -> Option<&MachineName> {
+        self.target.machine()
+    }
+
+    /// The latest time this errand was asked for, and which attempt that was.
+    pub fn errand_asked(&self, errand: &Errand) -> Option<(Timestamp, u32)> {
+        self.journal.iter().rev().find_map(|entry| match &entry.fact {
+            Fact::ErrandAsked { errand: asked, attempt } if asked == errand => Some((entry.at, *attempt)),
+            _ => None,
+        })
+    }
+
+    /// The fault with which this attempt at an errand was answered, if it was.
+    pub fn errand_fault(&self, errand: &Errand, attempt: u32) -> Option<(Timestamp, &Fault)> {
+        self.journal.iter().rev().find_map(|entry| match &entry.fact {
+            Fact::ErrandFaulted { errand: asked, attempt: tried, fault } if asked == errand && *tried == attempt => Some((entry.at, fault)),
+            _ => None,
+        })
+    }
+
+    /// What it went on without.
+    pub fn leftovers(&self) -> impl Iterator<Item = &Leftover> {
+        self.journal.iter().filter_map(|entry| if let Fact::Left { what } = &entry.fact { Some(what) } else { None })
     }
 
     /// When a step's effect was seen, or the step was left out.

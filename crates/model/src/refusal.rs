@@ -32,8 +32,21 @@ pub enum Rule {
     KcpOthersHealthy,
     KcpQuorum,
     KcpSoleVoter,
-    /// Evacuation does not exist yet.
-    EvacuateUnavailable,
+    /// There is no such virtual machine (any more).
+    VmExists,
+    /// The virtual machine is still being made.
+    VmProvisioning,
+    /// Something of a virtual machine cannot be changed once it is made.
+    VmImmutable,
+    /// The name is that of a tenant cluster's node.
+    VmNodeOfTenant,
+    OneActionPerVm,
+    /// There is no such tenant cluster, or no such pool of it.
+    TenantClusterExists,
+    /// The tenant cluster has no such node.
+    TenantNodeExists,
+    /// Pods are let go by force only where it is proven that they no longer run.
+    ForceUnproven,
     /// An operation holds the machine; only it, or its end, lifts the cordon.
     HeldByOperation,
     OperationExists,
@@ -60,7 +73,14 @@ impl Rule {
             Rule::KcpOthersHealthy => "kcp-others-healthy",
             Rule::KcpQuorum => "kcp-quorum",
             Rule::KcpSoleVoter => "kcp-sole-voter",
-            Rule::EvacuateUnavailable => "evacuate-unavailable",
+            Rule::VmExists => "vm-exists",
+            Rule::VmProvisioning => "vm-provisioning",
+            Rule::VmImmutable => "vm-immutable",
+            Rule::VmNodeOfTenant => "vm-node-of-tenant",
+            Rule::OneActionPerVm => "one-action-per-vm",
+            Rule::TenantClusterExists => "tenant-cluster-exists",
+            Rule::TenantNodeExists => "tenant-node-exists",
+            Rule::ForceUnproven => "force-unproven",
             Rule::HeldByOperation => "held-by-operation",
             Rule::OperationExists => "operation-exists",
             Rule::OperationRunning => "operation-running",
@@ -83,7 +103,14 @@ impl Rule {
             Rule::KcpOthersHealthy => "KcpOthersHealthy",
             Rule::KcpQuorum => "KcpQuorum",
             Rule::KcpSoleVoter => "KcpSoleVoter",
-            Rule::EvacuateUnavailable => "EvacuateUnavailable",
+            Rule::VmExists => "VmExists",
+            Rule::VmProvisioning => "VmProvisioning",
+            Rule::VmImmutable => "VmImmutable",
+            Rule::VmNodeOfTenant => "VmNodeOfTenant",
+            Rule::OneActionPerVm => "OneActionPerVm",
+            Rule::TenantClusterExists => "TenantClusterExists",
+            Rule::TenantNodeExists => "TenantNodeExists",
+            Rule::ForceUnproven => "ForceUnproven",
             Rule::HeldByOperation => "HeldByOperation",
             Rule::OperationExists => "OperationExists",
             Rule::OperationRunning => "OperationRunning",
@@ -92,7 +119,7 @@ impl Rule {
         }
     }
 
-    pub const ALL: [Rule; 17] = [
+    pub const ALL: [Rule; 24] = [
         Rule::RequestExpired,
         Rule::ClusterRunning,
         Rule::ClusterConnected,
@@ -104,7 +131,14 @@ impl Rule {
         Rule::KcpOthersHealthy,
         Rule::KcpQuorum,
         Rule::KcpSoleVoter,
-        Rule::EvacuateUnavailable,
+        Rule::VmExists,
+        Rule::VmProvisioning,
+        Rule::VmImmutable,
+        Rule::VmNodeOfTenant,
+        Rule::OneActionPerVm,
+        Rule::TenantClusterExists,
+        Rule::TenantNodeExists,
+        Rule::ForceUnproven,
         Rule::HeldByOperation,
         Rule::OperationExists,
         Rule::OperationRunning,

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::activity::Sent;
-use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RequestId, RequestKey};
+use crate::activity::{Part, Sent};
+use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, PoolName, RequestId, RequestKey, TenantClusterName, VmName};
 use crate::operation::Action;
+use crate::preview::Preview;
 use crate::refusal::Refusal;
+use crate::tenant_cluster::DrainPolicy;
 use crate::time::{Span, Timestamp};
+use crate::vm::VmSpec;
 
 /// A request without a verdict is never executed after this.
 ///
@@ -64,6 +67,46 @@ pub enum Ask {
         #[serde(default)]
         conditions: Conditions,
     },
+    /// What an action would do. Nothing is done.
+    Preview {
+        machine: MachineName,
+        action: Action,
+        outage: Outage,
+    },
+    /// An action on a virtual machine that there is.
+    ActOnVm {
+        vm: VmName,
+        action: Action,
+        #[serde(default)]
+        conditions: Conditions,
+    },
+    /// Makes a virtual machine, or says the same of one that there is.
+    PutVm {
+        vm: VmName,
+        spec: Box<VmSpec>,
+        tags: BTreeMap<String, String>,
+        #[serde(default)]
+        conditions: Conditions,
+    },
+    UpdateVm {
+        vm: VmName,
+        tags: Option<BTreeMap<String, String>>,
+        #[serde(default)]
+        conditions: Conditions,
+    },
+    RestartNode {
+        cluster: TenantClusterName,
+        node: String,
+    },
+    /// Writes what clients can write of a tenant cluster, or of one of its pools. What is `None` stays as it is.
+    UpdateTenantCluster {
+        cluster: TenantClusterName,
+        pool: Option<PoolName>,
+        tags: Option<BTreeMap<String, String>>,
+        drain_policy: Option<DrainPolicy>,
+        #[serde(default)]
+        conditions: Conditions,
+    },
 }
 
 /// Which editions of a machine a write is meant for. They are held against the machine's own in the commit that writes.
@@ -95,12 +138,16 @@ impl Editions {
 }
 
 impl Ask {
-    /// The machine that it names. Whoever cancels names an operation.
-    pub fn machine(&self) -> Option<&MachineName> {
+    /// What it names. Whoever cancels names an operation.
+    pub fn part(&self) -> Option<Part> {
         match self {
-            Ask::Act { machine, .. } | Ask::Unmanage { machine, .. } | Ask::Manage { machine, .. } | Ask::Update { machine, .. } => {
-                Some(machine)
-            }
+            Ask::Act { machine, .. }
+            | Ask::Preview { machine, .. }
+            | Ask::Unmanage { machine, .. }
+            | Ask::Manage { machine, .. }
+            | Ask::Update { machine, .. } => Some(Part::Machine(machine.clone())),
+            Ask::ActOnVm { vm, .. } | Ask::PutVm { vm, .. } | Ask::UpdateVm { vm, .. } => Some(Part::Vm(vm.clone())),
+            Ask::RestartNode { cluster, .. } | Ask::UpdateTenantCluster { cluster, .. } => Some(Part::TenantCluster(cluster.clone())),
             Ask::Cancel { .. } => None,
         }
     }
@@ -109,18 +156,19 @@ impl Ask {
     pub fn operation(&self) -> Option<&OperationId> {
         match self {
             Ask::Cancel { operation } => Some(operation),
-            Ask::Act { .. } | Ask::Unmanage { .. } | Ask::Manage { .. } | Ask::Update { .. } => None,
+            _ => None,
         }
     }
 
     /// The last word of what it is called in the activity log: that of the ARM action.
     pub fn verb(&self) -> &'static str {
         match self {
-            Ask::Act { action, .. } => action.verb(),
+            Ask::Act { action, .. } | Ask::ActOnVm { action, .. } | Ask::Preview { action, .. } => action.verb(),
             Ask::Cancel { .. } => "cancel",
             Ask::Unmanage { .. } => "unmanage",
             Ask::Manage { .. } => "manage",
-            Ask::Update { .. } => "write",
+            Ask::RestartNode { .. } => Action::RestartNode.verb(),
+            Ask::Update { .. } | Ask::PutVm { .. } | Ask::UpdateVm { .. } | Ask::UpdateTenantCluster { .. } => "write",
         }
     }
 }
@@ -145,5 +193,9 @@ pub enum Verdict {
     Done,
     Refused {
         refusal: Refusal,
+    },
+    /// What it would do; nothing was done.
+    Previewed {
+        preview: Box<Preview>,
     },
 }

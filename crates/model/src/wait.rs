@@ -4,11 +4,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::errand::Errand;
 use crate::fault::{Fault, FaultClass};
 use crate::limits::Limits;
-use crate::name::OperationId;
+use crate::name::{OperationId, TenantClusterName, VmName};
 use crate::operation::DeviceAsk;
 use crate::time::{Span, Timestamp};
+use crate::vm::VmState;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -57,6 +59,22 @@ pub enum WaitKind {
     Undescribed,
     /// A hold is to be applied to the node, or lifted from it, outside any operation.
     HoldApplied { cordon: bool },
+    /// Pods are to leave the tenant nodes on the machine. Those that a budget keeps are named, the first few of them.
+    Drain { pods: usize, kept: Vec<String> },
+    /// A tenant cluster's own API does not answer. It is passed over then.
+    TenantApi { cluster: TenantClusterName, fault: Fault, until: Option<Timestamp> },
+    /// A tenant node does not answer. It is passed over then.
+    UnreachableNode { cluster: TenantClusterName, node: String, until: Timestamp },
+    /// Virtual machines are to stop; they are forced off then.
+    VmsStop { vms: Vec<VmName>, forced_at: Option<Timestamp> },
+    /// Virtual machines that ran before are to run again.
+    VmsReturn { vms: Vec<VmName> },
+    /// Tenant nodes that were cordoned are to be uncordoned.
+    NodesReturn { nodes: Vec<String> },
+    /// Something was asked for; its effect has not been seen.
+    ErrandEffect { of: Errand, attempt: u32 },
+    /// A virtual machine is to be in this state.
+    VmState { vm: VmName, wanted: VmState },
 }
 
 /// What must become so for a device to be of use again. One that refuses us answers well enough: people must mend that.
@@ -116,6 +134,18 @@ impl Wait {
             WaitKind::Undescribed => "a person puts it back into the site file".into(),
             WaitKind::HoldApplied { cordon: true } => "the node is seen unschedulable".into(),
             WaitKind::HoldApplied { cordon: false } => "the node is seen schedulable".into(),
+            WaitKind::Drain { .. } => "the pods have left, or the time for it is up".into(),
+            WaitKind::TenantApi { cluster, until: Some(until), .. } => {
+                format!("the API of `{cluster}` answers; it is passed over at {}", until.clock())
+            }
+            WaitKind::TenantApi { cluster, until: None, .. } => format!("the API of `{cluster}` answers"),
+            WaitKind::UnreachableNode { until, .. } => format!("the node answers; it is passed over at {}", until.clock()),
+            WaitKind::VmsStop { forced_at: Some(at), .. } => format!("they are seen stopped; they are forced off at {}", at.clock()),
+            WaitKind::VmsStop { forced_at: None, .. } => "they are seen stopped".into(),
+            WaitKind::VmsReturn { .. } => "they are seen to start".into(),
+            WaitKind::NodesReturn { .. } => "they are seen schedulable".into(),
+            WaitKind::ErrandEffect { .. } => "its effect is seen".into(),
+            WaitKind::VmState { wanted, .. } => format!("it is seen {}", wanted.in_words()),
         }
     }
 
@@ -134,6 +164,14 @@ impl Wait {
             WaitKind::Unmanaged => "Unmanaged",
             WaitKind::Undescribed => "Undescribed",
             WaitKind::HoldApplied { .. } => "HoldApplied",
+            WaitKind::Drain { .. } => "Drain",
+            WaitKind::TenantApi { .. } => "TenantApi",
+            WaitKind::UnreachableNode { .. } => "UnreachableNode",
+            WaitKind::VmsStop { .. } => "VmsStop",
+            WaitKind::VmsReturn { .. } => "VmsReturn",
+            WaitKind::NodesReturn { .. } => "NodesReturn",
+            WaitKind::ErrandEffect { .. } => "ErrandEffect",
+            WaitKind::VmState { .. } => "VmState",
         }
     }
 }
@@ -167,8 +205,33 @@ impl fmt::Display for WaitKind {
             WaitKind::Undescribed => write!(f, "a person: no longer described in the site file"),
             WaitKind::HoldApplied { cordon: true } => write!(f, "the node to be cordoned"),
             WaitKind::HoldApplied { cordon: false } => write!(f, "the node to be uncordoned"),
+            WaitKind::Drain { pods, kept } if kept.is_empty() => write!(f, "{} to leave", counted(*pods, "pod")),
+            WaitKind::Drain { pods, kept } => write!(f, "{} to leave; kept by budgets: {}", counted(*pods, "pod"), kept.join(", ")),
+            WaitKind::TenantApi { cluster, fault, .. } => write!(f, "the API of tenant cluster `{cluster}` ({fault})"),
+            WaitKind::UnreachableNode { cluster, node, .. } => write!(f, "node `{node}` of `{cluster}`, which does not answer"),
+            WaitKind::VmsStop { vms, .. } => write!(f, "{} to stop: {}", counted(vms.len(), "virtual machine"), listed(vms)),
+            WaitKind::VmsReturn { vms } => write!(f, "{} to start: {}", counted(vms.len(), "virtual machine"), listed(vms)),
+            WaitKind::NodesReturn { nodes } => write!(f, "{} to be uncordoned: {}", counted(nodes.len(), "tenant node"), listed(nodes)),
+            WaitKind::ErrandEffect { of, attempt: 1 } => write!(f, "the effect of {of}"),
+            WaitKind::ErrandEffect { of, attempt } => write!(f, "the effect of {of} (attempt {attempt})"),
+            WaitKind::VmState { vm, wanted } => write!(f, "`{vm}` to be {}", wanted.in_words()),
         }
     }
+}
+
+/// How many names a wait says at most; the count before them tells of the others.
+const NAMES_SAID: usize = 3;
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+fn listed(names: &[impl fmt::Display]) -> String {
+    let mut said: Vec<String> = names.iter().take(NAMES_SAID).map(ToString::to_string).collect();
+    if names.len() > NAMES_SAID {
+        said.push("…".to_owned());
+    }
+    said.join(", ")
 }
 
 impl fmt::Display for Eye {

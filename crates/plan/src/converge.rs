@@ -85,7 +85,7 @@ fn power_waits(machine: &Machine, sight: &Sight<'_>, now: Timestamp, waits: &mut
 fn powered_off_by(machine: &Machine) -> Option<model::OperationId> {
     machine.holds.iter().find_map(|hold| match &hold.owner {
         HoldOwner::PoweredOff { by } => Some(by.clone()),
-        HoldOwner::User { .. } | HoldOwner::Operation { .. } => None,
+        _ => None,
     })
 }
 

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Cluster, DeviceAsk, Machine, MachineName, Operation, OperationId, Request, RequestId, Timestamp};
+use model::{
+    Cluster, DeviceAsk, Errand, Machine, MachineName, Operation, OperationId, Request, RequestId, TenantCluster, TenantClusterName,
+    Timestamp, Vm, VmName,
+};
 
 use crate::snapshot::Snapshot;
 
@@ -15,8 +18,12 @@ pub struct Plan {
     pub changes: Changes,
     /// To be asked of devices once `changes` are durable.
     pub steps: Vec<Step>,
+    /// To be asked of KubeVirt, Cluster API and tenants' APIs once `changes` are durable.
+    pub errands: Vec<ErrandStep>,
     /// When a machine that was visited has to be visited again, should nothing else happen to it.
     pub revisits: BTreeMap<MachineName, Option<Timestamp>>,
+    /// The same for virtual machines, and for tenant nodes by their virtual machines' names.
+    pub vm_revisits: BTreeMap<VmName, Option<Timestamp>>,
     /// When something that belongs to no machine is due.
     pub wake_at: Option<Timestamp>,
 }
@@ -25,6 +32,10 @@ pub struct Plan {
 pub struct Changes {
     pub cluster: Option<Cluster>,
     pub machines: BTreeMap<MachineName, Machine>,
+    pub vms: BTreeMap<VmName, Vm>,
+    pub forgotten_vms: BTreeSet<VmName>,
+    pub tenant_clusters: BTreeMap<TenantClusterName, TenantCluster>,
+    pub forgotten_tenant_clusters: BTreeSet<TenantClusterName>,
     pub operations: BTreeMap<OperationId, Operation>,
     pub forgotten_operations: BTreeSet<OperationId>,
     /// Requests with their verdicts.
@@ -46,6 +57,19 @@ pub struct Step {
     /// `None` if it serves the machine's holds alone.
     pub operation: Option<OperationId>,
     pub ask: DeviceAsk,
+    pub attempt: u32,
+    /// Why, in a few words; a cordon carries it to the node.
+    pub reason: String,
+}
+
+/// One errand. Its intent is in `changes`: in an operation's journal, or in what is remembered of an emptied machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrandStep {
+    /// The machine that is emptied or filled again by it; nothing for what a virtual machine's own operation asks.
+    pub machine: Option<MachineName>,
+    /// `None` if it brings back what is remembered of a machine, outside any operation.
+    pub operation: Option<OperationId>,
+    pub errand: Errand,
     pub attempt: u32,
     /// Why, in a few words; a cordon carries it to the node.
     pub reason: String,
@@ -75,6 +99,34 @@ impl Draft {
             self.after.set_machine(machine.clone());
             self.plan.changes.machines.insert(machine.name.clone(), machine);
         }
+    }
+
+    pub fn save_vm(&mut self, vm: Vm) {
+        if self.after.vms.get(&vm.name).is_none_or(|before| **before != vm) {
+            self.after.vms.insert(vm.name.clone(), std::sync::Arc::new(vm.clone()));
+            self.plan.changes.forgotten_vms.remove(&vm.name);
+            self.plan.changes.vms.insert(vm.name.clone(), vm);
+        }
+    }
+
+    pub fn forget_vm(&mut self, name: &VmName) {
+        self.after.vms.remove(name);
+        self.plan.changes.vms.remove(name);
+        self.plan.changes.forgotten_vms.insert(name.clone());
+    }
+
+    pub fn save_tenant_cluster(&mut self, cluster: TenantCluster) {
+        if self.after.tenant_clusters.get(&cluster.name).is_none_or(|before| **before != cluster) {
+            self.after.tenant_clusters.insert(cluster.name.clone(), std::sync::Arc::new(cluster.clone()));
+            self.plan.changes.forgotten_tenant_clusters.remove(&cluster.name);
+            self.plan.changes.tenant_clusters.insert(cluster.name.clone(), cluster);
+        }
+    }
+
+    pub fn forget_tenant_cluster(&mut self, name: &TenantClusterName) {
+        self.after.tenant_clusters.remove(name);
+        self.plan.changes.tenant_clusters.remove(name);
+        self.plan.changes.forgotten_tenant_clusters.insert(name.clone());
     }
 
     pub fn save_operation(&mut self, operation: Operation) {

@@ -34,7 +34,18 @@ pub(crate) fn safe_point_at(bench: &Bench<'_>, step: StepKind) -> Option<Timesta
         StepKind::Cordon => &[DeviceAsk::Cordon],
         StepKind::PowerOff => &[DeviceAsk::GracefulOff, DeviceAsk::ForceOff],
         StepKind::PowerOn => &[DeviceAsk::PowerOn],
-        StepKind::Rejoin => &[],
+        // What these ask for is harmless wherever it is stopped: the memory of what ran is kept with the machine.
+        StepKind::CordonTenants
+        | StepKind::Drain
+        | StepKind::StopVms
+        | StepKind::StartVms
+        | StepKind::UncordonTenants
+        | StepKind::Create
+        | StepKind::Stop
+        | StepKind::DiscardOsDisk
+        | StepKind::Start
+        | StepKind::Delete
+        | StepKind::Rejoin => &[],
         StepKind::Uncordon => &[DeviceAsk::Uncordon],
     };
     let settled = asks.iter().filter_map(|ask| {

@@ -136,5 +136,6 @@ fn describe_machine(before: Option<&Machine>, described: &SiteMachine, site: &Si
         last_seen: LastSeen::default(),
         node_ask: None,
         waits: Vec::new(),
+        evacuated: None,
     }
 }

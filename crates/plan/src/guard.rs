@@ -1,6 +1,6 @@
 //! Whether an action may begin: the guards, each a rule with its evidence and its remedy.
 
-use model::{Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule};
+use model::{Action, ClusterStatus, Connection, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule};
 
 use crate::snapshot::Snapshot;
 use crate::{contact, control_plane};
@@ -20,7 +20,6 @@ pub(crate) struct Guarded<'a> {
 impl Guarded<'_> {
     /// The first rule that speaks against it. What a person can mend alone comes first.
     pub fn check(&self) -> Result<(), Refusal> {
-        self.evacuate_exists()?;
         self.machine_described()?;
         self.machine_managed()?;
         self.held_by_operation()?;
@@ -38,14 +37,6 @@ impl Guarded<'_> {
     fn refuse(&self, rule: Rule, evidence: Vec<String>, remedy: impl Into<String>) -> Result<(), Refusal> {
         let message = format!("`{}` cannot be {}", self.machine.name, self.action.participle());
         Err(Refusal { rule, message, evidence, remedy: remedy.into() })
-    }
-
-    fn evacuate_exists(&self) -> Result<(), Refusal> {
-        if self.action != (Action::Cordon { evacuate: Evacuate::Yes }) {
-            return Ok(());
-        }
-        let remedy = format!("cordon without evacuating: `rackwright bmm cordon {}`", self.machine.name);
-        self.refuse(Rule::EvacuateUnavailable, vec!["evacuation is not part of this version".into()], remedy)
     }
 
     /// Without a description there is no way to the machine, so it counts as not managed.
@@ -103,7 +94,7 @@ impl Guarded<'_> {
         let brings_back = match self.action {
             Action::Start => true,
             Action::Restart => self.machine.is_kcp() && !control_plane::is_voting(self.snapshot, self.machine),
-            Action::PowerOff { .. } | Action::Cordon { .. } | Action::Uncordon => false,
+            _ => false,
         };
         if cluster.connection == Connection::Connected || brings_back {
             return Ok(());
@@ -127,8 +118,8 @@ impl Guarded<'_> {
             return Ok(());
         }
         let holder = self.machine.holds.iter().find_map(|hold| match &hold.owner {
-            HoldOwner::Operation { id } => Some((id, hold)),
-            HoldOwner::User { .. } | HoldOwner::PoweredOff { .. } => None,
+            HoldOwner::Operation { id } | HoldOwner::Upgrade { id } => Some((id, hold)),
+            HoldOwner::User { .. } | HoldOwner::Evacuation { .. } | HoldOwner::Condition { .. } | HoldOwner::PoweredOff { .. } => None,
         });
         let Some((id, hold)) = holder else { return Ok(()) };
         let evidence = format!("operation {} holds it since {}: {}", id.short(), hold.since.clock(), hold.reason);
@@ -215,7 +206,7 @@ pub(crate) fn unmanaged_by(machine: &Machine) -> Option<String> {
 pub(crate) fn being_done(operation: &Operation) -> String {
     format!(
         "`{}` is being {} since {} (operation {})",
-        operation.machine,
+        operation.target,
         operation.action.participle(),
         operation.accepted_at.clock(),
         operation.id.short()

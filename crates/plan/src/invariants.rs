@@ -41,6 +41,18 @@ pub fn apply(before: &Snapshot, plan: &Plan) -> Snapshot {
     for machine in changes.machines.values() {
         after.set_machine(machine.clone());
     }
+    for vm in changes.vms.values() {
+        after.vms.insert(vm.name.clone(), std::sync::Arc::new(vm.clone()));
+    }
+    for name in &changes.forgotten_vms {
+        after.vms.remove(name);
+    }
+    for cluster in changes.tenant_clusters.values() {
+        after.tenant_clusters.insert(cluster.name.clone(), std::sync::Arc::new(cluster.clone()));
+    }
+    for name in &changes.forgotten_tenant_clusters {
+        after.tenant_clusters.remove(name);
+    }
     for operation in changes.operations.values() {
         after.set_operation(operation.clone());
     }
@@ -88,13 +100,16 @@ fn nothing_is_sent_to_the_unmanaged(after: &Snapshot, plan: &Plan, violations: &
 }
 
 fn takes_down(action: Action) -> bool {
-    matches!(action, Action::PowerOff { .. } | Action::Restart | Action::Cordon { evacuate: model::Evacuate::Yes })
+    matches!(
+        action,
+        Action::PowerOff { .. } | Action::Restart | Action::Cordon { evacuate: model::Evacuate::Yes | model::Evacuate::Forced }
+    )
 }
 
 fn control_plane_is_disrupted_once(after: &Snapshot, violations: &mut Vec<Violation>) {
     let running = after.control_plane().filter_map(|machine| after.running_on(&machine.name));
     let disrupted: Vec<String> =
-        running.filter(|operation| takes_down(operation.action)).map(|operation| operation.machine.to_string()).collect();
+        running.filter(|operation| takes_down(operation.action)).map(|operation| operation.target.to_string()).collect();
     if disrupted.len() > 1 {
         violations.push(Violation(format!("control-plane machines disrupted together: {}", disrupted.join(", "))));
     }
@@ -130,7 +145,7 @@ fn members_of(before: &Snapshot) -> Vec<&Machine> {
 
 fn voters_taken_down<'a>(before: &'a Snapshot, plan: &Plan) -> Vec<&'a Machine> {
     let new = plan.changes.operations.values().filter(|operation| !before.operations.contains_key(&operation.id));
-    let begun = new.filter(|operation| takes_down(operation.action)).map(|operation| &operation.machine);
+    let begun = new.filter(|operation| takes_down(operation.action)).filter_map(|operation| operation.machine());
     let sent = plan.steps.iter().filter(|step| matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff)).map(|step| &step.machine);
     let targets = begun.chain(sent).filter_map(|name| before.machines.get(name)).map(AsRef::as_ref);
     targets.filter(|machine: &&Machine| machine.is_active_kcp() && has_vote(before, machine)).collect()

@@ -27,17 +27,18 @@ mod requests;
 mod sight;
 mod snapshot;
 mod sweep;
+mod tenants;
 mod update;
 mod words;
 
 use std::collections::BTreeSet;
 
-use model::{MachineName, Timestamp};
+use model::{MachineName, TenantClusterName, Timestamp, VmName};
 
 pub use cadence::{Ear, backoff, bmc_pause, may_be_hastened, next_poll, poll_after_event, retry_at, should_listen};
 pub use chronicle::{chronicle, chronicle_enrolment, chronicle_objections};
 pub use contact::known_silence;
-pub use draft::{Changes, Plan, Step};
+pub use draft::{Changes, ErrandStep, Plan, Step};
 pub use enroll::{Enrolment, Stored, enroll};
 pub use fault::{Reaction, react, speaks_of_the_line};
 pub use guard::MAX_RUNNING_OPERATIONS;
@@ -48,17 +49,32 @@ pub use progress::{Progress, StepProgress, StepStatus, progress_of};
 pub use readiness::{Lack, Life, StoreSight, Vitals, readiness};
 pub use redescribe::{Difference, redescribe};
 pub use snapshot::Snapshot;
+pub use tenants::{Inside, Tenants};
 pub use update::{DETAILS_MAX, Flaw, TAG_NAME_MAX, TAG_VALUE_MAX, TAGS_MAX, check_conditions, check_details, check_tags};
 pub use words::{ProvisioningState, RackStatus, cluster_message, machine_message, problems, provisioning_state, rack_status};
 
 use draft::Draft;
 
-/// Which machines to look at. Those not visited keep the waits and the revisit times they have.
+/// What to look at. What is not visited keeps the waits and the revisit times it has.
 #[derive(Clone, Debug)]
 pub enum Visit {
     All,
-    /// Machines that changed, are busy, or whose revisit time has come.
-    Only(BTreeSet<MachineName>),
+    Only(Visited),
+}
+
+/// What changed, is busy, or whose revisit time has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Visited {
+    pub machines: BTreeSet<MachineName>,
+    /// Virtual machines, those of tenant nodes among them.
+    pub vms: BTreeSet<VmName>,
+    pub tenant_clusters: BTreeSet<TenantClusterName>,
+}
+
+impl Visited {
+    pub fn machines(machines: impl IntoIterator<Item = MachineName>) -> Visited {
+        Visited { machines: machines.into_iter().collect(), ..Visited::default() }
+    }
 }
 
 /// What to write and to ask now.
@@ -68,7 +84,7 @@ pub fn plan(snapshot: &Snapshot, visit: &Visit, now: Timestamp) -> Plan {
     let mut visited = requests::plan_requests(&mut draft, now);
     match visit {
         Visit::All => visited.extend(snapshot.machines.keys().cloned()),
-        Visit::Only(machines) => visited.extend(machines.iter().cloned()),
+        Visit::Only(only) => visited.extend(only.machines.iter().cloned()),
     }
     visited.extend(control_plane::concerned(&draft.after, &visited));
     for machine in visited {

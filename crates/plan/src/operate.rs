@@ -3,7 +3,7 @@
 
 use model::{
     Action, Answer, Connection, DeviceAsk, Entry, Fact, Failure, LastSeen, Limits, Machine, MachineName, Management, Observation,
-    Operation, Power, Readiness, Seen, StepKind, Timestamp, Wait, WaitKind,
+    Operation, Power, Readiness, Seen, StepKind, Target, Timestamp, Wait, WaitKind,
 };
 
 use crate::draft::{Draft, Step};
@@ -11,15 +11,41 @@ use crate::sight::Sight;
 use crate::snapshot::Snapshot;
 use crate::{contact, control_plane, converge, ending, node_step, power_step};
 
-/// The steps of an action, in their order.
-pub fn steps_of(action: Action) -> &'static [StepKind] {
-    match action {
-        Action::PowerOff { .. } => &[StepKind::Cordon, StepKind::PowerOff],
-        Action::Start => &[StepKind::PowerOn, StepKind::Rejoin, StepKind::Uncordon],
-        Action::Restart => &[StepKind::Cordon, StepKind::PowerOff, StepKind::PowerOn, StepKind::Rejoin, StepKind::Uncordon],
-        Action::Cordon { .. } => &[StepKind::Cordon],
-        Action::Uncordon => &[StepKind::Uncordon],
+/// What empties a machine, and what fills it again.
+const EVACUATION: [StepKind; 3] = [StepKind::CordonTenants, StepKind::Drain, StepKind::StopVms];
+const RETURN: [StepKind; 2] = [StepKind::StartVms, StepKind::UncordonTenants];
+
+/// The steps of an operation, in their order. Those that empty a machine, or fill it again, are among them once its journal says
+/// so.
+pub fn steps_of(operation: &Operation) -> Vec<StepKind> {
+    let steps: &[StepKind] = match (&operation.target, operation.action) {
+        (Target::Machine(_), Action::PowerOff { .. }) => &[StepKind::Cordon, StepKind::PowerOff],
+        (Target::Machine(_), Action::Start) => &[StepKind::PowerOn, StepKind::Rejoin, StepKind::Uncordon],
+        (Target::Machine(_), Action::Restart) => {
+            &[StepKind::Cordon, StepKind::PowerOff, StepKind::PowerOn, StepKind::Rejoin, StepKind::Uncordon]
+        }
+        (Target::Machine(_), Action::Cordon { .. }) => &[StepKind::Cordon],
+        (Target::Machine(_), Action::Uncordon) => &[StepKind::Uncordon],
+        (_, Action::PowerOff { .. }) => &[StepKind::Stop],
+        (_, Action::Start) => &[StepKind::Start],
+        (_, Action::Restart | Action::RestartNode) => &[StepKind::Stop, StepKind::Start],
+        (_, Action::Reimage) => &[StepKind::Stop, StepKind::DiscardOsDisk, StepKind::Start],
+        (_, Action::Create) => &[StepKind::Create, StepKind::Start],
+        (_, Action::Delete) => &[StepKind::Delete],
+        (_, Action::Cordon { .. } | Action::Uncordon) => &[],
+    };
+    let has = |fact: &Fact| operation.journal.iter().any(|entry| entry.fact == *fact);
+    let (evacuates, returns) = (has(&Fact::Evacuating), has(&Fact::Returning));
+    let mut all = Vec::with_capacity(steps.len() + EVACUATION.len() + RETURN.len());
+    for step in steps {
+        all.push(*step);
+        match step {
+            StepKind::Cordon if evacuates => all.extend(EVACUATION),
+            StepKind::Uncordon if returns => all.extend(RETURN),
+            _ => {}
+        }
     }
+    all
 }
 
 /// What a look at a step's device comes to.
@@ -175,7 +201,7 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
     ending::resume(&mut operation, keeper_started_at, now);
     note_answer(&mut operation, &sight.observation);
     let asked = loop {
-        let Some(step) = steps_of(operation.action).iter().copied().find(|step| operation.done_at(*step).is_none()) else {
+        let Some(step) = steps_of(&operation).into_iter().find(|step| operation.done_at(*step).is_none()) else {
             ending::succeed(&mut operation, machine, now);
             break None;
         };
@@ -298,6 +324,16 @@ fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
         StepKind::PowerOn => power_step::power_on(bench),
         StepKind::Rejoin => node_step::rejoin(bench),
         StepKind::Uncordon => node_step::uncordon(bench),
+        StepKind::CordonTenants
+        | StepKind::Drain
+        | StepKind::StopVms
+        | StepKind::StartVms
+        | StepKind::UncordonTenants
+        | StepKind::Create
+        | StepKind::Stop
+        | StepKind::DiscardOsDisk
+        | StepKind::Start
+        | StepKind::Delete => Finding::Skip("it is not part of this version".into()),
     }
 }
 

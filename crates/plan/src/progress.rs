@@ -30,10 +30,10 @@ pub enum StepStatus {
 }
 
 pub fn progress_of(operation: &Operation) -> Progress {
-    let kinds = steps_of(operation.action);
+    let kinds = steps_of(operation);
     let mut started_at = Some(operation.accepted_at);
     let mut steps = Vec::with_capacity(kinds.len());
-    for step in kinds {
+    for step in &kinds {
         let done_at = operation.done_at(*step);
         let step = match (done_at, started_at) {
             (Some(at), _) => over(operation, *step, started_at, at),

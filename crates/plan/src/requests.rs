@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::{
     Action, Ask, Cancel, DesiredPower, Entry, Evacuate, Fact, Hold, HoldOwner, Limits, Machine, MachineName, ManagedAgain, Management,
-    OPERATION_FORMAT, Operation, OperationId, Outage, Refusal, Request, Rule, Span, Timestamp, Verdict,
+    OPERATION_FORMAT, Operation, OperationId, Outage, Refusal, Request, Rule, Span, Target, Timestamp, Verdict,
 };
 
 use crate::draft::Draft;
@@ -44,7 +44,7 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
             Ok(Verdict::Accepted { operation })
         }
         Ask::Cancel { operation } => {
-            touched.insert(cancel(draft, operation, &request.caller, now)?);
+            touched.extend(cancel(draft, operation, &request.caller, now)?);
             Ok(Verdict::Done)
         }
         Ask::Unmanage { machine, reason } => {
@@ -62,6 +62,17 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
             draft.save_machine(updated);
             Ok(Verdict::Done)
         }
+        Ask::Preview { .. }
+        | Ask::ActOnVm { .. }
+        | Ask::PutVm { .. }
+        | Ask::UpdateVm { .. }
+        | Ask::RestartNode { .. }
+        | Ask::UpdateTenantCluster { .. } => Err(Refusal {
+            rule: Rule::VmExists,
+            message: "it is not part of this version".into(),
+            evidence: Vec::new(),
+            remedy: String::new(),
+        }),
     }
 }
 
@@ -101,7 +112,7 @@ fn begin(request: &Request, machine: &Machine, action: Action, boot_id: Option<S
         format: OPERATION_FORMAT,
         id: OperationId::new(request.id.as_str()),
         cluster: request.cluster.clone(),
-        machine: machine.name.clone(),
+        target: Target::Machine(machine.name.clone()),
         action,
         caller: request.caller.clone(),
         correlation_id: request.correlation_id.clone(),
@@ -121,7 +132,11 @@ fn deadline(action: Action, limits: &Limits) -> Span {
         Action::Start => limits.start_timeout,
         Action::PowerOff { .. } => limits.power_off_timeout,
         Action::Restart => limits.restart_timeout,
-        Action::Cordon { .. } | Action::Uncordon => limits.cordon_timeout,
+        Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } => limits.evacuate_timeout,
+        Action::Cordon { evacuate: Evacuate::No } | Action::Uncordon => limits.cordon_timeout,
+        Action::Create => limits.vm_create_timeout,
+        Action::Reimage | Action::Delete => limits.vm_timeout,
+        Action::RestartNode => limits.restart_node_timeout,
     }
 }
 
@@ -135,7 +150,7 @@ fn prepare(machine: &mut Machine, operation: &Operation, now: Timestamp) {
                 since: now,
             });
         }
-        Action::Cordon { evacuate: Evacuate::No | Evacuate::Yes } => {
+        Action::Cordon { .. } => {
             if !machine.holds.iter().any(|hold| hold.owner.is_user()) {
                 machine.holds.push(Hold {
                     owner: HoldOwner::User { caller: operation.caller.clone() },
@@ -145,14 +160,14 @@ fn prepare(machine: &mut Machine, operation: &Operation, now: Timestamp) {
             }
         }
         Action::Uncordon => machine.holds.retain(|hold| !hold.owner.is_user()),
-        Action::Start => {}
+        Action::Start | Action::Reimage | Action::Create | Action::Delete | Action::RestartNode => {}
     }
     if matches!(operation.action, Action::Start | Action::Restart) {
         machine.desired_power = DesiredPower::On;
     }
 }
 
-fn cancel(draft: &mut Draft, id: &OperationId, caller: &str, now: Timestamp) -> Result<MachineName, Refusal> {
+fn cancel(draft: &mut Draft, id: &OperationId, caller: &str, now: Timestamp) -> Result<Option<MachineName>, Refusal> {
     let Some(operation) = draft.after.operations.get(id) else {
         return Err(Refusal {
             rule: Rule::OperationExists,
@@ -171,7 +186,7 @@ fn cancel(draft: &mut Draft, id: &OperationId, caller: &str, now: Timestamp) -> 
         });
     }
     operation.cancel.get_or_insert_with(|| Cancel { by: caller.to_owned(), at: now });
-    let machine = operation.machine.clone();
+    let machine = operation.machine().cloned();
     draft.save_operation(operation);
     Ok(machine)
 }

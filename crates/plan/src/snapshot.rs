@@ -3,13 +3,25 @@
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
-use model::{Cluster, Contact, Machine, MachineName, Observation, Operation, OperationId, Request, RequestId, RequestKey, Timestamp};
+use model::{
+    Cluster, Contact, Machine, MachineName, Observation, Operation, OperationId, Request, RequestId, RequestKey, Target, TenantCluster,
+    TenantClusterName, Timestamp, Vm, VmName,
+};
+
+use crate::tenants::Tenants;
 
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub cluster: Arc<Cluster>,
     pub machines: OrdMap<MachineName, Arc<Machine>>,
     pub observations: OrdMap<MachineName, Arc<Observation>>,
+    /// Tenants' virtual machines and Kubernetes clusters, as they are stored.
+    pub vms: OrdMap<VmName, Arc<Vm>>,
+    pub tenant_clusters: OrdMap<TenantClusterName, Arc<TenantCluster>>,
+    /// What was observed of them.
+    pub tenants: Tenants,
+    /// Which machine each node of the undercloud is.
+    pub nodes: OrdMap<String, MachineName>,
     /// Running operations, and ended ones for as long as they are kept.
     pub operations: OrdMap<OperationId, Arc<Operation>>,
     pub requests: OrdMap<RequestId, Arc<Request>>,
@@ -27,6 +39,8 @@ pub struct Snapshot {
 #[derive(Clone, Debug, Default)]
 struct Index {
     running: OrdMap<MachineName, OperationId>,
+    /// Of virtual machines and tenant nodes.
+    running_for_tenants: OrdMap<Target, OperationId>,
     by_key: OrdMap<RequestKey, OperationId>,
     ended: OrdSet<(Timestamp, OperationId)>,
     control_plane: OrdSet<MachineName>,
@@ -38,6 +52,10 @@ impl Snapshot {
             cluster: Arc::new(cluster),
             machines: OrdMap::new(),
             observations: OrdMap::new(),
+            vms: OrdMap::new(),
+            tenant_clusters: OrdMap::new(),
+            tenants: Tenants::default(),
+            nodes: OrdMap::new(),
             operations: OrdMap::new(),
             requests: OrdMap::new(),
             undescribed: OrdSet::new(),
@@ -65,21 +83,31 @@ impl Snapshot {
     }
 
     pub fn set_operation(&mut self, operation: Operation) {
-        match &operation.ended {
-            None => {
-                self.index.running.insert(operation.machine.clone(), operation.id.clone());
-            }
-            Some(ended) => {
-                if self.index.running.get(&operation.machine) == Some(&operation.id) {
-                    self.index.running.remove(&operation.machine);
-                }
-                self.index.ended.insert((ended.at, operation.id.clone()));
-            }
+        self.index_running(&operation);
+        if let Some(ended) = &operation.ended {
+            self.index.ended.insert((ended.at, operation.id.clone()));
         }
         if let Some(key) = &operation.request_key {
             self.index.by_key.insert(key.clone(), operation.id.clone());
         }
         self.operations.insert(operation.id.clone(), Arc::new(operation));
+    }
+
+    fn index_running(&mut self, operation: &Operation) {
+        let id = &operation.id;
+        match (&operation.target, operation.is_running()) {
+            (Target::Machine(machine), true) => drop(self.index.running.insert(machine.clone(), id.clone())),
+            (Target::Machine(machine), false) if self.index.running.get(machine) == Some(id) => {
+                self.index.running.remove(machine);
+            }
+            (Target::Machine(_), false) => {}
+            (target, true) => drop(self.index.running_for_tenants.insert(target.clone(), id.clone())),
+            (target, false) => {
+                if self.index.running_for_tenants.get(target) == Some(id) {
+                    self.index.running_for_tenants.remove(target);
+                }
+            }
+        }
     }
 
     pub fn forget_operation(&mut self, id: &OperationId) {
@@ -103,6 +131,19 @@ impl Snapshot {
         self.index.running.get(machine).and_then(|id| self.operations.get(id))
     }
 
+    /// The operation that is at work on a machine, a virtual machine or a tenant node. There is at most one.
+    pub fn running_for(&self, target: &Target) -> Option<&Arc<Operation>> {
+        match target {
+            Target::Machine(machine) => self.running_on(machine),
+            tenant => self.index.running_for_tenants.get(tenant).and_then(|id| self.operations.get(id)),
+        }
+    }
+
+    /// What is at work on virtual machines and tenant nodes.
+    pub fn running_for_tenants(&self) -> impl Iterator<Item = (&Target, &OperationId)> {
+        self.index.running_for_tenants.iter()
+    }
+
     /// The operation that may be waiting for a look at a machine: its own, or one elsewhere in the control plane, whose
     /// vote may be taken only while this machine is well.
     pub fn awaiting_look_at(&self, machine: &MachineName) -> Option<&Arc<Operation>> {
@@ -115,12 +156,13 @@ impl Snapshot {
         self.running_on(machine).or_else(in_control_plane)
     }
 
+    /// What is at work on machines.
     pub fn running(&self) -> impl Iterator<Item = (&MachineName, &OperationId)> {
         self.index.running.iter()
     }
 
     pub fn running_count(&self) -> usize {
-        self.index.running.len()
+        self.index.running.len() + self.index.running_for_tenants.len()
     }
 
     pub fn operation_of_request(&self, key: &RequestKey) -> Option<&Arc<Operation>> {

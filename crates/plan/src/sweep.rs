@@ -44,7 +44,7 @@ mod tests {
     use crate::snapshot::Snapshot;
     use model::{
         Action, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, Ended, Home, Limits, MachineName, OPERATION_FORMAT,
-        Operation, OperationId, OperationResult, Span,
+        Operation, OperationId, OperationResult, Span, Target,
     };
 
     fn cluster(now: Timestamp) -> Cluster {
@@ -67,7 +67,7 @@ mod tests {
             format: OPERATION_FORMAT,
             id: OperationId::new(format!("op{n}")),
             cluster: ClusterName::new("site1").unwrap(),
-            machine: MachineName::new("rack1compute01").unwrap(),
+            target: Target::Machine(MachineName::new("rack1compute01").unwrap()),
             action: Action::Start,
             caller: "alice".into(),
             correlation_id: CorrelationId::new("c"),

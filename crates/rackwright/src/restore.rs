@@ -103,7 +103,7 @@ impl Told {
         let running = under(keys::OPERATIONS).filter_map(|document| serde_json::from_slice::<Operation>(&document.value).ok());
         let in_flight = running.filter(Operation::is_running).map(|operation| {
             let id = operation.id.as_str();
-            format!("{} of {} ({})", operation.action.command(), operation.machine, id.get(..8).unwrap_or(id))
+            format!("{} of {} ({})", operation.action.command(), operation.target, id.get(..8).unwrap_or(id))
         });
         Ok(Told {
             clusters,

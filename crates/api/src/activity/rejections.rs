@@ -81,7 +81,7 @@ impl Concern {
             }
             Concern::Operation { id, verb } => {
                 let (operation, cluster) = operations::find(view, id).ok()?;
-                Some(Rejected::new(&cluster, Part::Machine(operation.machine.clone()), Some(operation.id.clone()), verb))
+                Some(Rejected::new(&cluster, Part::of(&operation.target), Some(operation.id.clone()), verb))
             }
         }
     }
@@ -102,6 +102,8 @@ impl Rejected {
             Part::Cluster => cluster.name.to_string(),
             Part::Rack(name) => name.to_string(),
             Part::Machine(name) => name.to_string(),
+            Part::Vm(name) => name.to_string(),
+            Part::TenantCluster(name) => name.to_string(),
         };
         Rejected { subject: Subject::new(&cluster.home, &cluster.name, part), about, operation, verb: verb.to_owned() }
     }
@@ -133,8 +135,8 @@ fn print(entry: &Activity) -> NewRecord {
 pub(crate) fn withdrawn(view: &View, request: &Request, refused: &Refused) -> Option<NewRecord> {
     let cluster = &view.clusters.get(&request.cluster)?.document;
     let operation = request.ask.operation();
-    let of_operation = || Some(&view.operations.get(operation?)?.machine);
-    let part = request.ask.machine().or_else(of_operation).map_or(Part::Cluster, |machine| Part::Machine(machine.clone()));
+    let of_operation = || Some(Part::of(&view.operations.get(operation?)?.target));
+    let part = request.ask.part().or_else(of_operation).unwrap_or(Part::Cluster);
     let rejected = Rejected::new(cluster, part, operation.cloned(), request.ask.verb());
     Some(rejected.record(&request.caller, &request.correlation_id, request.sent.as_ref(), refused))
 }

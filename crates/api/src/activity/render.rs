@@ -35,6 +35,8 @@ pub(super) fn arm_type(part: PartKind) -> &'static str {
         PartKind::Cluster => Kind::Clusters.arm_type(),
         PartKind::Rack => Kind::Racks.arm_type(),
         PartKind::Machine => Kind::Machines.arm_type(),
+        PartKind::Vm => "virtualMachines",
+        PartKind::TenantCluster => "kubernetesClusters",
     }
 }
 
@@ -43,6 +45,8 @@ fn kind_and_name(subject: &Subject) -> (&'static str, &str) {
         Part::Cluster => (arm_type(PartKind::Cluster), subject.cluster.as_str()),
         Part::Rack(name) => (arm_type(PartKind::Rack), name.as_str()),
         Part::Machine(name) => (arm_type(PartKind::Machine), name.as_str()),
+        Part::Vm(name) => (arm_type(PartKind::Vm), name.as_str()),
+        Part::TenantCluster(name) => (arm_type(PartKind::TenantCluster), name.as_str()),
     }
 }
 
@@ -67,7 +71,10 @@ pub(super) fn level(entry: &Activity) -> &'static str {
     match (entry.status, &entry.what) {
         (
             ActivityStatus::Failed,
-            ActivityKind::Device { .. } | ActivityKind::Refusals { .. } | ActivityKind::Connection { connection: Connection::Timeout },
+            ActivityKind::Device { .. }
+            | ActivityKind::Errand { .. }
+            | ActivityKind::Refusals { .. }
+            | ActivityKind::Connection { connection: Connection::Timeout },
         )
         | (ActivityStatus::Canceled, _) => "Warning",
         (ActivityStatus::Failed, _) => "Error",
@@ -90,6 +97,8 @@ fn operation_name(entry: &Activity) -> String {
         ActivityKind::Step { action, step } => format!("{}/steps/{}", action.verb(), spelled(step)),
         ActivityKind::Device { ask: ask @ (DeviceAsk::Cordon | DeviceAsk::Uncordon), .. } => format!("node/{}/action", spelled(ask)),
         ActivityKind::Device { ask, .. } => format!("bmc/{}/action", spelled(ask)),
+        ActivityKind::Errand { errand, .. } => format!("workloads/{}/action", errand.code()),
+        ActivityKind::Workload { action } => format!("{}/workloads", action.verb()),
         ActivityKind::Hold { change: HoldChange::Placed, .. } => "holds/write".to_owned(),
         ActivityKind::Hold { change: HoldChange::Released, .. } => "holds/delete".to_owned(),
         ActivityKind::Connection { .. } => "connection/write".to_owned(),
@@ -215,12 +224,19 @@ fn properties(entry: &Activity, resource: &str, answered: Option<StatusCode>, er
             properties["ask"] = json!(ask.to_string());
             properties["attempt"] = json!(attempt.to_string());
         }
+        ActivityKind::Errand { errand, attempt } => {
+            properties["ask"] = json!(errand.to_string());
+            properties["attempt"] = json!(attempt.to_string());
+        }
         ActivityKind::Hold { owner, .. } => properties["owner"] = json!(owner.to_string()),
         ActivityKind::Connection { connection } => properties["connection"] = json!(connection),
         ActivityKind::Refusals { by_code } => {
             properties["refusals"] = json!(by_code.values().sum::<u64>().to_string());
         }
-        ActivityKind::Request { .. } | ActivityKind::Operation { .. } | ActivityKind::Description { .. } => {}
+        ActivityKind::Request { .. }
+        | ActivityKind::Operation { .. }
+        | ActivityKind::Workload { .. }
+        | ActivityKind::Description { .. } => {}
     }
     properties
 }

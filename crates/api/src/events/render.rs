@@ -41,7 +41,7 @@ fn news_of_one(change: &Change, before: &View, after: &View) -> Option<News> {
     let mut data = operations::render(operation, change.at);
     data["change"] = json!(change_word(there));
     data["revision"] = json!(change.revision.0);
-    let resource_id = links::machine_id(cluster, &operation.machine);
+    let resource_id = links::target_id(cluster, &operation.target);
     Some(News { subject: Subject::Operations, resource_id, lines: lines("operation", &data) })
 }
 

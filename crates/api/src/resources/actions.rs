@@ -62,7 +62,7 @@ pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) ->
             let operation = view.operations.get(&operation).ok_or_else(gone)?;
             Ok(accepted(call, &cluster.document, operation))
         }
-        Verdict::Done | Verdict::Refused { .. } => {
+        Verdict::Done | Verdict::Refused { .. } | Verdict::Previewed { .. } => {
             let found = machines::find(&view, &target.subscription, &target.group, &target.machine);
             let (cluster, machine) = found.map_err(Refused::in_log)?;
             Ok(resource_response(StatusCode::OK, &machines::render_in_full(&view, &cluster.document, &machine.document, api.clock.now())))

@@ -207,7 +207,9 @@ fn ended_operation(number: u64, ended_at: Timestamp) -> Operation {
         format: OPERATION_FORMAT,
         id: OperationId::new(format!("00000000-0000-4000-8000-{number:012}")),
         cluster: ClusterName::new("site1").expect("a constant"),
-        machine: MachineName::new(format!("rack{}compute{:02}", number / 13 % 8 + 1, number % 13 + 3)).expect("a constant shape"),
+        target: model::Target::Machine(
+            MachineName::new(format!("rack{}compute{:02}", number / 13 % 8 + 1, number % 13 + 3)).expect("a constant shape"),
+        ),
         action: Action::Restart,
         caller: "anonymous".to_owned(),
         correlation_id: CorrelationId::new(format!("00000000-0000-4000-8001-{number:012}")),

@@ -96,7 +96,7 @@ impl Loop {
             .operations
             .values()
             .filter(|operation| operation.is_running())
-            .map(|operation| operation.machine.clone())
+            .filter_map(|operation| operation.machine().cloned())
             .collect();
         if busy.iter().any(is_kcp) {
             busy.extend(self.books.snapshot.control_plane().map(|machine| machine.name.clone()));

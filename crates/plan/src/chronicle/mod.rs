@@ -23,7 +23,7 @@ pub use description::{chronicle_enrolment, chronicle_objections};
 /// The entries of a plan that was made from `before`, in the order in which things happen.
 pub fn chronicle(before: &Snapshot, plan: &Plan, now: Timestamp) -> Vec<Activity> {
     let changes = &plan.changes;
-    let moved = changes.operations.values().map(|operation| (&operation.machine, operation)).rev().collect();
+    let moved = changes.operations.values().filter_map(|operation| Some((operation.machine()?, operation))).rev().collect();
     let mut scribe = Scribe { before, plan, moved, uncaused: uncaused(&before.cluster, now), entries: Vec::new() };
     if let Some(after) = &changes.cluster {
         scribe.note_connection(after);
@@ -112,6 +112,10 @@ impl<'a> Scribe<'a> {
 
     fn note_verdict(&mut self, request: &Request) {
         let Some(verdict) = &request.verdict else { return };
+        // A preview changes nothing, whatever it says.
+        if matches!(request.ask, Ask::Preview { .. }) {
+            return;
+        }
         let (status, message, error) = match verdict {
             Verdict::Accepted { operation } => {
                 let is_new = !self.before.operations.contains_key(operation);
@@ -119,7 +123,7 @@ impl<'a> Scribe<'a> {
             }
             // What is done at a later point, the next safe one, has only been accepted.
             Verdict::Done if request.ask.operation().is_some() => (ActivityStatus::Accepted, words::done(&request.ask), None),
-            Verdict::Done => (ActivityStatus::Succeeded, words::done(&request.ask), None),
+            Verdict::Done | Verdict::Previewed { .. } => (ActivityStatus::Succeeded, words::done(&request.ask), None),
             Verdict::Refused { refusal } => {
                 (ActivityStatus::Failed, refusal.message.clone(), Some(ActivityError::Refused { refusal: refusal.clone() }))
             }
@@ -136,10 +140,9 @@ impl<'a> Scribe<'a> {
     fn part_of(&self, ask: &Ask) -> Part {
         let of_operation = |id| {
             let known = self.plan.changes.operations.get(id).or_else(|| self.before.operations.get(id).map(AsRef::as_ref));
-            known.map(|operation| &operation.machine)
+            known.map(|operation| Part::of(&operation.target))
         };
-        let machine = ask.machine().or_else(|| ask.operation().and_then(of_operation));
-        machine.map_or(Part::Cluster, |machine| Part::Machine(machine.clone()))
+        ask.part().or_else(|| ask.operation().and_then(of_operation)).unwrap_or(Part::Cluster)
     }
 
     fn note_holds(&mut self, machine: &Machine) {
@@ -149,7 +152,7 @@ impl<'a> Scribe<'a> {
         for (hold, change) in released.chain(placed) {
             let operation = self.behind_hold(&machine.name, hold);
             let caller = match (&hold.owner, change) {
-                (HoldOwner::User { caller }, HoldChange::Placed) => caller.as_str(),
+                (HoldOwner::User { caller } | HoldOwner::Evacuation { caller, .. }, HoldChange::Placed) => caller.as_str(),
                 _ => OURSELVES,
             };
             let correlation_id = operation.map_or(&self.uncaused, |operation| &operation.correlation_id).clone();
@@ -167,8 +170,10 @@ impl<'a> Scribe<'a> {
     /// The operation that a hold comes or goes with: the one that this plan moves on, or else the one that placed it.
     fn behind_hold(&self, machine: &MachineName, hold: &Hold) -> Option<&'a Operation> {
         let owner = || match &hold.owner {
-            HoldOwner::Operation { id } | HoldOwner::PoweredOff { by: id } => self.before.operations.get(id).map(AsRef::as_ref),
-            HoldOwner::User { .. } => None,
+            HoldOwner::Operation { id } | HoldOwner::PoweredOff { by: id } | HoldOwner::Evacuation { by: id, .. } => {
+                self.before.operations.get(id).map(AsRef::as_ref)
+            }
+            HoldOwner::User { .. } | HoldOwner::Condition { .. } | HoldOwner::Upgrade { .. } => None,
         };
         self.moved.get(machine).copied().or_else(owner)
     }
@@ -186,31 +191,44 @@ impl<'a> Scribe<'a> {
     }
 
     fn note_fact(&mut self, operation: &Operation, entry: &Entry) {
-        let (name, action) = (&operation.machine, operation.action);
+        let Operation { target, action, .. } = operation;
+        let action = *action;
         let (what, status, message) = match &entry.fact {
-            Fact::Found { .. } => return,
+            Fact::Found { .. } | Fact::Evacuating | Fact::Returning => return,
             Fact::Resumed => (ActivityKind::Operation { action }, ActivityStatus::InProgress, words::resumed(operation)),
             Fact::Asked { ask, attempt } => {
                 let what = ActivityKind::Device { ask: *ask, attempt: *attempt };
-                (what, ActivityStatus::Started, words::asked(name, *ask, *attempt))
+                (what, ActivityStatus::Started, words::asked(target, *ask, *attempt))
             }
             Fact::Faulted { ask, attempt, fault } => {
                 let what = ActivityKind::Device { ask: *ask, attempt: *attempt };
-                (what, ActivityStatus::Failed, words::faulted(name, *ask, *attempt, fault))
+                (what, ActivityStatus::Failed, words::faulted(target, *ask, *attempt, fault))
             }
             Fact::Seen { step } => {
-                (ActivityKind::Step { action, step: *step }, ActivityStatus::Succeeded, format!("{} of `{name}` is done", step.title()))
+                (ActivityKind::Step { action, step: *step }, ActivityStatus::Succeeded, format!("{} of `{target}` is done", step.title()))
             }
             Fact::Skipped { step, reason } => {
-                let message = format!("{} of `{name}` was left out: {reason}", step.title());
+                let message = format!("{} of `{target}` was left out: {reason}", step.title());
                 (ActivityKind::Step { action, step: *step }, ActivityStatus::Succeeded, message)
             }
+            Fact::ErrandAsked { errand, attempt } => {
+                let what = ActivityKind::Errand { errand: errand.clone(), attempt: *attempt };
+                (what, ActivityStatus::Started, words::errand_asked(errand, *attempt))
+            }
+            Fact::ErrandFaulted { errand, attempt, fault } => {
+                let what = ActivityKind::Errand { errand: errand.clone(), attempt: *attempt };
+                (what, ActivityStatus::Failed, words::errand_faulted(errand, *attempt, fault))
+            }
+            Fact::Draining { .. } | Fact::Kept { .. } | Fact::Left { .. } => match words::workload(&entry.fact) {
+                Some(message) => (ActivityKind::Workload { action }, ActivityStatus::InProgress, message),
+                None => return,
+            },
         };
         let error = match &entry.fact {
-            Fact::Faulted { fault, .. } => Some(ActivityError::Faulted { fault: fault.clone() }),
+            Fact::Faulted { fault, .. } | Fact::ErrandFaulted { fault, .. } => Some(ActivityError::Faulted { fault: fault.clone() }),
             _ => None,
         };
-        self.write(Part::Machine(name.clone()), &by_us(operation), Event { what, status, message, error });
+        self.write(Part::of(target), &by_us(operation), Event { what, status, message, error });
     }
 
     fn note_end(&mut self, operation: &Operation, ended: &Ended) {
@@ -222,7 +240,7 @@ impl<'a> Scribe<'a> {
         let error = (status != ActivityStatus::Succeeded).then(|| ActivityError::Ended { ended: ended.clone() });
         let what = ActivityKind::Operation { action: operation.action };
         let cause = Cause { caller: &operation.caller, ..by_us(operation) };
-        self.write(Part::Machine(operation.machine.clone()), &cause, Event { what, status, message: ended.message.clone(), error });
+        self.write(Part::of(&operation.target), &cause, Event { what, status, message: ended.message.clone(), error });
     }
 
     /// What a node is asked on behalf of its machine's holds alone: the first time, each kind of fault that answers, and the

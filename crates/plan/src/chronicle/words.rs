@@ -1,11 +1,16 @@
 //! The sentences of the activity log.
 
-use model::{Ask, DeviceAsk, Fault, Hold, HoldChange, MachineName, Operation, OperationId};
+use std::fmt::Display;
+
+use model::{Action, Ask, DeviceAsk, Errand, Fact, Fault, Hold, HoldChange, MachineName, Operation, OperationId};
 
 pub(super) fn accepted(ask: &Ask, operation: &OperationId, is_new: bool) -> String {
     let what = match ask {
         Ask::Act { machine, action, .. } => format!("{} of `{machine}`", action.command()),
-        Ask::Cancel { .. } | Ask::Unmanage { .. } | Ask::Manage { .. } | Ask::Update { .. } => ask.verb().to_owned(),
+        Ask::ActOnVm { vm, action, .. } => format!("{} of `{vm}`", action.command()),
+        Ask::PutVm { vm, .. } => format!("{} of `{vm}`", Action::Create.command()),
+        Ask::RestartNode { node, .. } => format!("{} of `{node}`", Action::RestartNode.command()),
+        _ => ask.verb().to_owned(),
     };
     let short = operation.short();
     if is_new {
@@ -22,26 +27,61 @@ pub(super) fn done(ask: &Ask) -> String {
         Ask::Unmanage { machine, reason } => format!("`{machine}` was taken out of management: {reason}"),
         Ask::Manage { machine, reason } => format!("`{machine}` may be managed again: {reason}"),
         Ask::Update { machine, tags, details, .. } => {
-            let written = [tags.as_ref().map(|_| "tags"), details.as_ref().map(|_| "details")];
-            match written.into_iter().flatten().collect::<Vec<_>>().as_slice() {
-                [] => format!("nothing of `{machine}` was written"),
-                written => format!("the {} of `{machine}` were written", written.join(" and ")),
+            written(machine, [tags.as_ref().map(|_| "tags"), details.as_ref().map(|_| "details")])
+        }
+        Ask::PutVm { vm, .. } => written(vm, [Some("tags"), None]),
+        Ask::UpdateVm { vm, tags, .. } => written(vm, [tags.as_ref().map(|_| "tags"), None]),
+        Ask::UpdateTenantCluster { cluster, pool, tags, drain_policy, .. } => {
+            let what = [tags.as_ref().map(|_| "tags"), drain_policy.as_ref().map(|_| "drain policy")];
+            match pool {
+                Some(pool) => written(format!("{cluster}/{pool}"), what),
+                None => written(cluster, what),
             }
         }
+        Ask::ActOnVm { vm, action, .. } => format!("`{vm}` was {}", action.participle()),
+        Ask::RestartNode { node, .. } => format!("`{node}` was {}", Action::RestartNode.participle()),
+        Ask::Preview { machine, action, .. } => format!("{} of `{machine}` was previewed", action.command()),
+    }
+}
+
+fn written(of: impl Display, what: [Option<&str>; 2]) -> String {
+    match what {
+        [None, None] => format!("nothing of `{of}` was written"),
+        [Some(one), None] | [None, Some(one)] if one.ends_with('s') => format!("the {one} of `{of}` were written"),
+        [Some(one), None] | [None, Some(one)] => format!("the {one} of `{of}` was written"),
+        [Some(one), Some(other)] => format!("the {one} and {other} of `{of}` were written"),
     }
 }
 
 pub(super) fn resumed(operation: &Operation) -> String {
-    let name = &operation.machine;
+    let name = &operation.target;
     format!("{} of `{name}` was taken up again by a new keeper; its deadline is {}", operation.action.command(), operation.deadline_at)
 }
 
-pub(super) fn asked(machine: &MachineName, ask: DeviceAsk, attempt: u32) -> String {
+pub(super) fn asked(machine: impl Display, ask: DeviceAsk, attempt: u32) -> String {
     format!("the {} of `{machine}` is asked for {}{}", device(ask), with_article(ask), again(attempt))
 }
 
-pub(super) fn faulted(machine: &MachineName, ask: DeviceAsk, attempt: u32, fault: &Fault) -> String {
+pub(super) fn faulted(machine: impl Display, ask: DeviceAsk, attempt: u32, fault: &Fault) -> String {
     format!("the {} of `{machine}` was asked for {}{}, and failed: {fault}", device(ask), with_article(ask), again(attempt))
+}
+
+pub(super) fn errand_asked(errand: &Errand, attempt: u32) -> String {
+    format!("{errand} is asked for{}", again(attempt))
+}
+
+pub(super) fn errand_faulted(errand: &Errand, attempt: u32, fault: &Fault) -> String {
+    format!("{errand} was asked for{}, and failed: {fault}", again(attempt))
+}
+
+/// What becomes of workloads, but for what is asked of somebody.
+pub(super) fn workload(fact: &Fact) -> Option<String> {
+    match fact {
+        Fact::Draining { cluster, node } => Some(format!("node `{node}` of `{cluster}` is drained")),
+        Fact::Kept { cluster, pod, why } => Some(format!("pod `{pod}` of `{cluster}` is kept on its node: {why}")),
+        Fact::Left { what } => Some(format!("it goes on without {what}")),
+        _ => None,
+    }
 }
 
 pub(super) fn shown(machine: &MachineName, ask: DeviceAsk) -> String {

@@ -13,6 +13,8 @@ fn line(at: Timestamp, entry: &Activity) -> String {
         ActivityKind::Operation { action } => format!("operation {}", action.verb()),
         ActivityKind::Step { step, .. } => format!("step {}", step.title()),
         ActivityKind::Device { ask, attempt } => format!("{ask} #{attempt}"),
+        ActivityKind::Errand { errand, attempt } => format!("{} #{attempt}", errand.code()),
+        ActivityKind::Workload { action } => format!("workloads of {}", action.verb()),
         ActivityKind::Hold { change, .. } => format!("hold {change:?}"),
         ActivityKind::Connection { connection } => format!("connection {connection:?}"),
         ActivityKind::Refusals { by_code } => format!("refusals {by_code:?}"),
@@ -30,6 +32,8 @@ fn line(at: Timestamp, entry: &Activity) -> String {
         Part::Cluster => "cluster".to_owned(),
         Part::Rack(name) => name.to_string(),
         Part::Machine(name) => name.to_string(),
+        Part::Vm(name) => name.to_string(),
+        Part::TenantCluster(name) => name.to_string(),
     };
     format!(
         "{} {:<10} {:<10} {part} {what}{operation}: {}{error}\n",

@@ -81,11 +81,7 @@ fn outcome(rig: &mut Rig) -> Outcome {
 }
 
 fn kind_of(owner: &HoldOwner) -> &'static str {
-    match owner {
-        HoldOwner::User { .. } => "user",
-        HoldOwner::Operation { .. } => "operation",
-        HoldOwner::PoweredOff { .. } => "powered off",
-    }
+    owner.code()
 }
 
 /// Crashes the case everywhere; returns what happens without a crash.

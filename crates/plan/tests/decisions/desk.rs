@@ -62,7 +62,7 @@ impl Desk {
     /// A plan as the keeper makes it: only what changed, is busy or is due. It must be the plan of everything.
     pub fn plan(&self) -> Plan {
         let due = self.due.iter().filter(|(_, at)| **at <= self.now).map(|(machine, _)| machine.clone());
-        let visit = Visit::Only(self.dirty.iter().cloned().chain(due).collect());
+        let visit = Visit::Only(plan::Visited::machines(self.dirty.iter().cloned().chain(due)));
         let some = plan::plan(&self.snapshot, &visit, self.now);
         let all = plan::plan(&self.snapshot, &Visit::All, self.now);
         assert_eq!(some.changes, all.changes, "incremental planning changes something else than planning everything");
@@ -268,6 +268,7 @@ pub fn machine(text: &str, role: Role, provisioning: Provisioning, now: Timestam
         managed_again: None,
         last_seen: LastSeen::default(),
         node_ask: None,
+        evacuated: None,
         waits: Vec::new(),
     }
 }

@@ -268,7 +268,7 @@ fn running(n: usize) -> Operation {
         format: OPERATION_FORMAT,
         id: OperationId::new(format!("busy{n}")),
         cluster: ClusterName::new("site1").unwrap(),
-        machine: desk::name(&format!("gone{n}")),
+        target: model::Target::Machine(desk::name(&format!("gone{n}"))),
         action: Action::Start,
         caller: "script".into(),
         correlation_id: CorrelationId::new("c"),

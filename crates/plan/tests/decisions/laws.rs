@@ -67,7 +67,7 @@ pub fn no_vote_is_taken_while_another_host_is_down(before: &Snapshot, plan: &Pla
 
 fn taken_down<'a>(before: &'a Snapshot, plan: &'a Plan) -> impl Iterator<Item = &'a MachineName> {
     let new = plan.changes.operations.values().filter(|operation| !before.operations.contains_key(&operation.id));
-    let begun = new.filter(|operation| operation.action.is_disruptive()).map(|operation| &operation.machine);
+    let begun = new.filter(|operation| operation.action.is_disruptive()).filter_map(|operation| operation.machine());
     let sent = plan.steps.iter().filter(|step| matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff)).map(|step| &step.machine);
     begun.chain(sent)
 }
@@ -157,7 +157,13 @@ pub fn the_log_agrees_with_the_journals(snapshot: &Snapshot, log: &[Activity]) {
                 Fact::Seen { step } | Fact::Skipped { step, .. } => {
                     told(&|entry| matches!(entry.what, ActivityKind::Step { step: done, .. } if done == *step))
                 }
-                Fact::Found { .. } | Fact::Resumed => 1,
+                Fact::ErrandAsked { errand, attempt } => told(&|entry| {
+                    let what = ActivityKind::Errand { errand: errand.clone(), attempt: *attempt };
+                    entry.status == ActivityStatus::Started && entry.what == what
+                }),
+                Fact::Found { .. } | Fact::Resumed | Fact::Evacuating | Fact::Returning => 1,
+                // Told in words that are not compared here.
+                Fact::ErrandFaulted { .. } | Fact::Draining { .. } | Fact::Kept { .. } | Fact::Left { .. } => 1,
             };
             assert_eq!(times, 1, "operation {}: {:?} is told once", operation.id, entry.fact);
         }

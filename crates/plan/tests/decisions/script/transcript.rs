@@ -67,6 +67,7 @@ impl Transcript {
         match request.verdict.as_ref().expect("every request is judged at once") {
             Verdict::Accepted { operation } => self.line(now, &format!("accepted as {operation}")),
             Verdict::Done => self.line(now, "done"),
+            Verdict::Previewed { preview } => self.line(now, &format!("previewed: {preview:?}")),
             Verdict::Refused { refusal } => {
                 self.line(now, &format!("refused: {}", refusal.message));
                 for evidence in &refusal.evidence {
@@ -87,6 +88,13 @@ impl Transcript {
                 Fact::Faulted { ask, fault, .. } => format!("{ask} was answered: {fault} (arrived: {:?})", fault.delivery),
                 Fact::Seen { step } => format!("{} seen", step.title()),
                 Fact::Skipped { step, reason } => format!("{} left out: {reason}", step.title()),
+                Fact::ErrandAsked { .. } => continue,
+                Fact::ErrandFaulted { errand, fault, .. } => format!("{errand} was answered: {fault}"),
+                Fact::Evacuating => "there are workloads to move".to_owned(),
+                Fact::Returning => "there are workloads to bring back".to_owned(),
+                Fact::Draining { node, .. } => format!("draining {node}"),
+                Fact::Kept { pod, why, .. } => format!("{pod} is kept: {why}"),
+                Fact::Left { what } => format!("left: {what}"),
             };
             self.line(now, &format!("{}: {fact}", operation.id));
         }
