@@ -6,9 +6,9 @@
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::policy::v1::Eviction;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, ObjectMeta, Preconditions};
-use kube::Api;
 use kube::api::PostParams;
 use kube::core::Status;
+use kube::{Api, Client};
 use model::{EvictionAnswer, Fault, Grace, PodRef, Span};
 use serde_json::Value;
 use tokio::time::timeout;
@@ -24,34 +24,42 @@ const SHORTEST_GRACE_SECONDS: i64 = 1;
 impl Undercloud {
     /// Asks the API server to end exactly this pod, if the disruption budgets allow it. Asking twice is the same as once.
     pub async fn request_eviction(&self, pod: &PodRef, grace: Grace) -> Result<EvictionAnswer, Fault> {
-        name::check("a namespace", &pod.namespace)?;
-        name::check("a pod", &pod.name)?;
-        let asked = format!("eviction of pod {pod}");
-        let pods: Api<Pod> = Api::namespaced(self.client.clone(), &pod.namespace);
-        let params = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
-        let document = eviction(pod, grace);
-        let call = pods.create_subresource::<Eviction, Value>("eviction", &pod.name, &params, &document);
-        match timeout(CALL_TIMEOUT.to_std(), call).await {
-            Ok(Ok(_)) => Ok(EvictionAnswer::Accepted),
-            Ok(Err(error)) => {
-                let answer = if let kube::Error::Api(status) = &error { classify_eviction(status) } else { None };
-                answer.ok_or_else(|| fault::failed(&asked, Purpose::Request, &error))
-            }
-            Err(_) => Err(fault::silent(&asked, Purpose::Request, CALL_TIMEOUT)),
+        request(&self.client, pod, grace).await
+    }
+}
+
+pub(crate) async fn request(client: &Client, pod: &PodRef, grace: Grace) -> Result<EvictionAnswer, Fault> {
+    name::check("a namespace", &pod.namespace)?;
+    name::check("a pod", &pod.name)?;
+    let asked = format!("eviction of pod {pod}");
+    let pods: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace);
+    let params = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
+    let document = eviction(pod, grace);
+    let call = pods.create_subresource::<Eviction, Value>("eviction", &pod.name, &params, &document);
+    match timeout(CALL_TIMEOUT.to_std(), call).await {
+        Ok(Ok(_)) => Ok(EvictionAnswer::Accepted),
+        Ok(Err(error)) => {
+            let answer = if let kube::Error::Api(status) = &error { classify_eviction(status) } else { None };
+            answer.ok_or_else(|| fault::failed(&asked, Purpose::Request, &error))
         }
+        Err(_) => Err(fault::silent(&asked, Purpose::Request, CALL_TIMEOUT)),
+    }
+}
+
+/// The grace as it is sent; nothing leaves it to the pod.
+pub(crate) fn grace_seconds(grace: Grace) -> Option<i64> {
+    match grace {
+        Grace::Own => None,
+        Grace::Within(span) => Some(i64::try_from(span.as_millis().div_ceil(1_000)).unwrap_or(i64::MAX).max(SHORTEST_GRACE_SECONDS)),
     }
 }
 
 fn eviction(pod: &PodRef, grace: Grace) -> Eviction {
-    let seconds = match grace {
-        Grace::Own => None,
-        Grace::Within(span) => Some(i64::try_from(span.as_millis().div_ceil(1_000)).unwrap_or(i64::MAX).max(SHORTEST_GRACE_SECONDS)),
-    };
     let preconditions = Preconditions { uid: Some(pod.uid.clone()), ..Preconditions::default() };
     Eviction {
         metadata: ObjectMeta { name: Some(pod.name.clone()), namespace: Some(pod.namespace.clone()), ..ObjectMeta::default() },
         delete_options: Some(DeleteOptions {
-            grace_period_seconds: seconds,
+            grace_period_seconds: grace_seconds(grace),
             preconditions: Some(preconditions),
             ..DeleteOptions::default()
         }),
@@ -84,7 +92,7 @@ pub fn classify_eviction(status: &Status) -> Option<EvictionAnswer> {
 }
 
 /// The two wordings of the API server, one for each place where it checks a precondition. It gives no other sign.
-fn is_about_uid(message: &str) -> bool {
+pub(crate) fn is_about_uid(message: &str) -> bool {
     message.contains("UID in the precondition") || message.contains("UID in precondition")
 }
 

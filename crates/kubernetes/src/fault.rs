@@ -33,6 +33,8 @@ pub fn classify_error(error: &kube::Error, purpose: Purpose) -> (FaultClass, Del
         kube::Error::Api(status) => classify_status(status.code, purpose),
         // The client has no token to send: that is our side, and nothing was asked.
         kube::Error::Auth(_) => (FaultClass::NoLogin, Delivery::No),
+        // Only a handshake tells that a server is not the one that is meant, and the client has many errors for it.
+        error if tls_error(error).is_some() => classify_transport(error, purpose),
         kube::Error::HyperError(_) | kube::Error::Service(_) | kube::Error::ReadEvents(_) => classify_transport(error, purpose),
         kube::Error::SerdeError(_) | kube::Error::FromUtf8(_) | kube::Error::LinesCodecMaxLineLengthExceeded => {
             (FaultClass::Garbled, unless_observing(purpose))
@@ -43,13 +45,44 @@ pub fn classify_error(error: &kube::Error, purpose: Purpose) -> (FaultClass, Del
 }
 
 fn classify_transport(error: &kube::Error, purpose: Purpose) -> (FaultClass, Delivery) {
-    if chain(error).any(|error| error.is::<AuthError>()) {
+    if let Some(tls) = tls_error(error) {
+        // A handshake that fails has sent nothing.
+        classify_tls(tls)
+    } else if chain(error).any(|error| error.is::<AuthError>()) {
         (FaultClass::NoLogin, Delivery::No)
     } else if chain(error).any(is_unsent) {
         (FaultClass::Unreachable, Delivery::No)
     } else {
         (FaultClass::Unreachable, unless_observing(purpose))
     }
+}
+
+/// What a failed handshake says: that we do not trust the server, or that it does not trust us.
+fn classify_tls(error: &rustls::Error) -> (FaultClass, Delivery) {
+    use rustls::{AlertDescription as Alert, Error};
+    let class = match error {
+        Error::InvalidCertificate(_) | Error::InvalidCertRevocationList(_) | Error::NoCertificatesPresented => FaultClass::Untrusted,
+        Error::AlertReceived(
+            Alert::BadCertificate
+            | Alert::UnsupportedCertificate
+            | Alert::CertificateRevoked
+            | Alert::CertificateExpired
+            | Alert::CertificateUnknown
+            | Alert::UnknownCA
+            | Alert::AccessDenied
+            | Alert::CertificateRequired,
+        ) => FaultClass::Denied,
+        _ => FaultClass::Unreachable,
+    };
+    (class, Delivery::No)
+}
+
+/// The error of the handshake, if that is what failed. An I/O error that wraps another shows that one's cause, not itself.
+fn tls_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
+    chain(error).find_map(|error| {
+        let wrapped = error.downcast_ref::<io::Error>().and_then(|io| io.get_ref()).and_then(|inner| inner.downcast_ref());
+        error.downcast_ref().or(wrapped)
+    })
 }
 
 /// Whether this error says that there was no connection to send anything on.
@@ -74,7 +107,7 @@ fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (d
 /// The fault of a call that ended in an error; the error itself goes to the log.
 pub(crate) fn failed(asked: &str, purpose: Purpose, error: &kube::Error) -> Fault {
     let (class, delivery) = classify_error(error, purpose);
-    tracing::debug!(asked, error = error as &dyn StdError, "the undercloud gave no good answer");
+    tracing::debug!(asked, error = error as &dyn StdError, "an API server gave no good answer");
     let detail = match error {
         kube::Error::Api(status) if status.message.is_empty() => format!("{asked} answered {}", status.code),
         kube::Error::Api(status) => format!("{asked} answered {}: {}", status.code, shortened(&status.message)),
@@ -103,6 +136,9 @@ pub(crate) fn silent(asked: &str, purpose: Purpose, waited: Span) -> Fault {
 
 /// The root of the trouble in a few words: `connection refused`.
 fn cause(error: &kube::Error) -> String {
+    if let Some(tls) = tls_error(error) {
+        return shortened(&tls.to_string());
+    }
     let innermost = chain(error).last().unwrap_or(error);
     match innermost.downcast_ref::<io::Error>().map(io::Error::kind) {
         // An error of no kind, such as that of a name lookup, says more in its own words.
@@ -150,6 +186,10 @@ mod tests {
         .assert_eq(&table);
     }
 
+    fn handshake(error: rustls::Error) -> kube::Error {
+        kube::Error::Service(Box::new(io::Error::new(io::ErrorKind::InvalidData, error)))
+    }
+
     #[test]
     fn each_client_error_has_one_meaning() {
         let broken = serde_json::from_str::<()>("{").unwrap_err();
@@ -162,6 +202,9 @@ mod tests {
             kube::Error::Auth(AuthError::UnrefreshableTokenResponse),
             kube::Error::SerdeError(broken),
             kube::Error::TlsRequired,
+            handshake(rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer)),
+            handshake(rustls::Error::AlertReceived(rustls::AlertDescription::CertificateExpired)),
+            handshake(rustls::Error::HandshakeNotComplete),
         ];
         let table: String = errors
             .iter()
@@ -176,6 +219,9 @@ mod tests {
             x: tried to refresh a token and got a non-refreshable token response: no login, delivered No/No
             x: the answer cannot be read: garbled, delivered No/Maybe
             x: TLS required but no TLS stack selected: unsupported, delivered No/No
+            x: invalid peer certificate: UnknownIssuer: untrusted, delivered No/No
+            x: received fatal alert: CertificateExpired: denied, delivered No/No
+            x: handshake not complete: unreachable, delivered No/No
         "#]]
         .assert_eq(&table);
     }

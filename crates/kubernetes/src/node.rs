@@ -1,8 +1,14 @@
 //! What of a Kubernetes Node matters to us, and the marks that we leave on it.
 
 use k8s_openapi::api::core::v1::{Node, NodeStatus};
-use model::{NodeProblem, NodeSeen, ProblemKind, Readiness, Timestamp};
+use kube::Api;
+use kube::api::{Patch, PatchParams};
+use model::{Fault, NodeProblem, NodeSeen, ProblemKind, Readiness, Timestamp};
 use serde_json::{Value, json};
+
+use crate::fault::Purpose;
+use crate::name;
+use crate::undercloud::{FIELD_MANAGER, within};
 
 /// The annotation that says that a cordon is ours, and why we made it.
 pub const CORDONED: &str = "rackwright.dev/cordoned";
@@ -77,6 +83,12 @@ pub(crate) fn cordon_patch(reason: &str) -> Value {
 /// The merge patch that lifts a cordon and its mark.
 pub(crate) fn uncordon_patch() -> Value {
     json!({"metadata": {"annotations": {CORDONED: null}}, "spec": {"unschedulable": null}})
+}
+
+pub(crate) async fn request_patch(nodes: &Api<Node>, node: &str, patch: &Value) -> Result<(), Fault> {
+    name::check("a node", node)?;
+    let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    within(&format!("PATCH node {node}"), Purpose::Request, nodes.patch(node, &params, &Patch::Merge(patch))).await.map(drop)
 }
 
 #[cfg(test)]

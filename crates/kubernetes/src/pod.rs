@@ -1,13 +1,15 @@
 //! The pods of a node, as decisions see them.
 
+use std::sync::Arc;
+
 use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use kube::Api;
 use kube::api::ListParams;
 use model::{Fault, PodOwner, PodPhase, PodRef, PodSeen, Readiness, Span, Termination, Timestamp};
 
 use crate::fault::Purpose;
-use crate::name;
 use crate::undercloud::{Undercloud, within};
+use crate::{demands, name};
 
 /// Pods per page of a list. A kubelet runs 110 pods unless told otherwise, so that one page is the rule.
 const PAGE_SIZE: u32 = 500;
@@ -61,9 +63,9 @@ pub fn pod_seen(pod: &Pod) -> Option<PodSeen> {
         grace: seconds(spec.and_then(|spec| spec.termination_grace_period_seconds)).unwrap_or(DEFAULT_GRACE),
         node: spec.and_then(|spec| spec.node_name.clone()),
         has_finalizers: metadata.finalizers.as_ref().is_some_and(|finalizers| !finalizers.is_empty()),
-        requests: model::Amount::default(),
-        labels: std::sync::Arc::new(metadata.labels.clone().unwrap_or_default().into_iter().collect()),
-        demands: std::sync::Arc::default(),
+        requests: spec.map(demands::requests).unwrap_or_default(),
+        labels: Arc::new(metadata.labels.clone().unwrap_or_default()),
+        demands: spec.map(|spec| Arc::new(demands::demands(spec))).unwrap_or_default(),
     })
 }
 

@@ -1,23 +1,24 @@
 //! The client of one undercloud, and the single calls on it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::Stream;
 use http::{Request, Response, Uri};
 use hyper::body::Body;
 use k8s_openapi::api::core::v1::Node;
-use kube::api::{ListParams, Patch, PatchParams};
-use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
-use kube::{Api, Client, Config};
+use kube::api::ListParams;
+use kube::config::KubeconfigError;
+use kube::{Api, Client};
 use model::{Delivery, Fault, FaultClass, Span};
 use serde_json::Value;
 use tokio::time::timeout;
 use tower::{BoxError, Service};
 
 use crate::fault::{self, Purpose};
-use crate::watch::{self, NodeEvent};
-use crate::{name, node};
+use crate::nodes::{self, NodeEvent};
+use crate::{door, node};
 
 /// How long the API server may take to accept a connection.
 pub const CONNECT_TIMEOUT: Span = Span::seconds(5);
@@ -30,11 +31,16 @@ pub const CALL_TIMEOUT: Span = Span::seconds(10);
 /// Who we are in the API server's record of who owns which field.
 pub(crate) const FIELD_MANAGER: &str = "rackwright";
 
+/// The namespace of the undercloud in which tenants' virtual machines and clusters lie.
+pub const TENANT_NAMESPACE: &str = "tenants";
+
 /// The Kubernetes cluster of a site. Clones are cheap and share connections.
 #[derive(Clone)]
 pub struct Undercloud {
     pub(crate) client: Client,
     nodes: Api<Node>,
+    /// Where tenants' virtual machines and clusters lie.
+    pub(crate) tenant_namespace: Arc<str>,
 }
 
 impl Undercloud {
@@ -48,21 +54,7 @@ impl Undercloud {
 
     /// The same for a context that is named, where a kubeconfig knows several clusters.
     pub async fn from_kubeconfig_context(yaml: &str, context: Option<&str>) -> Result<Self, Fault> {
-        let kubeconfig = Kubeconfig::from_yaml(yaml).map_err(|error| unusable(&error))?;
-        let names_proxy = kubeconfig.clusters.iter().filter_map(|named| named.cluster.as_ref()).any(|cluster| cluster.proxy_url.is_some());
-        let options = KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
-        let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| unusable(&error))?;
-        if !names_proxy {
-            config.proxy_url = None;
-        }
-        config.cluster_url = without_login(config.cluster_url);
-        config.connect_timeout = Some(CONNECT_TIMEOUT.to_std());
-        // Every call and every watch has a timeout of its own around it. One on the connection would also count the
-        // time that it lies idle in the pool.
-        config.read_timeout = None;
-        // Built in, it would repeat a 429 for minutes while the caller thinks that one request is under way.
-        config.default_retry = false;
-        let client = Client::try_from(config).map_err(|error| fault::failed("kubeconfig", Purpose::Observe, &error))?;
+        let client = door::client(door::read(yaml)?, context).await?;
         Ok(Undercloud::new(client))
     }
 
@@ -81,7 +73,13 @@ impl Undercloud {
     }
 
     fn new(client: Client) -> Self {
-        Undercloud { nodes: Api::all(client.clone()), client }
+        Undercloud { nodes: Api::all(client.clone()), client, tenant_namespace: TENANT_NAMESPACE.into() }
+    }
+
+    /// The same undercloud with tenants in another namespace.
+    #[must_use]
+    pub fn with_tenants_in(self, namespace: &str) -> Undercloud {
+        Undercloud { tenant_namespace: namespace.into(), ..self }
     }
 
     /// Whether the API server answers us.
@@ -98,7 +96,7 @@ impl Undercloud {
     /// The stream never ends. When the line breaks it says [`NodeEvent::Lost`], waits a little longer each time, and
     /// goes on from where it was, or lists anew if the server no longer knows that place.
     pub fn watch_nodes(&self) -> impl Stream<Item = NodeEvent> + Send + use<> {
-        watch::nodes(self.nodes.clone())
+        nodes::watch(self.nodes.clone())
     }
 
     /// Keeps new pods off a node, and marks the cordon as ours. Asking twice is the same as asking once.
@@ -112,10 +110,7 @@ impl Undercloud {
     }
 
     async fn request_patch(&self, node: &str, patch: &Value) -> Result<(), Fault> {
-        name::check("a node", node)?;
-        let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-        let patch = Patch::Merge(patch);
-        within(&format!("PATCH node {node}"), Purpose::Request, self.nodes.patch(node, &params, &patch)).await.map(drop)
+        node::request_patch(&self.nodes, node, patch).await
     }
 }
 
@@ -134,7 +129,7 @@ pub(crate) async fn within<T>(asked: &str, purpose: Purpose, call: impl Future<O
 
 /// An address without the user and the password that kubectl would take from it. They are not sent anyway, and the libraries
 /// below log whom they call.
-fn without_login(url: Uri) -> Uri {
+pub(crate) fn without_login(url: Uri) -> Uri {
     let mut parts = url.clone().into_parts();
     let bare = parts.authority.as_ref().and_then(|authority| authority.as_str().rsplit_once('@')?.1.parse().ok());
     if bare.is_some() {
@@ -144,7 +139,7 @@ fn without_login(url: Uri) -> Uri {
 }
 
 /// A kubeconfig that leads nowhere. A parser's own words are left out: they quote the text, which holds keys and tokens.
-fn unusable(error: &KubeconfigError) -> Fault {
+pub(crate) fn unusable(error: &KubeconfigError) -> Fault {
     let what = match error {
         KubeconfigError::Parse(error) => match error.location() {
             Some(location) => format!("line {} is not that of a kubeconfig", location.line()),

@@ -1,24 +1,25 @@
-//! The standing look at the nodes: a list, then a watch from there, resumed for ever.
+//! The standing look at one kind of object: a list, then a watch from there, resumed for ever.
 //!
 //! `kube::runtime::watcher` does the same but swallows bookmarks and dead connections, and with them the two things
 //! that tell a quiet site from a line that is cut. So this is written on the calls beneath it.
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt};
-use k8s_openapi::api::core::v1::Node;
-use kube::Api;
 use kube::api::{ListParams, WatchEvent, WatchParams};
 use kube::core::Status;
-use model::{Delivery, Fault, FaultClass, NodeSeen, Span};
+use kube::{Api, Resource};
+use model::{Delivery, Fault, FaultClass, Span};
+use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::fault::{self, Purpose};
-use crate::node::node_seen;
+use crate::source::Source;
 use crate::undercloud::CALL_TIMEOUT;
 
-/// How long listing all nodes may take, all pages together.
+/// How long listing all objects of a kind may take, all pages together.
 pub const LIST_TIMEOUT: Span = Span::seconds(30);
 
 /// After how long we ask the API server to end a watch, which is then resumed.
@@ -37,20 +38,21 @@ const FIRST_PAUSE: Span = Span::seconds(1);
 /// There is no jitter: each API server has one keeper watching it, so there is no herd to spread.
 const LONGEST_PAUSE: Span = Span::seconds(10);
 
-/// Nodes per page of a list. The largest clusters have ten pages.
+/// How soon a kind that the server does not know is asked for again: it comes only when somebody installs it.
+pub const ABSENT_PAUSE: Span = Span::minutes(1);
+
+/// Objects per page of a list. The nodes of the largest clusters fill ten pages.
 const PAGE_SIZE: u32 = 500;
 
-/// How faults name what was asked.
-const LISTING: &str = "GET nodes";
-const WATCHING: &str = "watch of nodes";
-
-/// What the watch has to say.
+/// What a watch has to say of objects that are seen as `S`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NodeEvent {
-    /// All nodes there are. A node seen before and not among them is gone.
-    Listed(Vec<NodeSeen>),
-    Changed(NodeSeen),
+pub(crate) enum Told<S> {
+    /// All that there are. What was seen before and is not among them is gone.
+    Listed(Vec<S>),
+    Changed(S),
     Gone {
+        /// Empty for what lies in no namespace.
+        namespace: String,
         name: String,
     },
     /// The API server answered, and nothing has changed.
@@ -59,8 +61,22 @@ pub enum NodeEvent {
     Lost(Fault),
 }
 
-pub(crate) fn nodes(api: Api<Node>) -> impl Stream<Item = NodeEvent> + Send + use<> {
-    let watch = Watch { api, place: Place::Nowhere, failures: 0, pause: Duration::ZERO };
+/// A kind of object, where it is found, and what of it matters.
+pub(crate) struct Kind<K, S> {
+    pub source: Source<K>,
+    /// As faults name it: `nodes`.
+    pub plural: &'static str,
+    pub see: fn(&K) -> Option<S>,
+    /// How many may be listed. More are not kept in memory, and the listing fails.
+    pub most: usize,
+}
+
+pub(crate) trait Watched: Resource + Clone + DeserializeOwned + Debug + Send + Sync + 'static {}
+
+impl<K: Resource + Clone + DeserializeOwned + Debug + Send + Sync + 'static> Watched for K {}
+
+pub(crate) fn follow<K: Watched, S: Send + 'static>(kind: Kind<K, S>) -> impl Stream<Item = Told<S>> + Send + use<K, S> {
+    let watch = Watch { kind, place: Place::Nowhere, failures: 0, pause: Duration::ZERO };
     stream::unfold(watch, |mut watch| async move {
         loop {
             if let Some(event) = watch.step().await {
@@ -70,57 +86,67 @@ pub(crate) fn nodes(api: Api<Node>) -> impl Stream<Item = NodeEvent> + Send + us
     })
 }
 
-type Events = BoxStream<'static, kube::Result<WatchEvent<Node>>>;
+type Events<K> = BoxStream<'static, kube::Result<WatchEvent<K>>>;
 
-struct Watch {
-    api: Api<Node>,
-    place: Place,
+struct Watch<K, S> {
+    kind: Kind<K, S>,
+    place: Place<K>,
     /// Failures in a row.
     failures: u32,
     /// What the last failure costs before the next request.
     pause: Duration,
 }
 
-enum Place {
+enum Place<K> {
     /// Nothing is known, or the server no longer knows where we were.
     Nowhere,
     /// All up to `version` is known.
     At {
+        api: Api<K>,
         version: String,
     },
     Watching {
+        api: Api<K>,
         version: String,
-        events: Events,
+        events: Events<K>,
         since: Instant,
     },
 }
 
-impl Watch {
+impl<K: Watched, S> Watch<K, S> {
     /// Does the next thing and tells what is worth telling of it.
-    async fn step(&mut self) -> Option<NodeEvent> {
+    async fn step(&mut self) -> Option<Told<S>> {
         match std::mem::replace(&mut self.place, Place::Nowhere) {
             Place::Nowhere => {
                 self.sit_out_pause().await;
-                self.list().await
+                Some(self.list().await)
             }
-            Place::At { version } => {
+            Place::At { api, version } => {
                 self.sit_out_pause().await;
-                self.open(version).await
+                self.open(api, version).await
             }
-            Place::Watching { version, mut events, since } => match timeout(WATCH_SILENCE_TIMEOUT.to_std(), events.next()).await {
-                Ok(Some(Ok(event))) => self.told(event, version, events, since),
-                Ok(Some(Err(error))) => self.cut(version, &error),
+            Place::Watching { api, version, mut events, since } => match timeout(WATCH_SILENCE_TIMEOUT.to_std(), events.next()).await {
+                Ok(Some(Ok(event))) => self.told(event, Place::Watching { api, version, events, since }),
+                Ok(Some(Err(error))) => self.cut(api, version, &error),
                 Ok(None) => {
-                    self.ended(version, since);
+                    self.ended(api, version, since);
                     None
                 }
                 Err(_) => {
                     self.note_failure();
-                    self.place = Place::At { version };
-                    Some(NodeEvent::Lost(fault::silent(WATCHING, Purpose::Observe, WATCH_SILENCE_TIMEOUT)))
+                    self.place = Place::At { api, version };
+                    Some(Told::Lost(fault::silent(&self.watching(), Purpose::Observe, WATCH_SILENCE_TIMEOUT)))
                 }
             },
         }
+    }
+
+    fn listing(&self) -> String {
+        format!("GET {}", self.kind.plural)
+    }
+
+    fn watching(&self) -> String {
+        format!("watch of {}", self.kind.plural)
     }
 
     async fn sit_out_pause(&mut self) {
@@ -136,74 +162,96 @@ impl Watch {
         self.pause = pause_after(self.failures);
     }
 
-    async fn list(&mut self) -> Option<NodeEvent> {
-        let listed = timeout(LIST_TIMEOUT.to_std(), list_all(&self.api)).await;
+    async fn list(&mut self) -> Told<S> {
+        let asked = self.listing();
+        let listed = timeout(LIST_TIMEOUT.to_std(), list_all(&self.kind)).await;
+        let garbled = |what: &str| Fault::new(FaultClass::Garbled, Delivery::No, format!("{asked}: {what}"));
         let fault = match listed {
-            Ok(Ok((nodes, Some(version)))) => {
-                self.place = Place::At { version };
-                return Some(NodeEvent::Listed(nodes));
+            Ok(Ok(Listing::All { api, seen, version: Some(version) })) => {
+                self.place = Place::At { api, version };
+                return Told::Listed(seen);
             }
-            Ok(Ok((_, None))) => Fault::new(FaultClass::Garbled, Delivery::No, format!("{LISTING}: the list has no resourceVersion")),
-            Ok(Err(error)) => fault::failed(LISTING, Purpose::Observe, &error),
-            Err(_) => fault::silent(LISTING, Purpose::Observe, LIST_TIMEOUT),
+            Ok(Ok(Listing::All { version: None, .. })) => garbled("the list has no resourceVersion"),
+            Ok(Ok(Listing::NoSuchKind)) => {
+                self.failures = 0;
+                self.pause = ABSENT_PAUSE.to_std();
+                return Told::Listed(Vec::new());
+            }
+            Ok(Ok(Listing::TooMany)) => {
+                let detail = format!("{asked}: there are more than {} of them", self.kind.most);
+                Fault::new(FaultClass::Unsupported, Delivery::No, detail)
+            }
+            Ok(Err(error)) => fault::failed(&asked, Purpose::Observe, &error),
+            Err(_) => fault::silent(&asked, Purpose::Observe, LIST_TIMEOUT),
         };
         self.note_failure();
-        Some(NodeEvent::Lost(fault))
+        Told::Lost(fault)
     }
 
-    async fn open(&mut self, version: String) -> Option<NodeEvent> {
+    async fn open(&mut self, api: Api<K>, version: String) -> Option<Told<S>> {
         let seconds = u32::try_from(WATCH_TIMEOUT.to_std().as_secs()).unwrap_or(u32::MAX);
         let params = WatchParams { timeout: Some(seconds), bookmarks: true, ..WatchParams::default() };
-        match timeout(CALL_TIMEOUT.to_std(), self.api.watch(&params, &version)).await {
+        let opened = timeout(CALL_TIMEOUT.to_std(), api.watch(&params, &version)).await.map(|opened| opened.map(StreamExt::boxed));
+        match opened {
             Ok(Ok(events)) => {
-                self.place = Place::Watching { version, events: events.boxed(), since: Instant::now() };
-                Some(NodeEvent::Heard)
+                self.place = Place::Watching { api, version, events, since: Instant::now() };
+                Some(Told::Heard)
             }
-            Ok(Err(error)) => self.cut(version, &error),
+            Ok(Err(error)) => self.cut(api, version, &error),
             Err(_) => {
                 self.note_failure();
-                self.place = Place::At { version };
-                Some(NodeEvent::Lost(fault::silent(WATCHING, Purpose::Observe, CALL_TIMEOUT)))
+                self.place = Place::At { api, version };
+                Some(Told::Lost(fault::silent(&self.watching(), Purpose::Observe, CALL_TIMEOUT)))
             }
         }
     }
 
-    fn told(&mut self, event: WatchEvent<Node>, version: String, events: Events, since: Instant) -> Option<NodeEvent> {
+    fn told(&mut self, event: WatchEvent<K>, mut place: Place<K>) -> Option<Told<S>> {
         let (newer, event) = match event {
-            WatchEvent::Added(node) | WatchEvent::Modified(node) => {
-                (node.metadata.resource_version.clone(), node_seen(&node).map(NodeEvent::Changed))
+            WatchEvent::Added(object) | WatchEvent::Modified(object) => {
+                (object.meta().resource_version.clone(), (self.kind.see)(&object).map(Told::Changed))
             }
-            WatchEvent::Deleted(node) => (node.metadata.resource_version.clone(), node.metadata.name.map(|name| NodeEvent::Gone { name })),
-            WatchEvent::Bookmark(bookmark) => (Some(bookmark.metadata.resource_version), Some(NodeEvent::Heard)),
-            WatchEvent::Error(status) => return self.cut(version, &kube::Error::Api(status)),
+            WatchEvent::Deleted(object) => (object.meta().resource_version.clone(), gone(&object)),
+            WatchEvent::Bookmark(bookmark) => (Some(bookmark.metadata.resource_version), Some(Told::Heard)),
+            WatchEvent::Error(status) => {
+                let Place::Watching { api, version, .. } = place else { return None };
+                return self.cut(api, version, &kube::Error::Api(status));
+            }
         };
         self.failures = 0;
-        let version = newer.filter(|version| !version.is_empty()).unwrap_or(version);
-        self.place = Place::Watching { version, events, since };
+        if let (Place::Watching { version, .. }, Some(newer)) = (&mut place, newer.filter(|newer| !newer.is_empty())) {
+            *version = newer;
+        }
+        self.place = place;
         event
     }
 
     /// The watch ended as it was asked to. One that ends at once is not resumed at once, or it would spin.
-    fn ended(&mut self, version: String, since: Instant) {
+    fn ended(&mut self, api: Api<K>, version: String, since: Instant) {
         if since.elapsed() < FIRST_PAUSE.to_std() {
             self.note_failure();
         } else {
             self.failures = 0;
         }
-        self.place = Place::At { version };
+        self.place = Place::At { api, version };
     }
 
     /// The watch failed. After a failure of the line it is resumed where it was; after a refusal by the server, that
-    /// place is in doubt, and all nodes are listed anew.
-    fn cut(&mut self, version: String, error: &kube::Error) -> Option<NodeEvent> {
+    /// place is in doubt, and all objects are listed anew.
+    fn cut(&mut self, api: Api<K>, version: String, error: &kube::Error) -> Option<Told<S>> {
         self.note_failure();
-        let lost = fault::failed(WATCHING, Purpose::Observe, error);
+        let lost = fault::failed(&self.watching(), Purpose::Observe, error);
         if lost.class == FaultClass::Unreachable {
-            self.place = Place::At { version };
+            self.place = Place::At { api, version };
         }
         // The server answered and only wants us to list again, so nothing is lost.
-        (!is_too_old(error)).then_some(NodeEvent::Lost(lost))
+        (!is_too_old(error)).then_some(Told::Lost(lost))
     }
+}
+
+fn gone<K: Resource, S>(object: &K) -> Option<Told<S>> {
+    let meta = object.meta();
+    Some(Told::Gone { namespace: meta.namespace.clone().unwrap_or_default(), name: meta.name.clone()? })
 }
 
 /// Whether the server no longer has the changes since the version that we asked for.
@@ -222,16 +270,35 @@ fn pause_after(failures: u32) -> Duration {
     }
 }
 
-/// All nodes, and the version of the list.
-async fn list_all(api: &Api<Node>) -> kube::Result<(Vec<NodeSeen>, Option<String>)> {
+enum Listing<K, S> {
+    /// With the version of the list.
+    All {
+        api: Api<K>,
+        seen: Vec<S>,
+        version: Option<String>,
+    },
+    /// The server does not know the kind: what defines it is not installed.
+    NoSuchKind,
+    TooMany,
+}
+
+/// All objects of a kind. Each page is seen before the next is asked for, so that no more than one lies in memory in full.
+async fn list_all<K: Watched, S>(kind: &Kind<K, S>) -> kube::Result<Listing<K, S>> {
+    let Some(api) = kind.source.resolve().await? else { return Ok(Listing::NoSuchKind) };
     let mut params = ListParams::default().limit(PAGE_SIZE);
-    let mut nodes = Vec::new();
+    let mut seen = Vec::new();
     loop {
-        let page = api.list(&params).await?;
-        nodes.extend(page.items.iter().filter_map(node_seen));
+        let page = match api.list(&params).await {
+            Err(kube::Error::Api(status)) if status.code == 404 && kind.source.may_be_absent() => return Ok(Listing::NoSuchKind),
+            page => page?,
+        };
+        seen.extend(page.items.iter().filter_map(kind.see));
+        if seen.len() > kind.most {
+            return Ok(Listing::TooMany);
+        }
         match page.metadata.continue_.filter(|token| !token.is_empty()) {
             Some(token) => params = params.continue_token(&token),
-            None => return Ok((nodes, page.metadata.resource_version.filter(|version| !version.is_empty()))),
+            None => return Ok(Listing::All { api, seen, version: page.metadata.resource_version.filter(|version| !version.is_empty()) }),
         }
     }
 }

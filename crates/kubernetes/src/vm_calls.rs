@@ -1,0 +1,242 @@
+//! What KubeVirt and Cluster API are asked for. Each call is harmless to repeat, and names exactly the object that is meant.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use http::Request;
+use kube::Api;
+use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams, Preconditions};
+use model::{Delivery, DiskStorage, Fault, FaultClass, Shutdown, VmName, VmRef, VmSpec};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+use zeroize::Zeroizing;
+
+use crate::capi::SKIP_REMEDIATION;
+use crate::eviction::is_about_uid;
+use crate::fault::{self, Purpose};
+use crate::name;
+use crate::secret::{SecretData, SecretWanted};
+use crate::source::CustomResource;
+use crate::tenants::{MACHINE, VIRTUAL_MACHINE};
+use crate::undercloud::{CALL_TIMEOUT, FIELD_MANAGER, Undercloud, within};
+use crate::vm_object::{self, MANAGED_BY};
+
+const DATA_VOLUME: CustomResource = CustomResource { group: "cdi.kubevirt.io", kind: "DataVolume", plural: "datavolumes" };
+const DATA_VOLUME_VERSION: &str = "v1beta1";
+
+/// The secrets of a virtual machine that is to be made, out of the vault. They show nothing of themselves.
+#[derive(Clone, Default)]
+pub struct VmSecrets {
+    pub user_data: Option<Zeroizing<Vec<u8>>>,
+    pub network_data: Option<Zeroizing<Vec<u8>>>,
+    pub registry_password: Option<Zeroizing<Vec<u8>>>,
+}
+
+impl fmt::Debug for VmSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VmSecrets").finish_non_exhaustive()
+    }
+}
+
+impl Undercloud {
+    /// Shuts exactly this virtual machine down, or ends it at once. One that does not run is left as it is.
+    pub async fn request_vm_stop(&self, vm: &VmRef, shutdown: Shutdown) -> Result<(), Fault> {
+        let body = match shutdown {
+            Shutdown::Graceful => Vec::new(),
+            Shutdown::Skip => json!({"gracePeriod": 0}).to_string().into_bytes(),
+        };
+        self.request_run(vm, "stop", body).await
+    }
+
+    /// Starts exactly this virtual machine. One that runs is left as it is.
+    pub async fn request_vm_start(&self, vm: &VmRef) -> Result<(), Fault> {
+        self.request_run(vm, "start", Vec::new()).await
+    }
+
+    async fn request_run(&self, vm: &VmRef, verb: &str, body: Vec<u8>) -> Result<(), Fault> {
+        let asked = format!("{verb} of virtual machine {vm}");
+        let vms = self.vms(&vm.name)?;
+        let path =
+            format!("/apis/subresources.kubevirt.io/v1/namespaces/{}/virtualmachines/{}/{verb}", self.tenant_namespace, vm.name.key());
+        let call = async {
+            // The subresource takes no precondition, so that the object is looked at first.
+            if !is_meant(&vms.get(&vm.name.key()).await?, vm) {
+                return Ok(Found::Another);
+            }
+            let request = Request::put(path).header("content-type", "application/json").body(body).map_err(kube::Error::HttpError)?;
+            match self.client.request_text(request).await {
+                Err(kube::Error::Api(status)) if status.code == 409 && is_already_so(&status.message) => Ok(Found::Meant),
+                answer => answer.map(|_| Found::Meant),
+            }
+        };
+        match within(&asked, Purpose::Request, call).await? {
+            Found::Meant => Ok(()),
+            Found::Another => Err(another(&asked)),
+        }
+    }
+
+    /// Deletes exactly this virtual machine, and its disks with it. One that is gone is deleted.
+    pub async fn request_vm_delete(&self, vm: &VmRef) -> Result<(), Fault> {
+        let vms = self.vms(&vm.name)?;
+        let params = DeleteParams {
+            preconditions: Some(Preconditions { uid: Some(vm.uid.clone()), resource_version: None }),
+            ..DeleteParams::default()
+        };
+        let call = async {
+            match vms.delete(&vm.name.key(), &params).await {
+                Err(kube::Error::Api(status)) if status.code == 404 || status.code == 409 && is_about_uid(&status.message) => Ok(()),
+                answer => answer.map(drop),
+            }
+        };
+        within(&format!("DELETE virtual machine {vm}"), Purpose::Request, call).await
+    }
+
+    /// Throws away the disk with the operating system of exactly this virtual machine; KubeVirt makes it anew from the image.
+    /// One whose system lies on no disk of its own has nothing to throw away.
+    pub async fn request_os_disk_discard(&self, vm: &VmRef) -> Result<(), Fault> {
+        let asked = format!("DELETE OS disk of virtual machine {vm}");
+        let vms = self.vms(&vm.name)?;
+        let disks: Api<DynamicObject> =
+            Api::namespaced_with(self.client.clone(), &self.tenant_namespace, &DATA_VOLUME.at(DATA_VOLUME_VERSION));
+        let call = async {
+            let found = vms.get(&vm.name.key()).await?;
+            if !is_meant(&found, vm) {
+                return Ok(Found::Another);
+            }
+            let Some(disk) = os_disk_of(&found, &vm.name) else { return Ok(Found::Meant) };
+            match disks.delete(&disk, &DeleteParams::default()).await {
+                Err(kube::Error::Api(status)) if status.code == 404 => Ok(Found::Meant),
+                answer => answer.map(|_| Found::Meant),
+            }
+        };
+        match within(&asked, Purpose::Request, call).await? {
+            Found::Meant => Ok(()),
+            Found::Another => Err(another(&asked)),
+        }
+    }
+
+    /// Makes a virtual machine, its secrets first. One of that name that we made is left as it is; anybody else's is a fault.
+    pub async fn request_vm(&self, vm: &VmName, spec: &VmSpec, secrets: &VmSecrets) -> Result<(), Fault> {
+        let asked = format!("POST virtual machine {vm}");
+        let vms = self.vms(vm)?;
+        let document = vm_object::vm_object(vm, spec, &self.tenant_namespace);
+        let document: DynamicObject = serde_json::from_value(document)
+            .map_err(|_| Fault::new(FaultClass::Unsupported, Delivery::No, format!("{asked}: it cannot be written down")))?;
+        let whole = async {
+            for secret in secrets_of(vm, spec, secrets, &self.tenant_namespace) {
+                self.request_secret(&secret).await?;
+            }
+            let params = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
+            let made = match vms.create(&params, &document).await {
+                Err(kube::Error::Api(status)) if status.is_already_exists() => vms.get(&vm.key()).await,
+                made => made,
+            };
+            made.map_err(|error| fault::failed(&asked, Purpose::Request, &error))
+        };
+        let made = timeout(CALL_TIMEOUT.to_std(), whole).await.map_err(|_| fault::silent(&asked, Purpose::Request, CALL_TIMEOUT))??;
+        let labels = made.metadata.labels.unwrap_or_default();
+        if labels.get(MANAGED_BY.0).map(String::as_str) == Some(MANAGED_BY.1) {
+            return Ok(());
+        }
+        Err(Fault::new(FaultClass::Unsupported, Delivery::No, format!("{asked}: somebody else has made one of that name")))
+    }
+
+    /// Tells Cluster API to leave a Machine alone although its node is down.
+    pub async fn request_remediation_skip(&self, machine: &str) -> Result<(), Fault> {
+        self.request_machine_patch(machine, &json!({"metadata": {"annotations": {SKIP_REMEDIATION: "rackwright"}}})).await
+    }
+
+    pub async fn request_remediation_resume(&self, machine: &str) -> Result<(), Fault> {
+        self.request_machine_patch(machine, &json!({"metadata": {"annotations": {SKIP_REMEDIATION: null}}})).await
+    }
+
+    async fn request_machine_patch(&self, machine: &str, patch: &Value) -> Result<(), Fault> {
+        name::check("a machine", machine)?;
+        let asked = format!("PATCH machine {machine}");
+        let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+        let call = async {
+            let Some(resource) = MACHINE.preferred(&self.client).await? else { return Ok(None) };
+            let machines: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), &self.tenant_namespace, &resource);
+            machines.patch(machine, &params, &Patch::Merge(patch)).await.map(Some)
+        };
+        let absent = || Fault::new(FaultClass::Missing, Delivery::No, format!("{asked}: there is no Cluster API"));
+        within(&asked, Purpose::Request, call).await?.ok_or_else(absent).map(drop)
+    }
+
+    fn vms(&self, vm: &VmName) -> Result<Api<DynamicObject>, Fault> {
+        name::check("a virtual machine", &vm.key())?;
+        Ok(Api::namespaced_with(self.client.clone(), &self.tenant_namespace, &VIRTUAL_MACHINE.at("v1")))
+    }
+}
+
+/// Whether the object of a name is the one that was meant.
+enum Found {
+    Meant,
+    Another,
+}
+
+fn is_meant(found: &DynamicObject, vm: &VmRef) -> bool {
+    found.metadata.uid.as_deref() == Some(vm.uid.as_str())
+}
+
+fn another(asked: &str) -> Fault {
+    Fault::new(FaultClass::Missing, Delivery::No, format!("{asked}: it is gone, and another has its name"))
+}
+
+/// The words with which KubeVirt refuses what is so already. It gives no other sign.
+fn is_already_so(message: &str) -> bool {
+    ["already running", "not running", "does not support manual"].iter().any(|words| message.contains(words))
+}
+
+/// The disk that a virtual machine boots from, if KubeVirt makes it: ours by its name, anybody else's by being the first.
+fn os_disk_of(found: &DynamicObject, vm: &VmName) -> Option<String> {
+    let templates = found.data["spec"]["dataVolumeTemplates"].as_array()?;
+    let names: Vec<&str> = templates.iter().filter_map(|template| template["metadata"]["name"].as_str()).collect();
+    let ours = vm_object::os_disk_name(vm);
+    names.iter().find(|name| **name == ours).or(names.first()).map(|name| (*name).to_owned())
+}
+
+fn secrets_of(vm: &VmName, spec: &VmSpec, secrets: &VmSecrets, namespace: &str) -> Vec<SecretWanted> {
+    let labels: BTreeMap<String, String> = [(MANAGED_BY.0.to_owned(), MANAGED_BY.1.to_owned())].into();
+    let wanted = |name: String, kind: &str, data| SecretWanted {
+        namespace: namespace.to_owned(),
+        name,
+        kind: kind.to_owned(),
+        labels: labels.clone(),
+        data,
+    };
+    let mut all = Vec::new();
+    if vm_object::has_cloud_init(spec) {
+        // KubeVirt puts keys into user data only where there is some.
+        let user_data = secrets.user_data.as_ref().map_or_else(|| b"#cloud-config\n".to_vec(), |data| data.to_vec());
+        let mut data = SecretData::default().with("userdata", user_data);
+        if let Some(network) = &secrets.network_data {
+            data = data.with("networkdata", network.to_vec());
+        }
+        all.push(wanted(vm_object::cloud_init_name(vm), "Opaque", data));
+    }
+    if !spec.ssh_public_keys.is_empty() {
+        let keys = spec.ssh_public_keys.iter().enumerate();
+        let data = keys.fold(SecretData::default(), |data, (index, key)| data.with(format!("key{index}"), key.as_bytes()));
+        all.push(wanted(vm_object::ssh_keys_name(vm), "Opaque", data));
+    }
+    if let (Some(registry), Some(password)) = (&spec.registry, &secrets.registry_password) {
+        all.push(match spec.os_disk.storage {
+            DiskStorage::Persistent => {
+                let data = SecretData::default().with("accessKeyId", registry.username.as_bytes()).with("secretKey", password.to_vec());
+                wanted(vm_object::registry_name(vm), "Opaque", data)
+            }
+            DiskStorage::Ephemeral => {
+                let password = Zeroizing::new(String::from_utf8_lossy(password).into_owned());
+                let login = json!({"username": registry.username, "password": *password});
+                let document = json!({"auths": {registry.url.as_str(): login}}).to_string().into_bytes();
+                wanted(
+                    vm_object::registry_name(vm),
+                    "kubernetes.io/dockerconfigjson",
+                    SecretData::default().with(".dockerconfigjson", document),
+                )
+            }
+        });
+    }
+    all
+}
