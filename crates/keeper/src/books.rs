@@ -3,13 +3,18 @@
 //! Between a commit and the next one everything that a wake-up costs is here, so benchmarks measure it here, too.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use model::{ClusterName, Machine, MachineName, OPERATION_FORMAT, Observation, Operation, Request, RequestId, Timestamp, keys};
-use plan::{Enrolment, Plan, Snapshot, Stored, Visit, invariants};
+use model::{
+    ClusterName, Errand, ErrandAnswer, ErrandOutcome, ErrandState, Evacuated, Fault, Machine, MachineName, OPERATION_FORMAT, Observation,
+    Operation, OperationId, Request, RequestId, TenantCluster, TenantClusterName, Timestamp, Vm, VmName, keys,
+};
+use plan::{Enrolment, ErrandStep, Plan, Snapshot, Stored, invariants};
 use serde::Serialize;
 use store::{Commit, Expected, Fence, Revision, SharedStore};
 
 use crate::KeeperError;
+use crate::agenda::Agenda;
 use crate::enroll::{decode, encode, record_of};
 
 #[derive(Debug)]
@@ -17,13 +22,11 @@ pub struct Books {
     pub snapshot: Snapshot,
     /// The revision each document was last read or written at; a foreign write shows as a conflict.
     revisions: BTreeMap<String, Revision>,
-    dirty: BTreeSet<MachineName>,
-    all_dirty: bool,
-    /// Something that belongs to no machine has changed: a request came, or the line to the undercloud did.
-    stirred: bool,
-    revisits: BTreeMap<MachineName, Timestamp>,
-    due: BTreeSet<(Timestamp, MachineName)>,
-    wake_at: Option<Timestamp>,
+    agenda: Agenda,
+    /// Machines that were emptied and not filled again.
+    emptied: BTreeSet<MachineName>,
+    /// On whose behalf each errand that is remembered was sent.
+    errands: BTreeMap<Errand, Sender>,
 }
 
 impl Books {
@@ -35,15 +38,24 @@ impl Books {
         let mut books = Books {
             snapshot: Snapshot::new(decode(&document)?, now),
             revisions: BTreeMap::from([(document.key, document.revision)]),
-            dirty: BTreeSet::new(),
-            all_dirty: true,
-            stirred: true,
-            revisits: BTreeMap::new(),
-            due: BTreeSet::new(),
-            wake_at: None,
+            agenda: Agenda::of_beginning(),
+            emptied: BTreeSet::new(),
+            errands: BTreeMap::new(),
         };
         for document in store.list(&keys::machines_of(cluster)).await.map_err(failed)?.documents {
-            books.snapshot.set_machine(decode::<Machine>(&document)?);
+            let machine = decode::<Machine>(&document)?;
+            books.note_emptied(&machine);
+            books.snapshot.set_machine(machine);
+            books.revisions.insert(document.key, document.revision);
+        }
+        for document in store.list(&keys::vms_of(cluster)).await.map_err(failed)?.documents {
+            let vm = decode::<Vm>(&document)?;
+            books.snapshot.vms.insert(vm.name.clone(), Arc::new(vm));
+            books.revisions.insert(document.key, document.revision);
+        }
+        for document in store.list(&keys::tenant_clusters_of(cluster)).await.map_err(failed)?.documents {
+            let tenant = decode::<TenantCluster>(&document)?;
+            books.snapshot.tenant_clusters.insert(tenant.name.clone(), Arc::new(tenant));
             books.revisions.insert(document.key, document.revision);
         }
         for document in store.list(&keys::operations_of(cluster)).await.map_err(failed)?.documents {
@@ -77,29 +89,63 @@ impl Books {
         if f(&mut observation) {
             self.mark(machine.clone());
         }
-        self.snapshot.observations.insert(machine.clone(), std::sync::Arc::new(observation));
+        self.snapshot.observations.insert(machine.clone(), Arc::new(observation));
     }
 
     pub fn mark(&mut self, machine: MachineName) {
-        self.dirty.insert(machine);
+        self.agenda.mark(machine);
+    }
+
+    pub fn mark_vm(&mut self, vm: VmName) {
+        self.agenda.mark_vm(vm);
+    }
+
+    pub fn mark_tenant_cluster(&mut self, cluster: TenantClusterName) {
+        self.agenda.mark_tenant_cluster(cluster);
     }
 
     pub fn mark_all(&mut self) {
-        self.all_dirty = true;
+        self.agenda.mark_all();
     }
 
     /// Machines with an operation may be waiting for whatever has just changed.
     pub fn mark_running(&mut self) {
-        let running: Vec<MachineName> = self.snapshot.running().map(|(machine, _)| machine.clone()).collect();
-        self.dirty.extend(running);
+        for (machine, _) in self.snapshot.running() {
+            self.agenda.mark(machine.clone());
+        }
+    }
+
+    /// Marks the emptied machines whose memory names what has changed.
+    pub fn mark_emptied(&mut self, names: impl Fn(&Evacuated) -> bool) {
+        for name in &self.emptied {
+            let memory = self.snapshot.machines.get(name).and_then(|machine| machine.evacuated.as_ref());
+            if memory.is_some_and(&names) {
+                self.agenda.mark(name.clone());
+            }
+        }
+    }
+
+    /// Whether somebody may be waiting for what happens to the workloads of a machine.
+    pub fn is_attended(&self, machine: &MachineName) -> bool {
+        self.emptied.contains(machine) || self.snapshot.running_on(machine).is_some()
+    }
+
+    fn note_emptied(&mut self, machine: &Machine) {
+        if machine.evacuated.is_some() {
+            self.emptied.insert(machine.name.clone());
+        } else {
+            self.emptied.remove(&machine.name);
+        }
     }
 
     pub fn stir(&mut self) {
-        self.stirred = true;
+        self.agenda.stir();
     }
 
     pub fn take_request(&mut self, key: &str, request: Request, revision: Revision) {
-        self.stirred |= request.verdict.is_none();
+        if request.verdict.is_none() {
+            self.agenda.stir();
+        }
         self.revisions.insert(key.to_owned(), revision);
         self.snapshot.set_request(request);
     }
@@ -114,39 +160,21 @@ impl Books {
     }
 
     pub fn needs_plan(&self) -> bool {
-        self.all_dirty || self.stirred || !self.dirty.is_empty()
+        self.agenda.is_pressing()
     }
 
     /// When planning is due without anything happening.
     pub fn next_wake(&self) -> Option<Timestamp> {
-        let first_due = self.due.first().map(|(at, _)| *at);
-        [self.wake_at, first_due].into_iter().flatten().min()
+        self.agenda.next_wake()
     }
 
     pub fn plan(&mut self, now: Timestamp) -> Result<Plan, KeeperError> {
-        let visit = if std::mem::take(&mut self.all_dirty) { Visit::All } else { Visit::Only(plan::Visited::machines(self.take_due(now))) };
-        self.dirty.clear();
-        self.stirred = false;
+        let visit = self.agenda.take(now);
         let plan = plan::plan(&self.snapshot, &visit, now);
         if let Some(violation) = invariants::check(&self.snapshot, &plan).into_iter().next() {
             return Err(KeeperError::Invariant { violation: violation.to_string() });
         }
         Ok(plan)
-    }
-
-    fn take_due(&mut self, now: Timestamp) -> BTreeSet<MachineName> {
-        let mut visit = std::mem::take(&mut self.dirty);
-        while let Some((at, machine)) = self.due.first() {
-            if *at > now {
-                break;
-            }
-            visit.insert(machine.clone());
-            let first = self.due.pop_first();
-            if let Some((_, machine)) = first {
-                self.revisits.remove(&machine);
-            }
-        }
-        visit
     }
 
     /// What is stored of the site, but for its racks, which no decision of a plan needs.
@@ -166,20 +194,19 @@ impl Books {
     pub fn take_enrolment(&mut self, enrolment: &Enrolment, revision: Revision) {
         let cluster = self.snapshot.cluster.name.clone();
         if let Some(document) = &enrolment.cluster {
-            self.snapshot.cluster = std::sync::Arc::new(document.clone());
+            self.snapshot.cluster = Arc::new(document.clone());
             self.revisions.insert(keys::cluster(&cluster), revision);
         }
         for (name, machine) in &enrolment.machines {
+            self.note_emptied(machine);
             self.snapshot.set_machine(machine.clone());
             self.revisions.insert(keys::machine(&cluster, name), revision);
         }
         for name in &enrolment.forgotten_machines {
             self.snapshot.forget_machine(name);
             self.revisions.remove(&keys::machine(&cluster, name));
-            self.dirty.remove(name);
-            if let Some(at) = self.revisits.remove(name) {
-                self.due.remove(&(at, name.clone()));
-            }
+            self.agenda.forget_machine(name);
+            self.emptied.remove(name);
         }
         self.mark_all();
     }
@@ -196,6 +223,18 @@ impl Books {
         }
         for (name, machine) in &changes.machines {
             commit = self.put(commit, keys::machine(cluster, name), machine);
+        }
+        for (name, vm) in &changes.vms {
+            commit = self.put(commit, keys::vm(cluster, name), vm);
+        }
+        for name in &changes.forgotten_vms {
+            commit = commit.delete(keys::vm(cluster, name));
+        }
+        for (name, tenant) in &changes.tenant_clusters {
+            commit = self.put(commit, keys::tenant_cluster(cluster, name), tenant);
+        }
+        for name in &changes.forgotten_tenant_clusters {
+            commit = commit.delete(keys::tenant_cluster(cluster, name));
         }
         for (id, operation) in &changes.operations {
             commit = self.put(commit, keys::operation(cluster, id), operation);
@@ -225,21 +264,85 @@ impl Books {
                 self.revisions.insert(key.clone(), revision);
             }
         }
-        for id in &plan.changes.forgotten_operations {
-            self.revisions.remove(&keys::operation(&self.snapshot.cluster.name, id));
+        let cluster = self.snapshot.cluster.name.clone();
+        let changes = &plan.changes;
+        let operations = changes.forgotten_operations.iter().map(|id| keys::operation(&cluster, id));
+        let requests = changes.forgotten_requests.iter().map(|id| keys::request(&cluster, id));
+        let vms = changes.forgotten_vms.iter().map(|name| keys::vm(&cluster, name));
+        let tenants = changes.forgotten_tenant_clusters.iter().map(|name| keys::tenant_cluster(&cluster, name));
+        for key in operations.chain(requests).chain(vms).chain(tenants) {
+            self.revisions.remove(&key);
         }
-        for id in &plan.changes.forgotten_requests {
-            self.revisions.remove(&keys::request(&self.snapshot.cluster.name, id));
+        for machine in changes.machines.values() {
+            self.note_emptied(machine);
         }
-        self.wake_at = plan.wake_at;
-        for (machine, revisit) in &plan.revisits {
-            if let Some(at) = self.revisits.remove(machine) {
-                self.due.remove(&(at, machine.clone()));
+        self.agenda.settle(plan);
+        self.prune_errands(plan);
+    }
+
+    /// Notes that an errand is sent now.
+    pub fn note_errand(&mut self, step: &ErrandStep, now: Timestamp) {
+        let state = ErrandState { attempt: step.attempt, asked_at: now, answer: None };
+        self.snapshot.tenants.errands.insert(step.errand.clone(), Arc::new(state));
+        self.errands.insert(step.errand.clone(), Sender { machine: step.machine.clone(), operation: step.operation.clone() });
+    }
+
+    /// Notes what was said to an errand. Whoever waits for it is visited.
+    pub fn note_errand_answer(&mut self, step: &ErrandStep, outcome: Result<ErrandOutcome, Fault>, now: Timestamp) {
+        if let Some(state) = self.snapshot.tenants.errands.get_mut(&step.errand) {
+            let answer = Some(ErrandAnswer { at: now, outcome });
+            *state = Arc::new(ErrandState { answer, ..(**state).clone() });
+        }
+        if let Some(machine) = &step.machine {
+            self.agenda.mark(machine.clone());
+        }
+        if let Some(vm) = vm_of(&step.errand) {
+            self.agenda.mark_vm(vm);
+        }
+    }
+
+    /// Forgets errands that nobody will ask about again: their operation has ended, and no machine's memory needs them.
+    fn prune_errands(&mut self, plan: &Plan) {
+        let changes = &plan.changes;
+        let may_have_ended = !changes.operations.is_empty() || !changes.machines.is_empty() || !changes.forgotten_operations.is_empty();
+        if self.errands.is_empty() || !may_have_ended {
+            return;
+        }
+        let Books { snapshot, errands, emptied, .. } = self;
+        let known = std::mem::take(errands);
+        for (errand, sender) in known {
+            let is_under_way = snapshot.tenants.errands.get(&errand).is_some_and(|state| state.answer.is_none());
+            let runs = sender.operation.as_ref().and_then(|id| snapshot.operations.get(id)).is_some_and(|operation| operation.is_running());
+            let is_remembered = sender.machine.as_ref().is_some_and(|machine| emptied.contains(machine));
+            if is_under_way || runs || is_remembered {
+                errands.insert(errand, sender);
+            } else {
+                snapshot.tenants.errands.remove(&errand);
             }
-            if let Some(at) = revisit {
-                self.revisits.insert(machine.clone(), *at);
-                self.due.insert((*at, machine.clone()));
-            }
         }
+    }
+}
+
+/// On whose behalf an errand was sent.
+#[derive(Debug)]
+struct Sender {
+    machine: Option<MachineName>,
+    operation: Option<OperationId>,
+}
+
+/// The virtual machine that an errand is about; a tenant node's has the node's name.
+fn vm_of(errand: &Errand) -> Option<VmName> {
+    match errand {
+        Errand::StopVm { vm, .. } | Errand::StartVm { vm } | Errand::DeleteVm { vm } | Errand::DiscardOsDisk { vm } => {
+            Some(vm.name.clone())
+        }
+        Errand::CreateVm { vm } => Some(vm.clone()),
+        Errand::CordonNode { node, .. }
+        | Errand::UncordonNode { node, .. }
+        | Errand::SkipRemediation { node, .. }
+        | Errand::ResumeRemediation { node, .. }
+        | Errand::MarkOutOfService { node, .. }
+        | Errand::ClearOutOfService { node, .. } => VmName::new(node.as_str()).ok(),
+        Errand::Evict { .. } | Errand::DeletePod { .. } => None,
     }
 }

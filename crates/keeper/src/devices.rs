@@ -8,6 +8,7 @@ use model::{Delivery, DeviceAsk, Fault, FaultClass, MachineName, PowerRequest, S
 use plan::Step;
 use redfish::{Bmc, Credentials, Login};
 use store::Vault;
+use zeroize::Zeroizing;
 
 /// BMC credentials out of the vault, resolved for each login and kept nowhere.
 #[derive(Debug)]
@@ -33,6 +34,33 @@ impl Credentials for VaultCredentials {
         let text = std::str::from_utf8(&secret).unwrap_or_default();
         let (user, password) = text.split_once('\n').unwrap_or((text, ""));
         Ok(Login::new(user, password))
+    }
+}
+
+/// Secrets out of the vault, resolved when they are needed and kept nowhere.
+#[async_trait]
+pub trait Secrets: Send + Sync + std::fmt::Debug {
+    async fn load(&self, secret: &SecretRef) -> Result<Zeroizing<Vec<u8>>, Fault>;
+}
+
+#[derive(Debug)]
+pub struct VaultSecrets {
+    vault: Arc<Vault>,
+}
+
+impl VaultSecrets {
+    pub fn new(vault: Arc<Vault>) -> Self {
+        VaultSecrets { vault }
+    }
+}
+
+#[async_trait]
+impl Secrets for VaultSecrets {
+    async fn load(&self, secret: &SecretRef) -> Result<Zeroizing<Vec<u8>>, Fault> {
+        self.vault.load(secret).await.map_err(|error| {
+            tracing::warn!(%secret, %error, "a secret cannot be read");
+            Fault::new(FaultClass::NoLogin, Delivery::No, format!("secret `{secret}` cannot be read from the vault"))
+        })
     }
 }
 

@@ -1,13 +1,14 @@
 //! What the keeper's eyes report, and how it enters the books. Facts only.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use kubernetes::NodeEvent;
-use model::{Answer, Fault, MachineName, NodeSeen, Power, Seen, Timestamp};
-use plan::{Ear, Step};
+use kubernetes::{NodeEvent, TenantsEvent};
+use model::{Answer, ErrandOutcome, Fault, MachineName, NodeSeen, Power, Seen, TenantClusterName, Timestamp};
+use plan::{Ear, ErrandStep, Step};
 use redfish::Bmc;
 
 use crate::books::Books;
+use crate::tenants::Inside;
 
 /// Something seen or heard.
 #[derive(Debug)]
@@ -31,6 +32,17 @@ pub(crate) enum Event {
         ear: Ear,
     },
     Node(NodeEvent),
+    Tenants(TenantsEvent),
+    /// Something of a tenant cluster's own API, over the line of that number.
+    Inside {
+        cluster: TenantClusterName,
+        line: u64,
+        told: Inside,
+    },
+    ErrandAnswered {
+        step: ErrandStep,
+        result: Result<ErrandOutcome, Fault>,
+    },
     Contact(Result<(), Fault>),
     Answered {
         step: Step,
@@ -38,10 +50,6 @@ pub(crate) enum Event {
         result: Result<(), Fault>,
     },
 }
-
-/// Which machine a node belongs to; a node's disappearance carries only its name.
-#[derive(Debug, Default)]
-pub(crate) struct NodeNames(BTreeMap<String, MachineName>);
 
 /// What a look at a machine's BMC came to. The machine is visited for it if it is news, or something waits for a look.
 pub fn note_power(books: &mut Books, machine: &MachineName, looked_at: Timestamp, result: Result<Power, Fault>, now: Timestamp) {
@@ -76,19 +84,19 @@ pub(crate) fn note_contact(books: &mut Books, result: Result<(), Fault>, now: Ti
     }
 }
 
-pub(crate) fn note_node(books: &mut Books, names: &mut NodeNames, event: NodeEvent, now: Timestamp) {
+pub(crate) fn note_node(books: &mut Books, event: NodeEvent, now: Timestamp) {
     match event {
         NodeEvent::Listed(nodes) => {
             note_contact(books, Ok(()), now);
-            note_listing(books, names, nodes, now);
+            note_listing(books, nodes, now);
         }
         NodeEvent::Changed(node) => {
             note_contact(books, Ok(()), now);
-            set_node(books, names, node, now);
+            set_node(books, node, now);
         }
         NodeEvent::Gone { name } => {
             note_contact(books, Ok(()), now);
-            if let Some(machine) = names.0.remove(&name) {
+            if let Some(machine) = books.snapshot.nodes.remove(&name) {
                 books.observe(&machine, |observation| {
                     observation.node = Some(Seen { what: None, at: now });
                     true
@@ -101,12 +109,12 @@ pub(crate) fn note_node(books: &mut Books, names: &mut NodeNames, event: NodeEve
 }
 
 /// A listing speaks of every machine: those without a node in it have none.
-fn note_listing(books: &mut Books, names: &mut NodeNames, nodes: Vec<NodeSeen>, now: Timestamp) {
-    names.0.clear();
+fn note_listing(books: &mut Books, nodes: Vec<NodeSeen>, now: Timestamp) {
+    books.snapshot.nodes.clear();
     let machines: Vec<MachineName> = books.snapshot.machines.keys().cloned().collect();
     let listed: BTreeSet<MachineName> = nodes.iter().filter_map(|node| MachineName::new(&node.machine).ok()).collect();
     for node in nodes {
-        set_node(books, names, node, now);
+        set_node(books, node, now);
     }
     for machine in machines {
         if !listed.contains(&machine) {
@@ -119,12 +127,14 @@ fn note_listing(books: &mut Books, names: &mut NodeNames, nodes: Vec<NodeSeen>, 
     }
 }
 
-fn set_node(books: &mut Books, names: &mut NodeNames, node: NodeSeen, now: Timestamp) {
+fn set_node(books: &mut Books, node: NodeSeen, now: Timestamp) {
     let Ok(machine) = MachineName::new(&node.machine) else { return };
     if !books.snapshot.machines.contains_key(&machine) {
         return;
     }
-    names.0.insert(node.name.clone(), machine.clone());
+    if books.snapshot.nodes.get(&node.name) != Some(&machine) {
+        books.snapshot.nodes.insert(node.name.clone(), machine.clone());
+    }
     let busy = books.snapshot.running_on(&machine).is_some();
     books.observe(&machine, |observation| {
         let news = observation.node.as_ref().is_none_or(|seen| seen.what.as_ref() != Some(&node));

@@ -2,6 +2,7 @@
 //!
 //! A keeper is the only writer of its cluster's documents. It decides nothing: what should happen is in `plan`.
 
+mod agenda;
 mod books;
 mod devices;
 mod enroll;
@@ -11,11 +12,12 @@ mod meters;
 mod polls;
 mod run;
 mod telling;
+mod tenants;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kubernetes::Undercloud;
+use kubernetes::{Door, Undercloud};
 use model::{Clock, ClusterName, Footing, KeeperState, MachineName, Site, Span};
 use plan::Objection;
 use redfish::Bmc;
@@ -23,12 +25,12 @@ use store::{SharedStore, StoreError};
 use tokio::sync::watch;
 
 pub use books::Books;
-pub use devices::VaultCredentials;
+pub use devices::{Secrets, VaultCredentials, VaultSecrets};
 pub use enroll::enroll_site;
 pub use eyes::note_power;
 pub use meters::{METERS, begin_at_zero};
 pub use polls::MAX_POLLS;
-pub use run::MAX_NODE_ASKS;
+pub use run::{MAX_ERRANDS, MAX_NODE_ASKS};
 
 /// How long a keeper's lease lasts without renewal. Never scaled: it is about our own processes.
 pub const LEASE_TTL: Span = Span::seconds(60);
@@ -56,6 +58,10 @@ pub struct Keeper {
     /// The ways to the devices, until a description is taken over that brings others.
     pub bmcs: BTreeMap<MachineName, Bmc>,
     pub undercloud: Undercloud,
+    /// The ways into tenants' clusters.
+    pub door: Arc<dyn Door>,
+    /// What virtual machines that are to be made need of the vault.
+    pub secrets: Arc<dyn Secrets>,
     /// Descriptions of the site that the keeper is offered while it keeps it; the newest counts.
     pub offers: watch::Receiver<Option<Arc<Offer>>>,
     /// What came with the description that was taken over last. Clones share it: a keeper that begins again goes on

@@ -30,7 +30,7 @@ const FAILED: Meter =
 const CALLS: Meter = Meter::counter(
     "rackwright_device_calls_total",
     &["device", "call", "result"],
-    "Calls to BMCs and underclouds, by what was asked and by the fault they met; `ok` if none.",
+    "Calls to BMCs, underclouds and tenants' clusters, by what was asked and by the fault they met; `ok` if none.",
 );
 const CALL_DURATION: Meter = Meter::histogram(
     "rackwright_device_call_seconds",
@@ -56,7 +56,12 @@ pub fn begin_at_zero<'a>(clusters: impl IntoIterator<Item = &'a ClusterName>) {
     for rule in Rule::ALL {
         metrics::counter!(REFUSED.name, "rule" => rule.name()).increment(0);
     }
-    for (device, purposes) in [(Device::Bmc, Purpose::OF_BMC.as_slice()), (Device::Undercloud, Purpose::OF_UNDERCLOUD.as_slice())] {
+    let devices = [
+        (Device::Bmc, Purpose::OF_BMC.as_slice()),
+        (Device::Undercloud, Purpose::OF_UNDERCLOUD.as_slice()),
+        (Device::Tenant, Purpose::OF_TENANT.as_slice()),
+    ];
+    for (device, purposes) in devices {
         let results = std::iter::once(OK.to_owned()).chain(FaultClass::ALL.map(fault_label));
         for (result, purpose) in results.flat_map(|result| purposes.iter().map(move |purpose| (result.clone(), purpose))) {
             metrics::counter!(CALLS.name, "device" => device.name(), "call" => purpose.name(), "result" => result).increment(0);
@@ -103,6 +108,8 @@ pub(crate) fn time_commit(cluster: &ClusterName, began: Instant) {
 pub(crate) enum Device {
     Bmc,
     Undercloud,
+    /// A tenant cluster's own API.
+    Tenant,
 }
 
 impl Device {
@@ -110,6 +117,7 @@ impl Device {
         match self {
             Device::Bmc => "bmc",
             Device::Undercloud => "undercloud",
+            Device::Tenant => "tenant",
         }
     }
 }
@@ -121,6 +129,8 @@ pub(crate) enum Purpose {
     Listen,
     Contact,
     Ask(DeviceAsk),
+    /// By its errand's code.
+    Errand(&'static str),
 }
 
 impl Purpose {
@@ -131,7 +141,26 @@ impl Purpose {
         Purpose::Ask(DeviceAsk::ForceOff),
         Purpose::Ask(DeviceAsk::PowerOn),
     ];
-    const OF_UNDERCLOUD: [Purpose; 3] = [Purpose::Contact, Purpose::Ask(DeviceAsk::Cordon), Purpose::Ask(DeviceAsk::Uncordon)];
+    const OF_UNDERCLOUD: [Purpose; 10] = [
+        Purpose::Contact,
+        Purpose::Ask(DeviceAsk::Cordon),
+        Purpose::Ask(DeviceAsk::Uncordon),
+        Purpose::Errand("skipRemediation"),
+        Purpose::Errand("resumeRemediation"),
+        Purpose::Errand("stopVm"),
+        Purpose::Errand("startVm"),
+        Purpose::Errand("createVm"),
+        Purpose::Errand("deleteVm"),
+        Purpose::Errand("discardOsDisk"),
+    ];
+    const OF_TENANT: [Purpose; 6] = [
+        Purpose::Errand("cordonNode"),
+        Purpose::Errand("uncordonNode"),
+        Purpose::Errand("evict"),
+        Purpose::Errand("deletePod"),
+        Purpose::Errand("markOutOfService"),
+        Purpose::Errand("clearOutOfService"),
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -143,6 +172,7 @@ impl Purpose {
             Purpose::Ask(DeviceAsk::PowerOn) => "power-on",
             Purpose::Ask(DeviceAsk::Cordon) => "cordon",
             Purpose::Ask(DeviceAsk::Uncordon) => "uncordon",
+            Purpose::Errand(code) => code,
         }
     }
 }

@@ -4,7 +4,7 @@
 use model::{Cluster, Connection, CorrelationId, Fault, Machine, MachineName, Operation, OperationResult, Request, Timestamp, Verdict};
 use plan::{Plan, Snapshot};
 use tokio::time::Instant;
-use tracing::{Instrument, field, info, info_span, warn};
+use tracing::{Instrument, debug, field, info, info_span, warn};
 
 use crate::meters::{self, Device, Purpose};
 
@@ -161,6 +161,18 @@ impl Called {
         Called { device, purpose, span }
     }
 
+    /// An errand to the undercloud or to a tenant's cluster.
+    pub fn for_errand(snapshot: &Snapshot, step: &plan::ErrandStep) -> Called {
+        let device = if step.errand.asked_of().is_some() { Device::Tenant } else { Device::Undercloud };
+        let behalf = Behalf { snapshot, machine: step.machine.as_ref() };
+        let called = Called::new(device, Purpose::Errand(step.errand.code()), behalf);
+        if let Some(operation) = step.operation.as_ref().and_then(|id| snapshot.operations.get(id)) {
+            called.span.record("operation", field::display(&operation.id));
+            called.span.record("correlation_id", field::display(&operation.correlation_id));
+        }
+        called
+    }
+
     pub async fn during<T>(self, call: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
         let began = Instant::now();
         let result = call.instrument(self.span.clone()).await;
@@ -182,4 +194,26 @@ pub(crate) fn note_fault(snapshot: &Snapshot, step: &plan::Step, fault: &Fault) 
         %fault,
         "a device did not do what it was asked"
     );
+}
+
+/// An errand met a fault. Those of a drain are many and are sent again, so that each is told only to whoever listens closely.
+pub(crate) fn note_errand_fault(snapshot: &Snapshot, step: &plan::ErrandStep, fault: &Fault) {
+    let operation = step.operation.as_ref().and_then(|id| snapshot.operations.get(id));
+    macro_rules! tell {
+        ($at_level:ident) => {
+            $at_level!(
+                cluster = %snapshot.cluster.name,
+                machine = step.machine.as_ref().map(field::display),
+                operation = operation.map(|operation| field::display(&operation.id)),
+                correlation_id = operation.map(|operation| field::display::<&CorrelationId>(&operation.correlation_id)),
+                errand = %step.errand,
+                %fault,
+                "an errand met a fault"
+            )
+        };
+    }
+    match step.errand {
+        model::Errand::Evict { .. } | model::Errand::DeletePod { .. } => tell!(debug),
+        _ => tell!(warn),
+    }
 }

@@ -1,6 +1,6 @@
 //! The standing look into a tenant cluster: its nodes, pods and disruption budgets in one stream.
 
-use futures::stream::select_all;
+use futures::stream::{self, select_all};
 use futures::{Stream, StreamExt};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
@@ -8,6 +8,7 @@ use kube::Api;
 use model::{BudgetSeen, Fault, PodSeen, TenantNodeSeen};
 
 use crate::budget::budget_seen;
+use crate::lines::{Line, Lines};
 use crate::pod::pod_seen;
 use crate::source::Source;
 use crate::tenant_cluster::TenantCluster;
@@ -43,9 +44,9 @@ pub enum InsideEvent {
         namespace: String,
         name: String,
     },
-    /// The API server answered, and nothing has changed.
+    /// The API server answers, and no watch is cut.
     Heard,
-    /// One of the three watches is cut for now.
+    /// One of the three watches is cut for now. The others may go on.
     Lost(Fault),
 }
 
@@ -58,11 +59,32 @@ impl TenantCluster {
         let nodes = Kind { source: Source::BuiltIn(nodes), plural: "nodes", see: tenant_node_seen, most: MOST_NODES };
         let pods = Kind { source: Source::BuiltIn(pods), plural: "pods", see: pod_seen, most: MOST_PODS };
         let budgets = Kind { source: Source::BuiltIn(budgets), plural: "poddisruptionbudgets", see: budget_seen, most: MOST_BUDGETS };
-        select_all([
-            watch::follow(nodes).map(of_node).boxed(),
-            watch::follow(pods).map(of_pod).boxed(),
-            watch::follow(budgets).map(of_budget).boxed(),
-        ])
+        let told = select_all([
+            watch::follow(nodes).map(Piece::Node).boxed(),
+            watch::follow(pods).map(Piece::Pod).boxed(),
+            watch::follow(budgets).map(Piece::Budget).boxed(),
+        ]);
+        told.scan(Lines::default(), |lines, piece| std::future::ready(Some(stream::iter(taken(lines, piece))))).flatten()
+    }
+}
+
+enum Piece {
+    Node(Told<TenantNodeSeen>),
+    Pod(Told<PodSeen>),
+    Budget(Told<BudgetSeen>),
+}
+
+/// What a piece of news says, and whether with it all is well again.
+fn taken(lines: &mut Lines, piece: Piece) -> Vec<InsideEvent> {
+    let (line, event) = match piece {
+        Piece::Node(told) => (lines.note(0, &told), of_node(told)),
+        Piece::Pod(told) => (lines.note(1, &told), of_pod(told)),
+        Piece::Budget(told) => (lines.note(2, &told), of_budget(told)),
+    };
+    match (line, event) {
+        (Line::Cut, InsideEvent::Heard) => Vec::new(),
+        (Line::Well, event) | (Line::Cut, event) | (Line::WellAgain, event @ InsideEvent::Heard) => vec![event],
+        (Line::WellAgain, event) => vec![event, InsideEvent::Heard],
     }
 }
 

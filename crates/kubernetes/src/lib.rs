@@ -14,6 +14,7 @@ mod door;
 mod eviction;
 mod fault;
 mod inside;
+mod lines;
 mod name;
 mod namespace;
 mod node;

@@ -71,6 +71,11 @@ impl Undercloud {
         }))
     }
 
+    /// A secret that lies beside tenants' virtual machines and clusters, or nothing if there is none of that name.
+    pub async fn observe_tenant_secret(&self, name: &str) -> Result<Option<SecretSeen>, Fault> {
+        self.observe_secret(&self.tenant_namespace, name).await
+    }
+
     /// Puts a secret there, whether or not there was one of that name. Asking twice is the same as asking once.
     ///
     /// The API has no one request for that: it is created, and replaced if it was there already.

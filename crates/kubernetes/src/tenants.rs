@@ -10,6 +10,7 @@ use kube::api::DynamicObject;
 use model::{Fault, PoolSeen, TenantClusterName, TenantClusterSeen, TenantMachineSeen, VmName, VmSeen};
 
 use crate::capi::{self, PartOf, cluster_seen, machine_seen, pool_seen};
+use crate::lines::{Line, Lines};
 use crate::source::{CustomResource, Source};
 use crate::undercloud::Undercloud;
 use crate::vm_seen::{self, NamedInstance, instance_seen, vm_seen};
@@ -42,7 +43,7 @@ pub enum TenantsEvent {
     ClusterGone {
         name: TenantClusterName,
     },
-    /// The API server answered, and nothing has changed.
+    /// The API server answers, and no watch is cut.
     Heard,
     /// One of the watches is cut for now. The others may go on.
     Lost(Fault),
@@ -87,6 +88,31 @@ enum Piece {
     Cluster(Told<TenantClusterSeen>),
     Pool(Told<PartOf<PoolSeen>>),
     Machine(Told<PartOf<TenantMachineSeen>>),
+}
+
+impl Piece {
+    fn number(&self) -> u8 {
+        match self {
+            Piece::Vm(_) => 0,
+            Piece::Instance(_) => 1,
+            Piece::Cluster(_) => 2,
+            Piece::Pool(_) => 3,
+            Piece::Machine(_) => 4,
+        }
+    }
+
+    /// The fault that it tells of, if it does.
+    fn in_brief(&self) -> Told<()> {
+        let fault = match self {
+            Piece::Vm(Told::Lost(fault))
+            | Piece::Instance(Told::Lost(fault))
+            | Piece::Cluster(Told::Lost(fault))
+            | Piece::Pool(Told::Lost(fault))
+            | Piece::Machine(Told::Lost(fault)) => fault,
+            _ => return Told::Heard,
+        };
+        Told::Lost(fault.clone())
+    }
 }
 
 /// One kind of object, by the names that the undercloud gives them.
@@ -139,6 +165,7 @@ struct Joiner {
     clusters: Shelf<TenantClusterSeen>,
     pools: Shelf<PartOf<PoolSeen>>,
     machines: Shelf<PartOf<TenantMachineSeen>>,
+    lines: Lines,
     told: Option<Picture>,
 }
 
@@ -151,6 +178,17 @@ struct Picture {
 
 impl Joiner {
     fn take(&mut self, piece: Piece) -> Vec<TenantsEvent> {
+        let line = self.lines.note(piece.number(), &piece.in_brief());
+        let mut events = self.events_of(piece);
+        match line {
+            Line::Cut => events.retain(|event| *event != TenantsEvent::Heard),
+            Line::WellAgain if !events.contains(&TenantsEvent::Heard) => events.push(TenantsEvent::Heard),
+            Line::Well | Line::WellAgain => {}
+        }
+        events
+    }
+
+    fn events_of(&mut self, piece: Piece) -> Vec<TenantsEvent> {
         let about_vms = match piece {
             Piece::Vm(told) => self.vms.take(told, |vm| vm.name.key(), |vm| vm.name.clone()),
             Piece::Instance(told) => self.instances.take(told, |instance| instance.vm.key(), |instance| instance.vm.clone()),

@@ -16,6 +16,8 @@ pub struct Tenants {
     /// When the undercloud's virtual machines and tenant clusters were first listed by this keeper. Before that nothing is known of
     /// them, and what is absent below may be there.
     pub listed_at: Option<Timestamp>,
+    /// How the watches of them are. They may be cut while the undercloud's nodes are heard of, as where a right is missing.
+    pub contact: Contact,
     vms: OrdMap<VmName, Arc<VmSeen>>,
     by_node: OrdMap<String, OrdSet<VmName>>,
     /// As Cluster API reports them.
@@ -81,6 +83,15 @@ impl Inside {
             self.by_node.entry(node.clone()).or_default().insert(key.clone());
         }
         self.pods.insert(key, Arc::new(pod));
+    }
+
+    /// Takes a listing over: what is not in it is gone.
+    pub fn set_pods(&mut self, pods: impl IntoIterator<Item = PodSeen>) {
+        self.pods.clear();
+        self.by_node.clear();
+        for pod in pods {
+            self.set_pod(pod);
+        }
     }
 
     pub fn forget_pod(&mut self, key: &(String, String)) -> Option<Arc<PodSeen>> {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use keeper::{Equipment, Keeper, KeeperError, enroll_site};
+use keeper::{Equipment, Keeper, KeeperError, VaultSecrets, enroll_site};
+use kubernetes::NetworkDoor;
 use model::{Clock, ClusterName, Footing, KeeperState, Site, keys};
 use store::{SharedStore, SqliteStore, StoreError, SystemClock, Vault};
 use tokio::net::TcpListener;
@@ -187,6 +188,8 @@ impl ControlPlane {
             clock: clock.clone(),
             bmcs: equipment.bmcs.clone(),
             undercloud: equipment.undercloud.clone(),
+            door: Arc::new(NetworkDoor),
+            secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
             offers: offered,
             taken_over: watch::Sender::new(None),
             state,

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::Body;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use keeper::{Equipment, Keeper, LEASE_TTL, Offer, Verdict, enroll_site};
+use keeper::{Equipment, Keeper, LEASE_TTL, Offer, VaultSecrets, Verdict, enroll_site};
 use model::{Clock, ClusterName, Footing, KeeperState, Site, Timestamp, keys};
 use serde_json::Value;
 use sim::SiteSpec;
@@ -152,6 +152,8 @@ impl House {
             clock: self.clock.clone(),
             bmcs,
             undercloud,
+            door: Arc::new(wiring::door_of(&self.site)),
+            secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
             offers: self.offers.subscribe(),
             taken_over: self.taken_over.clone(),
             state: self.keeper_state.clone(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::Request;
 use keeper::{Equipment, VaultCredentials};
-use kubernetes::Undercloud;
+use kubernetes::{Door, InProcessDoor, Undercloud};
 use model::{ClusterName, Hardware, Home, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing};
 use redfish::{Bmc, Transport};
 use store::Vault;
@@ -79,6 +79,15 @@ pub async fn equipment_of(site: &sim::Site, definition: &Site, vault: &Arc<Vault
         bmcs.insert(described.name.clone(), bmc);
     }
     Equipment { bmcs, undercloud: Undercloud::in_process(authorized_kubernetes(site)) }
+}
+
+/// The ways into the site's tenant clusters: the host in a kubeconfig begins with the cluster's name.
+pub fn door_of(site: &sim::Site) -> impl Door + use<> {
+    let site = site.clone();
+    InProcessDoor::new(move |host: &str| {
+        let api = site.tenant_kubernetes(host.split('.').next().unwrap_or(host))?;
+        Some(api.map_request(|request: Request<kube::client::Body>| request.map(Body::new)))
+    })
 }
 
 /// The undercloud's API with the token that a kubeconfig would carry.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::Full;
-use keeper::{Keeper, VaultCredentials, enroll_site};
-use kubernetes::Undercloud;
+use keeper::{Keeper, VaultCredentials, VaultSecrets, enroll_site};
+use kubernetes::{NetworkDoor, Undercloud};
 use model::{
     Ask, Clock, ClusterName, Conditions, CorrelationId, Footing, KeeperState, Limits, MachineName, REQUEST_LIFE, Request, RequestId, Role,
     SecretRef, Sent, Site, Span, Standing, keys,
@@ -120,6 +120,8 @@ impl Kept {
             clock: clock.clone(),
             bmcs: bmcs(&world, &site, &clock, &looks).await?,
             undercloud: undercloud(&world),
+            door: Arc::new(NetworkDoor),
+            secrets: Arc::new(VaultSecrets::new(Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(clock.clone())))))),
             offers: watch::channel(None).1,
             taken_over: watch::Sender::new(None),
             state,

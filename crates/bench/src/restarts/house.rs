@@ -10,7 +10,8 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use keeper::{Keeper, enroll_site};
+use keeper::{Keeper, VaultSecrets, enroll_site};
+use kubernetes::NetworkDoor;
 use model::{Clock, ClusterName, Footing, KeeperState, Machine, keys};
 use sim::{Pace, SiteSpec};
 use store::{MemoryStore, SharedStore, SqliteStore, SystemClock, Vault};
@@ -102,6 +103,8 @@ impl House {
             clock: clock.clone(),
             bmcs: equipment.bmcs,
             undercloud: equipment.undercloud,
+            door: Arc::new(NetworkDoor),
+            secrets: Arc::new(VaultSecrets::new(vault.clone())),
             offers: watch::channel(None).1,
             taken_over: watch::Sender::new(None),
             state,

@@ -15,7 +15,7 @@ use crate::telling::{self, Behalf, Called};
 use crate::{DEVICE_TIMEOUT, KeeperError, devices};
 
 /// How long a request waits for its turn: with the call itself it must fit into what the lease was checked for.
-const TURN_TIMEOUT: Span = Span::millis(DEVICE_TIMEOUT.as_millis() - kubernetes::CALL_TIMEOUT.as_millis());
+pub(super) const TURN_TIMEOUT: Span = Span::millis(DEVICE_TIMEOUT.as_millis() - kubernetes::CALL_TIMEOUT.as_millis());
 
 impl Loop {
     pub(super) async fn plan_and_act(&mut self) -> Result<(), KeeperError> {
@@ -25,11 +25,14 @@ impl Loop {
             return Ok(());
         }
         // A commit may have taken long. What is not sent now is journalled, and whoever keeps next looks first.
-        if !plan.steps.is_empty() && !self.tenure.may_ask() {
+        if !(plan.steps.is_empty() && plan.errands.is_empty()) && !self.tenure.may_ask() {
             return Err(KeeperError::LeaseTooShort);
         }
         for step in plan.steps {
             self.ask(step);
+        }
+        for errand in plan.errands {
+            self.send(errand);
         }
         self.report_keeping();
         Ok(())

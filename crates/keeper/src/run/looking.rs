@@ -12,6 +12,7 @@ use crate::eyes::{self, Event, Line};
 use crate::meters::{Device, Purpose};
 use crate::polls::Soon;
 use crate::telling::{self, Behalf, Called};
+use crate::tenants;
 
 impl Loop {
     pub(super) fn open_eyes(&mut self) {
@@ -24,6 +25,7 @@ impl Loop {
             }
         }
         self.watch_nodes();
+        self.watch_tenants();
     }
 
     /// Watches the undercloud's nodes, from a fresh listing on; a watch that was there before ends.
@@ -97,8 +99,14 @@ impl Loop {
             Event::Ear { machine, bmc, ear } => self.note_ear(machine, &bmc, ear),
             Event::Node(event) => {
                 self.watch_lost = matches!(event, NodeEvent::Lost(_));
-                eyes::note_node(&mut self.books, &mut self.names, event, now);
+                eyes::note_node(&mut self.books, event, now);
             }
+            Event::Tenants(event) => {
+                tenants::note_tenants(&mut self.books, event, now);
+                self.open_lines();
+            }
+            Event::Inside { cluster, line, told } => self.take_inside(&cluster, line, told),
+            Event::ErrandAnswered { step, result } => self.take_errand_answer(&step, result),
             Event::Contact(Ok(())) if self.watch_lost => {}
             Event::Contact(result) => {
                 eyes::note_contact(&mut self.books, result, now);

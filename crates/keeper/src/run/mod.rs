@@ -3,9 +3,11 @@
 
 mod acting;
 mod calls;
+mod entering;
 mod listening;
 mod looking;
 mod refitting;
+mod sending;
 
 use std::sync::Arc;
 
@@ -18,13 +20,16 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, error, info, info_span};
 
 use crate::books::Books;
-use crate::eyes::{Event, NodeNames};
+use crate::eyes::Event;
 use crate::lease::Tenure;
 use crate::meters;
 use crate::polls::Polls;
 use crate::{Keeper, KeeperError, Offer, PLAN_EVERY, STOP_TIMEOUT};
 use calls::Calls;
+use entering::Lines;
 use listening::Ears;
+pub use sending::MAX_ERRANDS;
+use sending::Turns;
 
 /// Events that may wait to be taken in. Their senders wait when it is full.
 const EVENT_QUEUE: usize = 1_024;
@@ -38,11 +43,15 @@ struct Loop {
     tenure: Tenure,
     polls: Polls,
     ears: Ears,
-    names: NodeNames,
     events: mpsc::Sender<Event>,
     /// Looks and requests under way; dropped with the loop, so that a keeper that stops asks nothing more.
     tasks: JoinSet<()>,
     node_watch: Option<AbortHandle>,
+    tenant_watch: Option<AbortHandle>,
+    /// To tenants' clusters.
+    lines: Lines,
+    /// At the API servers that errands go to.
+    turns: Turns,
     /// The description that was refused last.
     refused_site: Option<Site>,
     /// Who is calling each BMC just now.
@@ -131,10 +140,12 @@ impl Keeper {
             tenure,
             polls: Polls::default(),
             ears: Ears::default(),
-            names: NodeNames::default(),
             events,
             tasks: JoinSet::new(),
             node_watch: None,
+            tenant_watch: None,
+            lines: Lines::default(),
+            turns: Turns::default(),
             refused_site: None,
             calls: Calls::default(),
             asks_under_way: 0,

@@ -112,5 +112,6 @@ impl Loop {
         }
         self.contact_due = now;
         self.watch_nodes();
+        self.watch_tenants();
     }
 }
