@@ -10,7 +10,7 @@ use crate::time::{Instant, Span};
 const ROLE_LABEL_PREFIX: &str = "platform.afo-nc.microsoft.com";
 
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
-const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+pub(crate) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 /// A condition's type, its healthy status, and the reason and message of a healthy one.
 const CONDITIONS: [(&str, &str, &str, &str); 4] = [
