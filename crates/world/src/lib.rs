@@ -7,11 +7,14 @@
 mod bmc;
 mod bmc_restart;
 mod budget;
+mod clusters;
 mod control_plane;
 mod events;
 mod eviction;
 mod fault;
 mod hardware;
+mod host;
+mod kube;
 mod kubelet;
 mod label_selector;
 mod layout;
@@ -21,6 +24,7 @@ mod node;
 mod objects;
 mod pace;
 mod persist;
+mod persist_kube;
 mod pod;
 mod pod_work;
 mod quantity;
@@ -32,6 +36,7 @@ mod time;
 mod writes;
 
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
+pub use clusters::ClusterName;
 pub use eviction::EvictionRefusal;
 pub use fault::{Aim, FAULT_SPAN_MAX, FAULTS_MAX, Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget, Setting};
 pub use hardware::{
@@ -41,11 +46,15 @@ pub use hardware::{
     Nic, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, Processor, RaidLevel, SlotOccupied, Standing, TASKS_KEPT, Task, TaskState, Tasks,
     USER_NAME_LENGTH_MAX, Volume, VolumeRefusal, Volumes, Work,
 };
+pub use host::{TenantNode, TenantRole};
+pub use kube::{Flavour, Kube};
 pub use layout::{DescribedMachine, Layout, LayoutError, MachineSpec, Role, Vendor};
 pub use machine::{PowerState, ResetAnswer, ResetType};
 pub use objects::{
-    CONFIG_MAPS, Change, ChangeKind, DISRUPTION_BUDGETS, Durability, EVENTS, Expired, Generation, LEASES, NAMESPACES, NODES, ObjectError,
-    ObjectKey, ObjectTable, Offer, PODS, Part, Preconditions, RESOURCES, Resource, SECRETS, SERVICES, Scope, StatusPart,
+    CLAIMS, CLUSTERS, CONFIG_MAPS, Change, ChangeKind, DAEMON_SETS, DATA_VOLUMES, DEPLOYMENTS, DISRUPTION_BUDGETS, Durability, EVENTS,
+    Expired, Generation, LEASES, MACHINE_DEPLOYMENTS, MACHINES, NAMESPACES, NODES, ObjectError, ObjectKey, ObjectTable, Offer, PODS, Part,
+    Preconditions, REPLICA_SETS, RESOURCES, Resource, SECRETS, SERVICES, STATEFUL_SETS, Scope, StatusPart, TENANT_RESOURCES,
+    VIRTUAL_MACHINE_INSTANCES, VIRTUAL_MACHINES,
 };
 pub use pace::Pace;
 pub use persist::{Record, RestoreError};

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 
 use super::links::{FLAP_WINDOW, FLAPPING_PORT, Flaps, port_name};
 use super::{Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget};
-use crate::events::Announce;
 use crate::machine::{PowerState, ResetType};
 use crate::node::{self, Problem};
 use crate::objects::Durability;
@@ -100,6 +99,11 @@ impl World {
         read_only.into_iter().chain(down).chain(flapping).collect()
     }
 
+    /// Lets the kubelet of a machine know what the agent beside it has found, for its next report.
+    pub(crate) fn refresh_problems(&mut self, index: usize) {
+        self.undercloud.host_mut(index).problems = self.node_problems(index);
+    }
+
     /// Lets faults begin and end that are due at `at`, and links flap.
     pub(crate) fn fault_steps(&mut self, at: Instant) {
         while let Some(fault) = self.faults.list.iter().find(|fault| fault.next_at().is_some_and(|due| due <= at)).copied() {
@@ -149,7 +153,7 @@ impl World {
                 self.reschedule(index);
             }
             FaultKind::HostHangs | FaultKind::HostNetworkLoss if self.states[index].machine.is_up() => {
-                self.kubelet_stops(index);
+                self.undercloud.kubelet_stops(index);
                 self.weigh_quorum(at);
                 self.reschedule(index);
             }
@@ -210,20 +214,16 @@ impl World {
         if !self.reaches_api(index) {
             return;
         }
-        let was_available = self.available;
-        self.weigh_quorum(at);
-        // A control plane that just returned has heard from every kubelet already.
-        if was_available {
-            self.kubelet_reports(index, at, Announce::Events);
-        }
+        self.kubelet_speaks(index, at);
         self.reschedule(index);
     }
 
     /// The agent on the node tells what it found; without a way to the API server it does so with the next report.
     fn node_agent_tells(&mut self, index: usize, at: Instant) {
-        if self.available && self.reaches_api(index) {
+        self.refresh_problems(index);
+        if self.undercloud.available && self.reaches_api(index) {
             let problems = self.node_problems(index);
-            self.change_node(index, Durability::Kept, |node| node::with_problems(node, &problems, at));
+            self.undercloud.change_node(index, Durability::Kept, |node| node::with_problems(node, &problems, at));
         }
     }
 }

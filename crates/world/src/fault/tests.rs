@@ -366,6 +366,6 @@ proptest! {
         }
         whole.advance(at(now));
         prop_assert_eq!(whole.faults(), parts.faults());
-        prop_assert_eq!(format!("{:?} {:?}", whole.states, whole.objects), format!("{:?} {:?}", parts.states, parts.objects));
+        prop_assert_eq!(format!("{:?} {:?}", whole.states, whole.undercloud), format!("{:?} {:?}", parts.states, parts.undercloud));
     }
 }
