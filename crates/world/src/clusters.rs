@@ -43,7 +43,7 @@ impl World {
         }
     }
 
-    fn kube_mut(&mut self, cluster: &ClusterName) -> Option<&mut Kube> {
+    pub(crate) fn kube_mut(&mut self, cluster: &ClusterName) -> Option<&mut Kube> {
         match cluster {
             ClusterName::Undercloud => Some(&mut self.undercloud),
             ClusterName::Tenant(name) => self.tenants.get_mut(name),
@@ -152,7 +152,9 @@ impl World {
     ) -> Result<Arc<Value>, ObjectError> {
         self.advance(now);
         let at = self.now;
-        self.kube_mut(cluster).ok_or(ObjectError::NotFound)?.create(resource, namespace, object, at)
+        let written = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?.create(resource, namespace, object, at);
+        self.virt_settle(at);
+        written
     }
 
     /// A change through the API of the undercloud by a function of the object as it is.
@@ -179,7 +181,9 @@ impl World {
     ) -> Result<Arc<Value>, E> {
         self.advance(now);
         let at = self.now;
-        self.kube_mut(cluster).ok_or(ObjectError::NotFound)?.modify(resource, key, part, at, change)
+        let written = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?.modify(resource, key, part, at, change);
+        self.virt_settle(at);
+        written
     }
 
     /// A deletion through the API of the undercloud.
@@ -204,7 +208,9 @@ impl World {
     ) -> Result<Deleted, ObjectError> {
         self.advance(now);
         let at = self.now;
-        self.kube_mut(cluster).ok_or(ObjectError::NotFound)?.delete(resource, key, options, at)
+        let written = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?.delete(resource, key, options, at);
+        self.virt_settle(at);
+        written
     }
 
     /// An eviction through the API of the undercloud.
@@ -222,6 +228,8 @@ impl World {
     ) -> Result<(), EvictionRefusal> {
         self.advance(now);
         let at = self.now;
-        self.kube_mut(cluster).ok_or(ObjectError::NotFound)?.evict(key, options, at)
+        let written = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?.evict(key, options, at);
+        self.virt_settle(at);
+        written
     }
 }

@@ -32,7 +32,10 @@ mod random;
 mod scheduler;
 mod secret;
 mod site;
+mod tenancy;
+mod tenancy_made;
 mod time;
+mod virt;
 mod writes;
 
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
@@ -60,7 +63,10 @@ pub use pace::Pace;
 pub use persist::{Record, RestoreError};
 pub use random::{Random, hash_text};
 pub use site::World;
+pub use tenancy::{ClusterNode, Tenancy, TenancyError, TenantCluster, TenantVm, VmDisk, VmManner, VmPower, Workload, WorkloadKind};
+pub use tenancy_made::{tenant_kubeconfig, tenant_server};
 pub use time::{Instant, Span};
+pub use virt::{TENANT_NAMESPACE, VmAction, VmRefusal};
 pub use writes::{DeleteOptions, Deleted};
 
 /// The version every kubelet and the API server of the site report.

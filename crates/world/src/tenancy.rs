@@ -149,7 +149,10 @@ impl fmt::Display for TenancyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TenancyError::Name { name } => {
-                write!(f, "`{name}` is no name; one has 1 to {NAME_LENGTH_MAX} small letters, digits and hyphens, and begins and ends without a hyphen")
+                write!(
+                    f,
+                    "`{name}` is no name; one has 1 to {NAME_LENGTH_MAX} small letters, digits and hyphens, and begins and ends without a hyphen"
+                )
             }
             TenancyError::Twice { name } => write!(f, "`{name}` is there twice"),
             TenancyError::NoMachine { name, machine } => write!(f, "`{name}` is on `{machine}`, which is no machine of the site"),
@@ -206,7 +209,8 @@ impl<'a> Names<'a> {
 
 fn check_name(name: &str) -> Result<(), TenancyError> {
     let is_sound = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let is_name = !name.is_empty() && name.len() <= NAME_LENGTH_MAX && name.bytes().all(is_sound) && !name.starts_with('-') && !name.ends_with('-');
+    let is_name =
+        !name.is_empty() && name.len() <= NAME_LENGTH_MAX && name.bytes().all(is_sound) && !name.starts_with('-') && !name.ends_with('-');
     if is_name { Ok(()) } else { Err(TenancyError::Name { name: name.to_owned() }) }
 }
 

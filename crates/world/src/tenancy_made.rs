@@ -25,6 +25,31 @@ pub fn tenant_server(cluster: &str) -> String {
     format!("https://{cluster}.tenant.invalid")
 }
 
+/// A kubeconfig as YAML. Names are quoted as JSON, which YAML reads too; `ca_data` is in base64 already.
+pub fn tenant_kubeconfig(cluster: &str, server: &str, ca_data: Option<&str>, token: &str) -> String {
+    let name = Value::from(cluster);
+    let trust = ca_data.map_or_else(String::new, |data| format!("    certificate-authority-data: {data}\n"));
+    format!(
+        "apiVersion: v1\n\
+         kind: Config\n\
+         current-context: {name}\n\
+         clusters:\n\
+         - name: {name}\n\
+         \x20 cluster:\n\
+         \x20   server: {server}\n\
+         {trust}\
+         users:\n\
+         - name: {name}\n\
+         \x20 user:\n\
+         \x20   token: \"{token}\"\n\
+         contexts:\n\
+         - name: {name}\n\
+         \x20 context:\n\
+         \x20   cluster: {name}\n\
+         \x20   user: {name}\n",
+    )
+}
+
 impl World {
     /// A site with tenants, who have been there since before anybody looked.
     pub fn with_tenants(layout: Layout, pace: Pace, now: Instant, tenancy: &Tenancy) -> World {
@@ -75,7 +100,7 @@ impl World {
             let replicas = nodes.iter().filter(|node| node.pool.as_deref() == Some(pool)).count();
             self.make(&MACHINE_DEPLOYMENTS, capi::machine_deployment(name, pool, version, replicas), at);
         }
-        let kubeconfig = crate::tenant_kubeconfig(name, &tenant_server(name), None, &self.layout.tenant_token(name));
+        let kubeconfig = tenant_kubeconfig(name, &tenant_server(name), None, &self.layout.tenant_token(name));
         self.make(&SECRETS, capi::kubeconfig_secret(name, &kubeconfig), at);
         for node in nodes {
             self.make(&MACHINES, capi::machine(name, node.pool.as_deref(), &node.name, version), at);
@@ -105,7 +130,8 @@ impl World {
         }
         let labels = json!({"app": workload.name});
         let template = json!({"metadata": {"labels": labels}, "spec": pod_spec(workload)});
-        let spec = json!({"replicas": workload.replicas, "selector": {"matchLabels": labels}, "template": template, "serviceName": workload.name});
+        let spec =
+            json!({"replicas": workload.replicas, "selector": {"matchLabels": labels}, "template": template, "serviceName": workload.name});
         let object = json!({"metadata": {"name": workload.name, "labels": labels}, "spec": spec});
         match workload.kind {
             WorkloadKind::Deployment => make(&DEPLOYMENTS, object),

@@ -7,10 +7,11 @@ use serde_json::Value;
 use crate::kube::Kube;
 use crate::objects::{
     CONFIG_MAPS, DISRUPTION_BUDGETS, Deletion, Durability, NAMESPACES, NODES, ObjectError, ObjectKey, Offer, PODS, Part, Preconditions,
-    Resource, SECRETS, Scope, check_shape,
+    Resource, SECRETS, Scope, VIRTUAL_MACHINES, check_shape,
 };
 use crate::pod::is_terminating;
 use crate::time::{Instant, Span};
+use crate::virt::vm;
 use crate::{budget, namespace, pod, secret};
 
 /// The longest grace: a year. A longer one could not be told from for ever, and would leave the calendar.
@@ -43,6 +44,12 @@ fn prepare_new(resource: &Resource, object: &mut Value) -> Result<(), ObjectErro
         _ if resource == &SECRETS => secret::prepare_secret(object),
         _ if resource == &CONFIG_MAPS => secret::prepare_config_map(object),
         _ if resource == &DISRUPTION_BUDGETS => budget::prepare_new(object),
+        _ if resource == &VIRTUAL_MACHINES => {
+            if let Some(fields) = object.as_object_mut() {
+                fields.remove("status");
+            }
+            vm::prepare(object)
+        }
         _ => Ok(()),
     }
 }
@@ -64,6 +71,7 @@ fn prepare_change(resource: &Resource, part: Part, old: &Value, new: &mut Value)
         }
         // The check fills in a status too, which a write of the main part does not touch.
         _ if resource == &DISRUPTION_BUDGETS => budget::prepare_new(new),
+        _ if resource == &VIRTUAL_MACHINES => vm::prepare(new),
         _ => Ok(()),
     }
 }

@@ -160,10 +160,9 @@ impl FaultKind {
     pub fn aim(self) -> Aim {
         match self {
             FaultKind::ApiDown | FaultKind::ApiSlow | FaultKind::ApiForgetsWatches => Aim::Api,
-            FaultKind::TenantApiDown
-            | FaultKind::TenantApiTls
-            | FaultKind::TenantTokenExpired
-            | FaultKind::TenantEvictionError => Aim::Tenant,
+            FaultKind::TenantApiDown | FaultKind::TenantApiTls | FaultKind::TenantTokenExpired | FaultKind::TenantEvictionError => {
+                Aim::Tenant
+            }
             FaultKind::PodFinalizerStuck => Aim::Pod,
             FaultKind::VmIgnoresShutdown | FaultKind::VmCrashes => Aim::Vm,
             _ => Aim::Machine,

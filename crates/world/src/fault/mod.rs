@@ -5,6 +5,7 @@
 mod effects;
 mod kind;
 mod links;
+mod tenants;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -97,14 +98,28 @@ impl Fault {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultError {
-    NotOfMachine { kind: FaultKind },
-    NotOfApi { kind: FaultKind },
+    NotOfMachine {
+        kind: FaultKind,
+    },
+    NotOfApi {
+        kind: FaultKind,
+    },
     /// The kind strikes something else than what was named.
-    Astray { kind: FaultKind },
+    Astray {
+        kind: FaultKind,
+    },
     /// Nothing of that name is there to be struck.
-    Absent { name: String },
-    NoSetting { kind: FaultKind },
-    Setting { kind: FaultKind, setting: Setting, asked: u32 },
+    Absent {
+        name: String,
+    },
+    NoSetting {
+        kind: FaultKind,
+    },
+    Setting {
+        kind: FaultKind,
+        setting: Setting,
+        asked: u32,
+    },
     Span,
     TooMany,
 }

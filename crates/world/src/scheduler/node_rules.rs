@@ -7,10 +7,11 @@ use crate::node;
 /// The scheduler's words if the node is ruled out by what it is.
 pub(super) fn objection(pod: &Value, node: &Value) -> Option<String> {
     let unschedulable = serde_json::json!({"key": node::UNSCHEDULABLE, "effect": "NoSchedule"});
-    if node::is_unschedulable(node) && !tolerates(pod, &unschedulable) {
+    let taints = node["spec"]["taints"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_closed = node::is_unschedulable(node) || taints.iter().any(|taint| taint["key"] == node::UNSCHEDULABLE);
+    if is_closed && !tolerates(pod, &unschedulable) {
         return Some("node(s) were unschedulable".to_owned());
     }
-    let taints = node["spec"]["taints"].as_array().map_or(&[][..], Vec::as_slice);
     let mut hard = taints.iter().filter(|taint| taint["effect"] == "NoSchedule" || taint["effect"] == "NoExecute");
     if let Some(taint) = hard.find(|taint| !tolerates(pod, taint)) {
         let text = |field: &str| taint[field].as_str().unwrap_or_default();
@@ -43,14 +44,8 @@ pub(super) fn liking(pod: &Value, node: &Value) -> i64 {
 }
 
 /// Whether the pod puts up with a taint.
-pub(crate) fn tolerates(pod: &Value, taint: &Value) -> bool {
-    let given = |toleration: &Value, field: &str| toleration[field].as_str().unwrap_or_default().to_owned();
-    pod["spec"]["tolerations"].as_array().into_iter().flatten().any(|toleration| {
-        let (key, effect) = (given(toleration, "key"), given(toleration, "effect"));
-        let is_meant = key.is_empty() && toleration["operator"] == "Exists" || taint["key"] == key.as_str();
-        let has_value = toleration["operator"] == "Exists" || given(toleration, "value") == given(taint, "value");
-        is_meant && has_value && (effect.is_empty() || taint["effect"] == effect.as_str())
-    })
+fn tolerates(pod: &Value, taint: &Value) -> bool {
+    super::tolerations(pod).iter().any(|toleration| super::tolerates(toleration, taint))
 }
 
 /// A term with no rule at all admits no node.

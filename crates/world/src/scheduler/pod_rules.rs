@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::Sight;
+use super::Surroundings;
 use super::node_rules;
 use crate::label_selector;
 use crate::pod;
@@ -16,10 +16,10 @@ pub(super) struct Bound<'a> {
 }
 
 /// The pods that have a node of this cluster and are not over.
-pub(super) fn bound<'a>(sight: &Sight<'a>) -> Vec<Bound<'a>> {
+pub(super) fn bound<'a>(around: &Surroundings<'a>) -> Vec<Bound<'a>> {
     let by_name: BTreeMap<&str, &'a Value> =
-        sight.nodes.iter().filter_map(|node| Some((node["metadata"]["name"].as_str()?, *node))).collect();
-    let alive = sight.pods.iter().filter(|pod| !pod::is_finished(pod));
+        around.nodes.iter().filter_map(|node| Some((node["metadata"]["name"].as_str()?, *node))).collect();
+    let alive = around.pods.iter().filter(|pod| !pod::is_finished(pod));
     alive.filter_map(|pod| Some(Bound { pod, node: by_name.get(pod::node_name(pod)?)? })).collect()
 }
 

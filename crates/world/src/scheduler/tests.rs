@@ -30,7 +30,8 @@ fn on(mut pod: Value, node: &str) -> Value {
 }
 
 fn place_among(pod: &Value, nodes: &[Value], pods: &[Value]) -> Result<String, String> {
-    place(pod, &Sight { nodes: nodes.iter().collect(), pods: pods.iter().collect(), claims: Vec::new() })
+    place(pod, &Surroundings { nodes: nodes.iter().collect(), pods: pods.iter().collect(), claims: Vec::new() })
+        .map_err(|unplaceable| unplaceable.to_string())
 }
 
 fn placed(pod: &Value, pods: &[Value]) -> String {
@@ -182,7 +183,10 @@ fn local_storage_keeps_a_pod_where_it_first_was() {
     pod["spec"]["volumes"] = json!([{"name": "disk", "persistentVolumeClaim": {"claimName": "db-os"}}]);
     let claim = json!({"metadata": {"name": "db-os", "namespace": "default", "annotations": {SELECTED_NODE: "b1"}}});
     let mut nodes = nodes();
-    let sight = |nodes: &[Value]| place(&pod, &Sight { nodes: nodes.iter().collect(), pods: Vec::new(), claims: vec![&claim] });
+    let sight = |nodes: &[Value]| {
+        place(&pod, &Surroundings { nodes: nodes.iter().collect(), pods: Vec::new(), claims: vec![&claim] })
+            .map_err(|unplaceable| unplaceable.to_string())
+    };
     assert_eq!(sight(&nodes).as_deref(), Ok("b1"));
     nodes[2]["spec"]["unschedulable"] = json!(true);
     assert_eq!(
@@ -200,4 +204,19 @@ fn pods_of_one_controller_spread_by_themselves() {
     };
     let there = [on(owned("web-1"), "a1"), on(pod("x", "x", "4"), "a2"), on(pod("y", "y", "4"), "b1")];
     assert_eq!(placed(&owned("web-2"), &there), "a2");
+}
+
+#[test]
+fn a_toleration_means_what_kubernetes_means() {
+    let taint = json!({"key": "k", "value": "v", "effect": "NoExecute"});
+    for (toleration, expected) in [
+        (json!({"operator": "Exists"}), true),
+        (json!({"operator": "Exists", "effect": "NoSchedule"}), false),
+        (json!({"key": "k", "operator": "Exists", "effect": "NoExecute"}), true),
+        (json!({"key": "k", "value": "v"}), true),
+        (json!({"key": "k", "value": "w"}), false),
+        (json!({"key": "other", "operator": "Exists"}), false),
+    ] {
+        assert_eq!(tolerates(&toleration, &taint), expected, "{toleration}");
+    }
 }

@@ -10,7 +10,7 @@ use super::{disk, instance, vm};
 use crate::fault::FaultKind;
 use crate::node;
 use crate::objects::{
-    CLAIMS, DATA_VOLUMES, Durability, VIRTUAL_MACHINE_INSTANCES, NODES, ObjectError, ObjectKey, PODS, Part, Resource, VIRTUAL_MACHINES,
+    CLAIMS, DATA_VOLUMES, Durability, NODES, ObjectError, ObjectKey, PODS, Part, Resource, VIRTUAL_MACHINE_INSTANCES, VIRTUAL_MACHINES,
 };
 use crate::pod;
 use crate::site::World;
@@ -32,27 +32,47 @@ impl World {
                 return;
             }
             for key in concerned {
-                self.vm_settles(&key, at);
+                if self.undercloud.is_available() {
+                    self.vm_settles(&key, at);
+                } else {
+                    self.guest_alone(&key, at);
+                }
             }
         }
+    }
+
+    /// Without an API nothing is decided and nothing is told; a guest lives or dies all the same.
+    fn guest_alone(&mut self, key: &ObjectKey, at: Instant) {
+        self.virt.seen = 0;
+        let instance = self.undercloud.objects.get(&VIRTUAL_MACHINE_INSTANCES, key).cloned();
+        let launcher = instance.as_deref().and_then(|instance| self.launcher_of(key, instance));
+        self.guest_settles(key, launcher.as_ref().map(|(_, pod)| pod), instance.as_deref(), at);
     }
 
     /// The virtual machines that something has happened to since the controllers last looked.
     fn virt_concerned(&mut self, at: Instant) -> BTreeSet<ObjectKey> {
         let mut concerned: BTreeSet<ObjectKey> = self.virt.timers.ring(at).into_iter().collect();
-        let disturbed = std::mem::take(&mut self.virt.disturbed);
-        let mut nodes: BTreeSet<String> = disturbed;
+        concerned.extend(std::mem::take(&mut self.virt.touched));
+        let mut nodes = std::mem::take(&mut self.virt.disturbed);
         let (seen, version) = (self.virt.seen, self.undercloud.objects.version());
         if seen != version && self.undercloud.is_available() {
             self.virt.seen = version;
-            match self.virt_changes(seen, &mut nodes) {
+            // A site without virtual machines costs nothing.
+            if self.undercloud.objects.list(&VIRTUAL_MACHINES, None).next().is_none() && self.virt.guests.is_empty() {
+                return concerned;
+            }
+            // Whoever has seen nothing yet sees everything.
+            let changed = if seen == 0 { None } else { self.virt_changes(seen, &mut nodes) };
+            match changed {
                 Some(changed) => concerned.extend(changed),
                 None => concerned.extend(self.undercloud.objects.list(&VIRTUAL_MACHINES, None).map(|(key, _)| key.clone())),
             }
         }
         if !nodes.is_empty() {
             let pods = self.undercloud.objects.list(&PODS, Some(super::TENANT_NAMESPACE));
-            concerned.extend(pods.filter(|(_, pod)| pod::node_name(pod).is_some_and(|node| nodes.contains(node))).filter_map(|(_, pod)| vm_of(pod)));
+            concerned.extend(
+                pods.filter(|(_, pod)| pod::node_name(pod).is_some_and(|node| nodes.contains(node))).filter_map(|(_, pod)| vm_of(pod)),
+            );
         }
         concerned
     }

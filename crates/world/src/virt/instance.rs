@@ -115,7 +115,12 @@ pub(crate) fn with_launcher(instance: &Value, launcher: Option<&Value>, guest: G
     }
     let scheduled = launcher["status"]["conditions"].as_array().into_iter().flatten().find(|found| found["type"] == "PodScheduled");
     let unscheduled = scheduled.filter(|found| found["status"] == "False");
-    set(&mut new, "PodScheduled", unscheduled.map(|found| json!({"status": "False", "reason": found["reason"], "message": found["message"]})), at);
+    set(
+        &mut new,
+        "PodScheduled",
+        unscheduled.map(|found| json!({"status": "False", "reason": found["reason"], "message": found["message"]})),
+        at,
+    );
     let connected = phase == "Running" && guest == Guest::Up;
     set(&mut new, "AgentConnected", connected.then(|| json!({"status": "True"})), at);
     if phase == "Running" && pod::is_ready(launcher) && !pod::is_terminating(launcher) {

@@ -8,7 +8,7 @@ use super::timers::Awaited;
 use super::{disk, launcher};
 use crate::fault::FaultKind;
 use crate::node;
-use crate::objects::{CLAIMS, VIRTUAL_MACHINE_INSTANCES, NODES, ObjectError, ObjectKey, PODS, Part, VIRTUAL_MACHINES};
+use crate::objects::{CLAIMS, NODES, ObjectError, ObjectKey, PODS, Part, VIRTUAL_MACHINE_INSTANCES, VIRTUAL_MACHINES};
 use crate::pod;
 use crate::scheduler;
 use crate::site::World;
@@ -26,7 +26,7 @@ const LOST_NODE_AFTER: Span = Span::minutes(5);
 
 impl World {
     /// The launcher's pod of an instance.
-    fn launcher_of(&self, key: &ObjectKey, instance: &Value) -> Option<(ObjectKey, Value)> {
+    pub(super) fn launcher_of(&self, key: &ObjectKey, instance: &Value) -> Option<(ObjectKey, Value)> {
         let pods = self.undercloud.objects.list(&PODS, Some(&key.namespace));
         let mut own = pods.filter(|(_, pod)| pod["metadata"]["labels"][launcher::CREATED_BY] == instance["metadata"]["uid"]);
         own.next().map(|(key, pod)| (key.clone(), Value::clone(pod)))
@@ -97,7 +97,8 @@ impl World {
         }
         let span = self.pace.in_site_time(LOST_NODE_AFTER);
         if self.virt.timers.is_over(key, Awaited::LostNode, span, at) {
-            let lose = |instance: &Value| if instance::is_final(instance) { instance.clone() } else { instance::with_lost_node(instance, at) };
+            let lose =
+                |instance: &Value| if instance::is_final(instance) { instance.clone() } else { instance::with_lost_node(instance, at) };
             self.virt_write(&VIRTUAL_MACHINE_INSTANCES, key, at, lose);
         }
     }
@@ -110,7 +111,13 @@ impl World {
             let needed = if self.ignores_shutdown(key, vm) { DEAF_SECONDS } else { SHUTDOWN_SECONDS };
             let is_forced = given == 0;
             // A kubelet ends the pod even of a forced stop: a pod that is removed unasked may still run.
-            let grace = if is_forced { 1 } else if needed == DEAF_SECONDS { DEAF_SECONDS } else { needed.min(given).max(1) };
+            let grace = if is_forced {
+                1
+            } else if needed == DEAF_SECONDS {
+                DEAF_SECONDS
+            } else {
+                needed.min(given).max(1)
+            };
             let already = launcher["metadata"]["deletionGracePeriodSeconds"].as_i64();
             if !pod::is_terminating(&launcher) || already.is_some_and(|already| already > grace) {
                 let options = DeleteOptions { grace_seconds: Some(grace), ..DeleteOptions::default() };
@@ -123,8 +130,9 @@ impl World {
         self.guest_settles(key, None, None, at);
         self.virt.timers.forget(key, Awaited::LostNode);
         if has_finalizer(&instance, instance::FINALIZER) {
-            let released: Result<_, ObjectError> =
-                self.undercloud.modify(&VIRTUAL_MACHINE_INSTANCES, key, Part::Whole, at, |instance| Ok(without_finalizer(instance, instance::FINALIZER)));
+            let released: Result<_, ObjectError> = self
+                .undercloud
+                .modify(&VIRTUAL_MACHINE_INSTANCES, key, Part::Whole, at, |instance| Ok(without_finalizer(instance, instance::FINALIZER)));
             drop(released);
         }
     }

@@ -16,7 +16,7 @@ pub(crate) mod vm;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use subresource::VmAction;
+pub use subresource::{VmAction, VmRefusal};
 
 use crate::objects::ObjectKey;
 use guest::Guest;
@@ -30,6 +30,8 @@ pub const TENANT_NAMESPACE: &str = "tenants";
 pub(crate) struct Virt {
     /// The version up to which the undercloud's changes were looked at.
     seen: u64,
+    /// Virtual machines that something else than an object's change has happened to.
+    touched: BTreeSet<ObjectKey>,
     /// Machines whose hosts came, left or lost their network since the controllers last looked.
     disturbed: BTreeSet<String>,
     timers: Timers,
@@ -42,6 +44,11 @@ impl Virt {
     /// A host came, left, or lost sight of the API.
     pub fn disturb(&mut self, machine: &str) {
         self.disturbed.insert(machine.to_owned());
+    }
+
+    /// Something has happened to a virtual machine that no object tells.
+    pub fn touch(&mut self, name: &str) {
+        self.touched.insert(ObjectKey::namespaced(TENANT_NAMESPACE, name));
     }
 
     /// Notes where a virtual machine begins its life.

@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::objects::{ObjectError, ObjectKey, VIRTUAL_MACHINE_INSTANCES, VIRTUAL_MACHINES};
+use crate::site::World;
+use crate::time::Instant;
 use crate::virt::instance;
 use crate::virt::vm::RunStrategy;
 
@@ -14,6 +17,31 @@ pub enum VmAction {
         grace_seconds: Option<i64>,
     },
     Restart,
+}
+
+/// Why an action was not taken up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VmRefusal {
+    Object(ObjectError),
+    /// It does not go together with what the virtual machine does now.
+    Conflict(String),
+}
+
+impl World {
+    /// An action on a virtual machine through KubeVirt's API.
+    pub fn act_on_vm(&mut self, key: &ObjectKey, action: VmAction, now: Instant) -> Result<(), VmRefusal> {
+        self.advance(now);
+        let at = self.now();
+        let vm = self.objects().get(&VIRTUAL_MACHINES, key).cloned().ok_or(VmRefusal::Object(ObjectError::NotFound))?;
+        let instance = self.objects().get(&VIRTUAL_MACHINE_INSTANCES, key).cloned();
+        let Written { vm, instance } = decide(&vm, instance.as_deref(), action).map_err(VmRefusal::Conflict)?;
+        if let Some(instance) = instance {
+            self.virt_write(&VIRTUAL_MACHINE_INSTANCES, key, at, |_| instance);
+        }
+        self.virt_write(&VIRTUAL_MACHINES, key, at, |_| vm);
+        self.virt_settle(at);
+        Ok(())
+    }
 }
 
 /// What is to be written for an action that is allowed.
