@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -12,15 +13,36 @@ use crate::pod;
 /// The taint of a node that is cordoned, which the scheduler words differently from all others.
 const UNSCHEDULABLE_TAINT: &str = "node.kubernetes.io/unschedulable";
 
-/// What a scheduler looks at.
-#[derive(Clone, Debug)]
-pub(crate) struct Surroundings<'a> {
+/// The storage class whose volumes lie on the disk of the node where they were first used.
+pub(crate) const LOCAL_STORAGE: &str = "local-path";
+
+/// Where a claim's volume was made.
+pub(crate) const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+
+/// What a scheduler looks at. It is kept up to date over many placements, so that each need not count everything anew.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Surroundings {
     /// In the order of their names.
-    pub nodes: Vec<&'a Value>,
-    /// All pods of the cluster that are bound to a node and have not finished, in the order of their keys.
-    pub pods: Vec<&'a Value>,
-    /// The pod's claims, as far as they exist.
-    pub claims: Vec<&'a Value>,
+    pub nodes: Vec<Arc<Value>>,
+    /// All pods of the cluster that are bound to a node and have not finished.
+    pub pods: Vec<Arc<Value>>,
+    /// What these pods ask of each node.
+    pub used: BTreeMap<String, Amounts>,
+    /// The claims of the pod that is to be placed, as far as they exist.
+    pub claims: Vec<Arc<Value>>,
+}
+
+impl Surroundings {
+    /// Takes in a pod that is bound to a node.
+    pub fn add(&mut self, pod: &Arc<Value>) {
+        let Some(node) = pod::node_name(pod) else { return };
+        let asked = requests(pod);
+        let used = self.used.entry(node.to_owned()).or_default();
+        used.cpu_millis += asked.cpu_millis;
+        used.memory_bytes += asked.memory_bytes;
+        used.pods += asked.pods;
+        self.pods.push(pod.clone());
+    }
 }
 
 /// Why a pod fits on no node: how many nodes there are, and how many of them fail for each reason.
@@ -50,22 +72,14 @@ pub(crate) struct Amounts {
 }
 
 /// The node to place the pod on: of those it fits on, the one with the most free cpu, and of equals the first by name.
-pub(crate) fn place(pod: &Value, around: &Surroundings<'_>) -> Result<String, Unplaceable> {
-    let mut used: BTreeMap<&str, Amounts> = BTreeMap::new();
-    for other in &around.pods {
-        let Some(node) = pod::node_name(other) else { continue };
-        let (asked, used) = (requests(other), used.entry(node).or_default());
-        used.cpu_millis += asked.cpu_millis;
-        used.memory_bytes += asked.memory_bytes;
-        used.pods += 1;
-    }
+pub(crate) fn place(pod: &Value, around: &Surroundings) -> Result<String, Unplaceable> {
     let asked = requests(pod);
     let mut unplaceable = Unplaceable { nodes: around.nodes.len(), ..Unplaceable::default() };
     let mut best: Option<(i64, &str)> = None;
     for node in &around.nodes {
         let name = node["metadata"]["name"].as_str().unwrap_or_default();
-        let free = left(node, used.get(name).copied().unwrap_or_default());
-        let obstacles = obstacles(pod, node, asked, free);
+        let free = left(node, around.used.get(name).copied().unwrap_or_default());
+        let obstacles = obstacles(pod, node, &around.claims, asked, free);
         for reason in &obstacles {
             *unplaceable.reasons.entry(reason.clone()).or_default() += 1;
         }
@@ -77,12 +91,15 @@ pub(crate) fn place(pod: &Value, around: &Surroundings<'_>) -> Result<String, Un
 }
 
 /// Why the pod cannot run on the node. A taint or a label is one reason; what the node lacks is one reason for each.
-fn obstacles(pod: &Value, node: &Value, asked: Amounts, free: Amounts) -> Vec<String> {
+fn obstacles(pod: &Value, node: &Value, claims: &[Arc<Value>], asked: Amounts, free: Amounts) -> Vec<String> {
     if let Some(taint) = untolerated(pod, node) {
         return vec![taint];
     }
     if !is_selected(pod, node) {
         return vec!["node(s) didn't match Pod's node affinity/selector".to_owned()];
+    }
+    if claims.iter().any(|claim| is_pinned_elsewhere(claim, node)) {
+        return vec!["node(s) had volume node affinity conflict".to_owned()];
     }
     let lacks = [
         ("Insufficient cpu", asked.cpu_millis > free.cpu_millis),
@@ -122,6 +139,13 @@ pub(crate) fn tolerates(toleration: &Value, taint: &Value) -> bool {
 fn is_selected(pod: &Value, node: &Value) -> bool {
     let wanted = pod["spec"]["nodeSelector"].as_object().into_iter().flatten();
     wanted.into_iter().all(|(key, value)| node["metadata"]["labels"][key] == *value)
+}
+
+/// Whether a claim's volume lies on another node's own disk.
+fn is_pinned_elsewhere(claim: &Value, node: &Value) -> bool {
+    let is_local = claim["spec"]["storageClassName"] == LOCAL_STORAGE;
+    let home = claim["metadata"]["annotations"][SELECTED_NODE].as_str();
+    is_local && home.is_some_and(|home| node["metadata"]["name"] != home)
 }
 
 /// What all containers of a pod ask for. A container that only has limits asks for those.
@@ -207,10 +231,11 @@ mod tests {
     #[test]
     fn a_pod_goes_where_most_is_free_and_says_why_it_goes_nowhere() {
         let (one, mut two, mut three) = (node("one", "4"), node("two", "4"), node("three", "4"));
-        let busy = [bound("one", "3")];
+        let busy = Arc::new(bound("one", "3"));
         let around = |nodes: &[&Value]| -> Result<String, String> {
-            let nodes = nodes.to_vec();
-            let surroundings = Surroundings { nodes, pods: busy.iter().collect(), claims: Vec::new() };
+            let nodes = nodes.iter().map(|node| Arc::new(Value::clone(node))).collect();
+            let mut surroundings = Surroundings { nodes, ..Surroundings::default() };
+            surroundings.add(&busy);
             place(&pod("2"), &surroundings).map_err(|unplaceable| unplaceable.to_string())
         };
         assert_eq!(around(&[&one, &two]), Ok("two".to_owned()));
@@ -220,6 +245,19 @@ mod tests {
                        1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 1 node(s) were unschedulable.";
         assert_eq!(around(&[&one, &two, &three]), Err(message.to_owned()));
         assert_eq!(around(&[]), Err("0/0 nodes are available.".to_owned()));
+    }
+
+    #[test]
+    fn a_pod_stays_with_its_local_volume() {
+        let claim = |class: &str| {
+            let metadata = json!({"annotations": {SELECTED_NODE: "one"}});
+            vec![Arc::new(json!({"metadata": metadata, "spec": {"storageClassName": class}}))]
+        };
+        let nodes = vec![Arc::new(node("two", "4"))];
+        let with = |class: &str| place(&pod("1"), &Surroundings { nodes: nodes.clone(), claims: claim(class), ..Surroundings::default() });
+        assert_eq!(with("nexus-volume"), Ok("two".to_owned()));
+        let message = with(LOCAL_STORAGE).unwrap_err().to_string();
+        assert_eq!(message, "0/1 nodes are available: 1 node(s) had volume node affinity conflict.");
     }
 
     #[test]
