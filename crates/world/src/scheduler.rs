@@ -9,24 +9,43 @@ mod pod_rules;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::pod;
-use fit::Used;
+pub(crate) use fit::{Amounts, requests};
 
 /// Written on a claim when its first pod is placed: local storage is where its pod was.
 pub(crate) const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 
-/// What a scheduler looks at.
-#[derive(Clone, Debug)]
-pub(crate) struct Surroundings<'a> {
+/// The storage class whose volumes lie on the disk of the node where they were first used.
+pub(crate) const LOCAL_STORAGE: &str = "local-path";
+
+/// What a scheduler looks at. It is kept up to date over many placements, so that each need not count everything anew.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Surroundings {
     /// In the order of their names.
-    pub nodes: Vec<&'a Value>,
-    /// All pods of the cluster that are bound to a node and have not finished, in the order of their keys.
-    pub pods: Vec<&'a Value>,
-    /// The pod's claims, as far as they exist.
-    pub claims: Vec<&'a Value>,
+    pub nodes: Vec<Arc<Value>>,
+    /// All pods of the cluster that are bound to a node and have not finished.
+    pub pods: Vec<Arc<Value>>,
+    /// What these pods ask of each node.
+    pub used: BTreeMap<String, Amounts>,
+    /// The claims of the pod that is to be placed, as far as they exist.
+    pub claims: Vec<Arc<Value>>,
+}
+
+impl Surroundings {
+    /// Takes in a pod that is bound to a node.
+    pub fn add(&mut self, pod: &Arc<Value>) {
+        let Some(node) = pod::node_name(pod) else { return };
+        let asked = requests(pod);
+        let used = self.used.entry(node.to_owned()).or_default();
+        used.cpu_millis += asked.cpu_millis;
+        used.memory_bytes += asked.memory_bytes;
+        used.pods += asked.pods;
+        self.pods.push(pod.clone());
+    }
 }
 
 /// Why a pod fits on no node: how many nodes there are, and how many of them fail for each reason.
@@ -50,15 +69,15 @@ impl fmt::Display for Unplaceable {
     }
 }
 
-/// A node with the pods that count on it.
+/// A node with what its pods ask of it.
 struct Candidate<'a> {
     node: &'a Value,
     name: &'a str,
-    used: Used,
+    used: Amounts,
 }
 
 /// The node for the pod, or why there is none, as the pod's condition says it.
-pub(crate) fn place(pod: &Value, around: &Surroundings<'_>) -> Result<String, Unplaceable> {
+pub(crate) fn place(pod: &Value, around: &Surroundings) -> Result<String, Unplaceable> {
     let candidates = candidates(around);
     let bound = pod_rules::bound(around);
     let rules = pod_rules::Rules::of(pod, &bound, &around.nodes);
@@ -75,7 +94,13 @@ pub(crate) fn place(pod: &Value, around: &Surroundings<'_>) -> Result<String, Un
     }
     let best = fitting.into_iter().min_by_key(|candidate| {
         let liking = node_rules::liking(pod, candidate.node) + rules.liking(candidate.node);
-        (-liking, rules.crowding(candidate.node), siblings(pod, candidate.name, &bound), candidate.used.per_mille(), candidate.name)
+        (
+            -liking,
+            rules.crowding(candidate.node),
+            siblings(pod, candidate.name, &bound),
+            fit::per_mille(candidate.used, candidate.node),
+            candidate.name,
+        )
     });
     match best {
         Some(candidate) => Ok(candidate.name.to_owned()),
@@ -83,27 +108,22 @@ pub(crate) fn place(pod: &Value, around: &Surroundings<'_>) -> Result<String, Un
     }
 }
 
-fn candidates<'a>(around: &Surroundings<'a>) -> Vec<Candidate<'a>> {
-    let mut used: BTreeMap<&str, Used> = BTreeMap::new();
-    for pod in around.pods.iter().filter(|pod| !pod::is_finished(pod)) {
-        if let Some(node) = pod::node_name(pod) {
-            used.entry(node).or_default().add(pod);
-        }
-    }
-    let candidate = |node: &&'a Value| {
+fn candidates(around: &Surroundings) -> Vec<Candidate<'_>> {
+    let candidate = |node| {
+        let node: &Value = node;
         let name = node["metadata"]["name"].as_str().unwrap_or_default();
-        Candidate { node, name, used: used.get(name).copied().unwrap_or_default().on(node) }
+        Candidate { node, name, used: around.used.get(name).copied().unwrap_or_default() }
     };
-    around.nodes.iter().map(candidate).collect()
+    around.nodes.iter().map(|node| candidate(node.as_ref())).collect()
 }
 
 /// What rules the node out. The first filter that objects has the word, and only the fit may object in several ways.
-fn objections(pod: &Value, candidate: &Candidate<'_>, around: &Surroundings<'_>, rules: &pod_rules::Rules<'_>) -> Vec<String> {
+fn objections(pod: &Value, candidate: &Candidate<'_>, around: &Surroundings, rules: &pod_rules::Rules<'_>) -> Vec<String> {
     let node = candidate.node;
     if let Some(reason) = node_rules::objection(pod, node) {
         return vec![reason];
     }
-    let lacking = candidate.used.lacking_for(pod);
+    let lacking = fit::lacking(pod, candidate.used, node);
     if !lacking.is_empty() {
         return lacking;
     }
@@ -114,7 +134,7 @@ fn objections(pod: &Value, candidate: &Candidate<'_>, around: &Surroundings<'_>,
 }
 
 /// Whether every claim of the pod is on this node or not yet anywhere.
-fn is_storage_reachable(pod: &Value, node: &str, around: &Surroundings<'_>) -> bool {
+fn is_storage_reachable(pod: &Value, node: &str, around: &Surroundings) -> bool {
     claims_of(pod).all(|name| {
         let claim = around
             .claims

@@ -4,65 +4,48 @@ use serde_json::Value;
 
 use crate::quantity::{millis, ones};
 
-/// What the pods of a node ask for, and what there is.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Used {
-    cpu_millis: i64,
-    memory_bytes: i64,
-    pods: i64,
-    allocatable: (i64, i64, i64),
+/// What a pod asks for, or a node has: thousandths of a core, bytes, and places for pods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Amounts {
+    pub cpu_millis: i64,
+    pub memory_bytes: i64,
+    pub pods: i64,
 }
 
-impl Used {
-    pub fn add(&mut self, pod: &Value) {
-        let (cpu, memory) = requests(pod);
-        self.cpu_millis += cpu;
-        self.memory_bytes += memory;
-        self.pods += 1;
-    }
-
-    pub fn on(self, node: &Value) -> Used {
-        let allocatable = &node["status"]["allocatable"];
-        Used { allocatable: (millis(&allocatable["cpu"]), ones(&allocatable["memory"]), ones(&allocatable["pods"])), ..self }
-    }
-
-    /// What the node has too little of, in the scheduler's words.
-    pub fn lacking_for(&self, pod: &Value) -> Vec<String> {
-        let (cpu, memory) = requests(pod);
-        let (all_cpu, all_memory, all_pods) = self.allocatable;
-        let mut lacking = Vec::new();
-        if self.pods + 1 > all_pods {
-            lacking.push("Too many pods".to_owned());
-        }
-        if cpu > 0 && self.cpu_millis + cpu > all_cpu {
-            lacking.push("Insufficient cpu".to_owned());
-        }
-        if memory > 0 && self.memory_bytes + memory > all_memory {
-            lacking.push("Insufficient memory".to_owned());
-        }
-        lacking
-    }
-
-    /// How full the node is: the mean of processors and memory.
-    pub fn per_mille(&self) -> i64 {
-        let share = |used: i64, all: i64| if all > 0 { i128::from(used) * 1_000 / i128::from(all) } else { 1_000 };
-        let mean = (share(self.cpu_millis, self.allocatable.0) + share(self.memory_bytes, self.allocatable.1)) / 2;
-        i64::try_from(mean).unwrap_or(i64::MAX)
-    }
+fn allocatable(node: &Value) -> Amounts {
+    let allocatable = &node["status"]["allocatable"];
+    Amounts { cpu_millis: millis(&allocatable["cpu"]), memory_bytes: ones(&allocatable["memory"]), pods: ones(&allocatable["pods"]) }
 }
 
-/// Thousandths of processors and bytes of memory: the containers' sum, or more if a container that runs before them asks
-/// for more.
-pub(super) fn requests(pod: &Value) -> (i64, i64) {
+/// What the node has too little of for the pod, in the scheduler's words.
+pub(super) fn lacking(pod: &Value, used: Amounts, node: &Value) -> Vec<String> {
+    let (asked, all) = (requests(pod), allocatable(node));
+    let lacks = [
+        ("Too many pods", used.pods + asked.pods > all.pods),
+        ("Insufficient cpu", asked.cpu_millis > 0 && used.cpu_millis + asked.cpu_millis > all.cpu_millis),
+        ("Insufficient memory", asked.memory_bytes > 0 && used.memory_bytes + asked.memory_bytes > all.memory_bytes),
+    ];
+    lacks.into_iter().filter(|(_, lacking)| *lacking).map(|(reason, _)| reason.to_owned()).collect()
+}
+
+/// How full the node is: the mean of processors and memory.
+pub(super) fn per_mille(used: Amounts, node: &Value) -> i64 {
+    let all = allocatable(node);
+    let share = |used: i64, all: i64| if all > 0 { i128::from(used) * 1_000 / i128::from(all) } else { 1_000 };
+    let mean = (share(used.cpu_millis, all.cpu_millis) + share(used.memory_bytes, all.memory_bytes)) / 2;
+    i64::try_from(mean).unwrap_or(i64::MAX)
+}
+
+/// What a pod asks for: the containers' sum, or more if a container that runs before them asks for more. What has a limit
+/// and no request asks for its limit.
+pub(crate) fn requests(pod: &Value) -> Amounts {
     let of = |container: &Value| {
-        let resources = &container["resources"];
-        // What has a limit and no request asks for its limit.
-        let wanted = |name: &str| {
-            if resources["requests"][name].is_null() { resources["limits"][name].clone() } else { resources["requests"][name].clone() }
-        };
-        (millis(&wanted("cpu")), ones(&wanted("memory")))
+        let (requests, limits) = (&container["resources"]["requests"], &container["resources"]["limits"]);
+        let read = |name: &str, read: fn(&Value) -> i64| read(if requests[name].is_null() { &limits[name] } else { &requests[name] });
+        (read("cpu", millis), read("memory", ones))
     };
     let list = |field: &str| pod["spec"][field].as_array().map_or(&[][..], Vec::as_slice);
-    let (cpu, memory) = list("containers").iter().map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    list("initContainers").iter().map(of).fold((cpu, memory), |most, one| (most.0.max(one.0), most.1.max(one.1)))
+    let sum = list("containers").iter().map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let (cpu_millis, memory_bytes) = list("initContainers").iter().map(of).fold(sum, |most, one| (most.0.max(one.0), most.1.max(one.1)));
+    Amounts { cpu_millis, memory_bytes, pods: 1 }
 }

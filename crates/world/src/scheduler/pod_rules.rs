@@ -1,6 +1,7 @@
 //! What pods say about each other: affinity, anti-affinity and even spreading over the values of a node label.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -16,9 +17,9 @@ pub(super) struct Bound<'a> {
 }
 
 /// The pods that have a node of this cluster and are not over.
-pub(super) fn bound<'a>(around: &Surroundings<'a>) -> Vec<Bound<'a>> {
-    let by_name: BTreeMap<&str, &'a Value> =
-        around.nodes.iter().filter_map(|node| Some((node["metadata"]["name"].as_str()?, *node))).collect();
+pub(super) fn bound(around: &Surroundings) -> Vec<Bound<'_>> {
+    let by_name: BTreeMap<&str, &Value> =
+        around.nodes.iter().filter_map(|node| Some((node["metadata"]["name"].as_str()?, node.as_ref()))).collect();
     let alive = around.pods.iter().filter(|pod| !pod::is_finished(pod));
     alive.filter_map(|pod| Some(Bound { pod, node: by_name.get(pod::node_name(pod)?)? })).collect()
 }
@@ -27,11 +28,11 @@ pub(super) fn bound<'a>(around: &Surroundings<'a>) -> Vec<Bound<'a>> {
 pub(super) struct Rules<'a> {
     pod: &'a Value,
     bound: &'a [Bound<'a>],
-    nodes: &'a [&'a Value],
+    nodes: &'a [Arc<Value>],
 }
 
 impl<'a> Rules<'a> {
-    pub fn of(pod: &'a Value, bound: &'a [Bound<'a>], nodes: &'a [&'a Value]) -> Rules<'a> {
+    pub fn of(pod: &'a Value, bound: &'a [Bound<'a>], nodes: &'a [Arc<Value>]) -> Rules<'a> {
         Rules { pod, bound, nodes }
     }
 

@@ -29,9 +29,15 @@ fn on(mut pod: Value, node: &str) -> Value {
     pod
 }
 
+fn surroundings(nodes: &[Value], pods: &[Value], claims: &[Value]) -> Surroundings {
+    let shared = |list: &[Value]| list.iter().cloned().map(Arc::new).collect();
+    let mut around = Surroundings { nodes: shared(nodes), claims: shared(claims), ..Surroundings::default() };
+    pods.iter().filter(|pod| !pod::is_finished(pod)).for_each(|pod| around.add(&Arc::new(pod.clone())));
+    around
+}
+
 fn place_among(pod: &Value, nodes: &[Value], pods: &[Value]) -> Result<String, String> {
-    place(pod, &Surroundings { nodes: nodes.iter().collect(), pods: pods.iter().collect(), claims: Vec::new() })
-        .map_err(|unplaceable| unplaceable.to_string())
+    place(pod, &surroundings(nodes, pods, &[])).map_err(|unplaceable| unplaceable.to_string())
 }
 
 fn placed(pod: &Value, pods: &[Value]) -> String {
@@ -184,8 +190,8 @@ fn local_storage_keeps_a_pod_where_it_first_was() {
     let claim = json!({"metadata": {"name": "db-os", "namespace": "default", "annotations": {SELECTED_NODE: "b1"}}});
     let mut nodes = nodes();
     let sight = |nodes: &[Value]| {
-        place(&pod, &Surroundings { nodes: nodes.iter().collect(), pods: Vec::new(), claims: vec![&claim] })
-            .map_err(|unplaceable| unplaceable.to_string())
+        let claims = std::slice::from_ref(&claim);
+        place(&pod, &surroundings(nodes, &[], claims)).map_err(|unplaceable| unplaceable.to_string())
     };
     assert_eq!(sight(&nodes).as_deref(), Ok("b1"));
     nodes[2]["spec"]["unschedulable"] = json!(true);
