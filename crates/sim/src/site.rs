@@ -1,6 +1,6 @@
 //! A simulated site as a handle: opening it, looking at it, and changing it so that the change is saved.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use world::{BmcLog, Instant, Layout, Record, World};
+use world::{BmcLog, ClusterName, Instant, Kube, Layout, Record, World};
 
 use crate::error::SimError;
 use crate::faults::{Face, Memory, Wire};
@@ -36,6 +36,12 @@ pub(crate) struct Pulse {
     pub available: bool,
 }
 
+impl Pulse {
+    fn of(kube: &Kube) -> Pulse {
+        Pulse { version: kube.objects().version(), available: kube.is_available() }
+    }
+}
+
 /// A running or resting simulated site. Clones are the same site.
 #[derive(Clone)]
 pub struct Site {
@@ -49,7 +55,9 @@ pub(crate) struct Inner {
     pub journal: Journal,
     /// Tells `run` that something is due earlier than it thinks.
     pub sooner: Notify,
-    pub pulse: watch::Sender<Pulse>,
+    pulse: watch::Sender<Pulse>,
+    /// The same for tenants' clusters that somebody has watched, by name.
+    tenant_pulses: Mutex<BTreeMap<String, watch::Sender<Pulse>>>,
     /// Changes with every fault that begins or ends.
     pub fault_revision: watch::Sender<u64>,
     /// Cancelled when the site stops: listeners close, streams end, requests are refused.
@@ -113,6 +121,7 @@ impl Site {
                 journal,
                 sooner: Notify::new(),
                 pulse: watch::Sender::new(pulse),
+                tenant_pulses: Mutex::default(),
                 fault_revision: watch::Sender::new(0),
                 stopping: CancellationToken::new(),
                 listeners: TaskTracker::new(),
@@ -155,6 +164,38 @@ impl Site {
     /// The Kubernetes API of the site's undercloud. One that cannot be reached fails with an `io::Error`.
     pub fn kubernetes(&self) -> Wire {
         Wire::new(self.clone(), Face::Kubernetes)
+    }
+
+    /// The Kubernetes API of a tenant cluster. One that cannot be reached fails with an `io::Error`.
+    pub fn tenant_kubernetes(&self, name: &str) -> Option<Wire> {
+        let is_known = self.look(|world| world.kube(&ClusterName::Tenant(name.to_owned())).is_some());
+        is_known.then(|| Wire::new(self.clone(), Face::Tenant(name.to_owned())))
+    }
+
+    /// The tenants' clusters that there are now.
+    pub fn tenants(&self) -> Vec<String> {
+        self.look(|world| world.tenants().map(|(name, _)| name.to_owned()).collect())
+    }
+
+    /// What tells of changes in a cluster, while there is such a cluster.
+    pub(crate) fn pulse(&self, cluster: &ClusterName) -> Option<watch::Receiver<Pulse>> {
+        let ClusterName::Tenant(name) = cluster else { return Some(self.inner.pulse.subscribe()) };
+        self.look(|world| {
+            let pulse = Pulse::of(world.kube(cluster)?);
+            let mut pulses = self.inner.tenant_pulses.lock().unwrap_or_else(PoisonError::into_inner);
+            Some(pulses.entry(name.clone()).or_insert_with(|| watch::Sender::new(pulse)).subscribe())
+        })
+    }
+
+    fn tell_tenants(&self, world: &World) {
+        let mut pulses = self.inner.tenant_pulses.lock().unwrap_or_else(PoisonError::into_inner);
+        // Watchers of a cluster that is gone, or that nobody watches any more, need no pulse.
+        pulses.retain(|name, sender| {
+            let Some(kube) = world.kube(&ClusterName::Tenant(name.clone())) else { return false };
+            let pulse = Pulse::of(kube);
+            sender.send_if_modified(|last| std::mem::replace(last, pulse) != pulse);
+            sender.receiver_count() > 0
+        });
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -212,6 +253,7 @@ impl Site {
         }
         let pulse = Pulse { version: world.objects().version(), available: world.is_api_available() };
         self.inner.pulse.send_if_modified(|last| std::mem::replace(last, pulse) != pulse);
+        self.tell_tenants(&world);
         let revision = world.fault_revision();
         self.inner.fault_revision.send_if_modified(|last| std::mem::replace(last, revision) != revision);
         result

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::kube::Kube;
 use crate::node;
 use crate::objects::{EVENTS, NODES, ObjectKey, Preconditions};
 use crate::random::Random;
-use crate::site::World;
 use crate::time::{Instant, Span};
 
 /// kube-apiserver's default `--event-ttl`.
@@ -30,28 +30,28 @@ pub(crate) enum Component {
     NodeController,
 }
 
-impl World {
+impl Kube {
     /// The events of a kubelet that has just posted its node, given the node before.
-    pub(crate) fn announce_kubelet(&mut self, index: usize, before: Option<&Value>, boot_id: &str, at: Instant) {
-        let name = self.spec(index).name.clone();
+    pub(crate) fn announce_kubelet(&mut self, slot: usize, before: Option<&Value>, boot_id: &str, at: Instant) {
+        let name = self.host(slot).facts.name.clone();
         let Some(before) = before else {
-            self.post_event(index, Component::Kubelet, "Starting", "Starting kubelet.", at);
+            self.post_event(slot, Component::Kubelet, "Starting", "Starting kubelet.", at);
             let registered = format!("Node {name} event: Registered Node {name} in Controller");
-            self.post_event(index, Component::NodeController, "RegisteredNode", &registered, at);
-            self.post_event(index, Component::Kubelet, "NodeReady", &format!("Node {name} status is now: NodeReady"), at);
+            self.post_event(slot, Component::NodeController, "RegisteredNode", &registered, at);
+            self.post_event(slot, Component::Kubelet, "NodeReady", &format!("Node {name} status is now: NodeReady"), at);
             return;
         };
         if before["status"]["nodeInfo"]["bootID"] != boot_id {
-            self.post_event(index, Component::Kubelet, "Starting", "Starting kubelet.", at);
-            self.post_event(index, Component::Kubelet, "Rebooted", &format!("Node {name} has been rebooted, boot id: {boot_id}"), at);
+            self.post_event(slot, Component::Kubelet, "Starting", "Starting kubelet.", at);
+            self.post_event(slot, Component::Kubelet, "Rebooted", &format!("Node {name} has been rebooted, boot id: {boot_id}"), at);
         }
         if node::ready_status(before) != Some("True") {
-            self.post_event(index, Component::Kubelet, "NodeReady", &format!("Node {name} status is now: NodeReady"), at);
+            self.post_event(slot, Component::Kubelet, "NodeReady", &format!("Node {name} status is now: NodeReady"), at);
         }
     }
 
-    pub(crate) fn post_event(&mut self, index: usize, from: Component, reason: &str, message: &str, at: Instant) {
-        let node = self.spec(index).name.clone();
+    pub(crate) fn post_event(&mut self, slot: usize, from: Component, reason: &str, message: &str, at: Instant) {
+        let node = self.host(slot).facts.name.clone();
         // Kubelets refer to their node by name even where a uid belongs; kubectl describe looks for both.
         let (source, uid) = match from {
             Component::Kubelet => (json!({"component": "kubelet", "host": node}), json!(node)),
@@ -65,8 +65,8 @@ impl World {
         self.post(EVENT_NAMESPACE, &node, event, at);
     }
 
-    /// What the kubelet of a machine has to say about one of its pods.
-    pub(crate) fn post_pod_event(&mut self, index: usize, pod: &Value, reason: &str, message: &str, at: Instant) {
+    /// What the kubelet of a host has to say about one of its pods.
+    pub(crate) fn post_pod_event(&mut self, slot: usize, pod: &Value, reason: &str, message: &str, at: Instant) {
         let metadata = &pod["metadata"];
         let (Some(namespace), Some(name)) = (metadata["namespace"].as_str(), metadata["name"].as_str()) else { return };
         // A namespace on its way out takes nothing new, or it would never be empty.
@@ -74,13 +74,13 @@ impl World {
             return;
         }
         let about = json!({"kind": "Pod", "apiVersion": "v1", "namespace": namespace, "name": name, "uid": metadata["uid"]});
-        let source = json!({"component": "kubelet", "host": self.spec(index).name});
+        let source = json!({"component": "kubelet", "host": self.host(slot).facts.name});
         self.post(namespace, name, event(&about, &source, reason, message, at), at);
     }
 
     fn post(&mut self, namespace: &str, about: &str, mut event: Value, at: Instant) {
         self.forget_old_events(at);
-        let mut random = Random::new(self.layout.site_seed(), &format!("event/{}", self.objects.version()));
+        let mut random = Random::new(self.seed, &format!("event/{}", self.objects.version()));
         let name = format!("{about}.{:016x}", random.next_u64());
         event["metadata"] = json!({"name": name});
         // A clash of 64-bit names would cost one event, and events may be lost.

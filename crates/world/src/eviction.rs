@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use crate::budget::{self, Verdict};
+use crate::kube::Kube;
 use crate::objects::{DISRUPTION_BUDGETS, Durability, ObjectError, ObjectKey, PODS, Part};
 use crate::pod;
-use crate::site::World;
 use crate::time::Instant;
 use crate::writes::DeleteOptions;
 
@@ -33,31 +33,29 @@ impl From<ObjectError> for EvictionRefusal {
     }
 }
 
-impl World {
+impl Kube {
     /// An eviction through the API. A pod that is already terminating is evicted once more without effect.
     ///
     /// A precondition is checked after the budget has paid, as the real server does: an eviction meant for another pod
     /// burns a disruption until it is given back.
-    pub fn evict_pod(&mut self, key: &ObjectKey, options: &DeleteOptions, now: Instant) -> Result<(), EvictionRefusal> {
-        self.advance(now);
-        let now = self.now;
+    pub(crate) fn evict(&mut self, key: &ObjectKey, options: &DeleteOptions, at: Instant) -> Result<(), EvictionRefusal> {
         self.check_namespace(&key.namespace)?;
         let pod = self.objects.get(&PODS, key).cloned().ok_or(ObjectError::NotFound)?;
         let budgets = self.objects.list(&DISRUPTION_BUDGETS, Some(&key.namespace)).map(|(_, budget)| budget.as_ref());
         match budget::decide_eviction(&pod, budgets) {
             Verdict::Unbudgeted => {}
-            Verdict::Spend { budget } => self.spend(&ObjectKey::namespaced(&key.namespace, &budget), &key.name, now),
+            Verdict::Spend { budget } => self.spend(&ObjectKey::namespaced(&key.namespace, &budget), &key.name, at),
             Verdict::Exhausted { budget, needed, healthy } => return Err(EvictionRefusal::Exhausted { budget, needed, healthy }),
             Verdict::NotObserved { budget } => return Err(EvictionRefusal::NotObserved { budget }),
             Verdict::Ambiguous => return Err(EvictionRefusal::Ambiguous),
         }
         self.objects.check(&PODS, key, &options.only_if)?;
         if !pod::is_terminating(&pod) {
-            self.change_pod(key, now, |pod| pod::with_disruption_target(pod, now));
+            self.change_pod(key, at, |pod| pod::with_disruption_target(pod, at));
         }
         // The mark made a new version, which the check above has already stood for.
         let options = DeleteOptions { grace_seconds: options.grace_seconds, ..DeleteOptions::default() };
-        self.delete_object(&PODS, key, &options, now)?;
+        self.delete(&PODS, key, &options, at)?;
         Ok(())
     }
 

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::events::Announce;
+use crate::host::Host;
+use crate::kube::{Flavour, Kube};
 use crate::node;
 use crate::objects::{Durability, LEASES, NODES, ObjectError, ObjectKey, Part};
 use crate::pace::Pace;
 use crate::pod_work::Absence;
 use crate::random::Random;
-use crate::site::World;
 use crate::time::{Instant, Span};
 
 /// Kubelets renew at one of this many moments of an interval, so that a large site wakes up a few times per interval
@@ -51,63 +52,88 @@ impl NodeState {
     }
 }
 
-impl World {
+impl Kube {
+    /// The kubelet of a host that has booted, or that found its way to the API servers again, begins to speak.
+    pub(crate) fn kubelet_starts(&mut self, slot: usize, boot_id: &str) {
+        if let Some(host) = self.hosts.get_mut(&slot) {
+            host.kubelet = Some(boot_id.to_owned());
+        }
+    }
+
     /// Posts the node's status and renews its lease, as a kubelet does when it starts or finds the API back.
-    pub(crate) fn kubelet_reports(&mut self, index: usize, at: Instant, announce: Announce) {
-        let Some(boot_id) = self.states[index].machine.boot_id().map(str::to_owned) else { return };
-        let spec = self.spec(index).clone();
-        let problems = self.node_problems(index);
-        let key = ObjectKey::cluster(&spec.name);
+    pub(crate) fn kubelet_reports(&mut self, slot: usize, at: Instant, announce: Announce) {
+        let host = self.host(slot).clone();
+        let Some(boot_id) = host.kubelet else { return };
+        let key = ObjectKey::cluster(&host.facts.name);
         let known = self.objects.get(&NODES, &key).cloned();
+        let reported = |node: &Value| node::with_kubelet_status(node, &host.facts, &boot_id, &host.problems, at);
         match &known {
-            Some(_) => self.change_node(index, Durability::Kept, |node| node::with_kubelet_status(node, &spec, &boot_id, &problems, at)),
+            // People label machines as they like; the labels of a tenant's node follow its virtual machine.
+            Some(_) if self.flavour == Flavour::Tenant => {
+                self.change_node(slot, Durability::Kept, |node| node::with_labels(&reported(node), &host.facts.labels));
+            }
+            Some(_) => self.change_node(slot, Durability::Kept, reported),
             None => {
-                let document = node::with_kubelet_status(&node::registration(&spec), &spec, &boot_id, &problems, at);
                 // The name was free a moment ago, and nothing else runs in between.
-                let _ = self.objects.create(&NODES, "", document, at);
+                let _ = self.objects.create(&NODES, "", reported(&node::registration(&host.facts)), at);
             }
         }
         if announce == Announce::Events {
-            self.announce_kubelet(index, known.as_deref(), &boot_id, at);
+            self.announce_kubelet(slot, known.as_deref(), &boot_id, at);
         }
-        self.renew_lease(index, at);
-        self.states[index].node.report_at = Some(at + self.pace.report_every);
-        let before = std::mem::replace(&mut self.states[index].node.verdict, Verdict::Reachable);
-        self.settle_taints(index, at);
+        self.renew_lease(slot, at);
+        let report_at = at + self.pace.report_every;
+        let node = self.node_mut(slot);
+        node.report_at = Some(report_at);
+        let before = std::mem::replace(&mut node.verdict, Verdict::Reachable);
+        self.settle_taints(slot, at);
         let absence = if before == Verdict::Unknown { Absence::Noticed } else { Absence::None };
-        self.kubelet_finds_pods(index, absence, at);
-        self.unsaved.machines.insert(index);
+        self.kubelet_finds_pods(slot, absence, at);
+        self.unsaved_hosts.insert(slot);
+        self.reschedule(slot);
     }
 
-    pub(crate) fn kubelet_stops(&mut self, index: usize) {
-        let node = &mut self.states[index].node;
-        node.renew_at = None;
-        node.report_at = None;
-        self.kubelet_drops_pods(index);
-        self.unsaved.machines.insert(index);
+    pub(crate) fn kubelet_stops(&mut self, slot: usize) {
+        let Some(host) = self.hosts.get_mut(&slot) else { return };
+        host.kubelet = None;
+        host.node.renew_at = None;
+        host.node.report_at = None;
+        self.kubelet_drops_pods(slot);
+        self.unsaved_hosts.insert(slot);
+        self.reschedule(slot);
     }
 
-    pub(crate) fn kubelet_steps(&mut self, index: usize, at: Instant) {
-        if self.states[index].node.renew_at.is_some_and(|due| due <= at) {
-            self.renew_lease(index, at);
+    pub(crate) fn is_report_due(&self, slot: usize, at: Instant) -> bool {
+        self.hosts.get(&slot).and_then(|host| host.node.report_at).is_some_and(|due| due <= at)
+    }
+
+    pub(crate) fn kubelet_steps(&mut self, slot: usize, at: Instant) {
+        if self.host(slot).node.renew_at.is_some_and(|due| due <= at) {
+            self.renew_lease(slot, at);
         }
-        if self.states[index].node.report_at.is_some_and(|due| due <= at) {
-            let (spec, problems) = (self.spec(index).clone(), self.node_problems(index));
-            if let Some(boot_id) = self.states[index].machine.boot_id().map(str::to_owned) {
-                self.change_node(index, Durability::Fleeting, |node| node::with_kubelet_status(node, &spec, &boot_id, &problems, at));
+        if self.is_report_due(slot, at) {
+            let Host { facts, kubelet, problems, .. } = self.host(slot).clone();
+            if let Some(boot_id) = kubelet {
+                let reported = |node: &Value| node::with_kubelet_status(node, &facts, &boot_id, &problems, at);
+                self.change_node(slot, Durability::Fleeting, reported);
             }
-            self.states[index].node.report_at = Some(at + self.pace.report_every);
+            let report_at = at + self.pace.report_every;
+            self.node_mut(slot).report_at = Some(report_at);
         }
+    }
+
+    pub(crate) fn node_mut(&mut self, slot: usize) -> &mut NodeState {
+        &mut self.host_mut(slot).node
     }
 
     /// Changes a node if it exists. A node that somebody deleted stays gone until its kubelet starts again.
-    pub(crate) fn change_node(&mut self, index: usize, durability: Durability, change: impl FnOnce(&Value) -> Value) {
-        let key = ObjectKey::cluster(&self.spec(index).name);
+    pub(crate) fn change_node(&mut self, slot: usize, durability: Durability, change: impl FnOnce(&Value) -> Value) {
+        let key = ObjectKey::cluster(&self.host(slot).facts.name);
         let _: Result<_, ObjectError> = self.objects.modify(&NODES, &key, Part::Whole, durability, |node| Ok(change(node)));
     }
 
-    fn renew_lease(&mut self, index: usize, at: Instant) {
-        let name = &self.layout.machines()[index].name;
+    fn renew_lease(&mut self, slot: usize, at: Instant) {
+        let name = &self.hosts[&slot].facts.name;
         let key = ObjectKey::namespaced(LEASE_NAMESPACE, name);
         let renewed: Result<_, ObjectError> = self.objects.modify(&LEASES, &key, Part::Whole, Durability::Fleeting, |lease| {
             let mut lease = lease.clone();
@@ -121,8 +147,8 @@ impl World {
             // It was missing a moment ago, and nothing else runs in between.
             let _ = self.objects.create(&LEASES, LEASE_NAMESPACE, document, at);
         }
-        let next = next_renewal(self.layout.site_seed(), name, self.pace.lease_every, at);
-        let node = &mut self.states[index].node;
+        let next = next_renewal(self.seed, name, self.pace.lease_every, at);
+        let node = self.node_mut(slot);
         node.seen_at = Some(at);
         node.renew_at = Some(next);
     }

@@ -9,6 +9,7 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::clusters::ClusterName;
 use crate::random::{Random, hash_text};
 
 /// A rack's slots are numbered from 1, bottom up, and the last octet of an address is the slot.
@@ -205,6 +206,21 @@ impl Layout {
     /// The bearer token that the site's Kubernetes API accepts.
     pub fn kubernetes_token(&self) -> String {
         Random::new(self.site_seed(), "kubernetes-token").text(LOWER_AND_DIGITS, 32)
+    }
+
+    /// The bearer token that the API of one of the site's clusters accepts.
+    pub fn token_of(&self, cluster: &ClusterName) -> String {
+        match cluster {
+            ClusterName::Undercloud => self.kubernetes_token(),
+            ClusterName::Tenant(name) => Random::new(self.site_seed(), &format!("kubernetes-token/{name}")).text(LOWER_AND_DIGITS, 32),
+        }
+    }
+}
+
+impl Layout {
+    /// The bearer token that the API of one of the site's tenant clusters accepts.
+    pub fn tenant_token(&self, cluster: &str) -> String {
+        Random::new(self.site_seed(), &format!("tenant-token/{cluster}")).text(LOWER_AND_DIGITS, 32)
     }
 }
 

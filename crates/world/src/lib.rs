@@ -7,11 +7,14 @@
 mod bmc;
 mod bmc_restart;
 mod budget;
+mod clusters;
 mod control_plane;
 mod events;
 mod eviction;
 mod fault;
 mod hardware;
+mod host;
+mod kube;
 mod kubelet;
 mod label_selector;
 mod layout;
@@ -21,15 +24,22 @@ mod node;
 mod objects;
 mod pace;
 mod persist;
+mod persist_kube;
 mod pod;
 mod pod_work;
+mod quantity;
 mod random;
+mod scheduler;
 mod secret;
 mod site;
+mod tenancy;
+mod tenancy_made;
 mod time;
+mod virt;
 mod writes;
 
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
+pub use clusters::ClusterName;
 pub use eviction::EvictionRefusal;
 pub use fault::{Aim, FAULT_SPAN_MAX, FAULTS_MAX, Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget, Setting};
 pub use hardware::{
@@ -39,17 +49,24 @@ pub use hardware::{
     Nic, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, Processor, RaidLevel, SlotOccupied, Standing, TASKS_KEPT, Task, TaskState, Tasks,
     USER_NAME_LENGTH_MAX, Volume, VolumeRefusal, Volumes, Work,
 };
+pub use host::{TenantNode, TenantRole};
+pub use kube::{Flavour, Kube};
 pub use layout::{DescribedMachine, Layout, LayoutError, MachineSpec, Role, Vendor};
 pub use machine::{PowerState, ResetAnswer, ResetType};
 pub use objects::{
-    CONFIG_MAPS, Change, ChangeKind, DISRUPTION_BUDGETS, Durability, EVENTS, Expired, Generation, LEASES, NAMESPACES, NODES, ObjectError,
-    ObjectKey, ObjectTable, Offer, PODS, Part, Preconditions, RESOURCES, Resource, SECRETS, SERVICES, Scope, StatusPart,
+    CLAIMS, CLUSTERS, CONFIG_MAPS, Change, ChangeKind, DAEMON_SETS, DATA_VOLUMES, DEPLOYMENTS, DISRUPTION_BUDGETS, Durability, EVENTS,
+    Expired, Generation, LEASES, MACHINE_DEPLOYMENTS, MACHINES, NAMESPACES, NODES, ObjectError, ObjectKey, ObjectTable, Offer, PODS, Part,
+    Preconditions, REPLICA_SETS, RESOURCES, Resource, SECRETS, SERVICES, STATEFUL_SETS, Scope, StatusPart, TENANT_RESOURCES,
+    VIRTUAL_MACHINE_INSTANCES, VIRTUAL_MACHINES,
 };
 pub use pace::Pace;
 pub use persist::{Record, RestoreError};
 pub use random::{Random, hash_text};
 pub use site::World;
+pub use tenancy::{ClusterNode, Tenancy, TenancyError, TenantCluster, TenantVm, VmDisk, VmManner, VmPower, Workload, WorkloadKind};
+pub use tenancy_made::{tenant_kubeconfig, tenant_server};
 pub use time::{Instant, Span};
+pub use virt::{TENANT_NAMESPACE, VmAction, VmRefusal};
 pub use writes::{DeleteOptions, Deleted};
 
 /// The version every kubelet and the API server of the site report.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::objects::{Deletion, Durability, NAMESPACES, ObjectError, ObjectKey, Part, Preconditions, RESOURCES, Resource, Scope};
+use crate::kube::{Flavour, Kube};
+use crate::objects::{Deletion, Durability, NAMESPACES, ObjectError, ObjectKey, Part, Preconditions, Resource, Scope};
 use crate::pod::is_terminating;
-use crate::site::World;
 use crate::time::Instant;
 use crate::writes::{DeleteOptions, Deleted};
 
@@ -33,11 +33,11 @@ pub(crate) fn prepare_new(namespace: &mut Value) -> Result<(), ObjectError> {
     Ok(())
 }
 
-fn namespaced() -> impl Iterator<Item = &'static Resource> {
-    RESOURCES.into_iter().filter(|resource| resource.scope == Scope::Namespaced)
+fn namespaced(flavour: Flavour) -> impl Iterator<Item = &'static Resource> {
+    flavour.resources().iter().copied().filter(|resource| resource.scope == Scope::Namespaced)
 }
 
-impl World {
+impl Kube {
     /// Refuses to put anything into a namespace that is not there or is on its way out.
     pub(crate) fn check_namespace(&self, namespace: &str) -> Result<(), ObjectError> {
         match self.objects.get(&NAMESPACES, &ObjectKey::cluster(namespace)) {
@@ -61,11 +61,11 @@ impl World {
             namespace["status"]["phase"] = json!("Terminating");
             Ok::<_, ObjectError>(namespace)
         })?;
-        for resource in namespaced() {
+        for resource in namespaced(self.flavour) {
             let content: Vec<ObjectKey> = self.objects.list(resource, Some(name)).map(|(key, _)| key.clone()).collect();
             for key in content {
                 // It was there a moment ago, and no precondition is set.
-                let _ = self.delete_object(resource, &key, &DeleteOptions::default(), at);
+                let _ = self.delete(resource, &key, &DeleteOptions::default(), at);
             }
         }
         self.settle_namespace(name);
@@ -79,7 +79,7 @@ impl World {
     pub(crate) fn settle_namespace(&mut self, name: &str) {
         let key = ObjectKey::cluster(name);
         let is_leaving = self.objects.get(&NAMESPACES, &key).is_some_and(|namespace| is_terminating(namespace));
-        if is_leaving && namespaced().all(|resource| self.objects.list(resource, Some(name)).next().is_none()) {
+        if is_leaving && namespaced(self.flavour).all(|resource| self.objects.list(resource, Some(name)).next().is_none()) {
             // It is there, and no precondition is set.
             let _ = self.objects.delete(&NAMESPACES, &key, &Preconditions::default());
         }

@@ -1,16 +1,22 @@
 //! The documents of nodes and leases, as kubelets and controllers write them.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 
 use crate::KUBERNETES_VERSION;
+use crate::host::{HostFacts, TenantNode, TenantRole};
 use crate::layout::{MachineSpec, Role};
 use crate::time::{Instant, Span};
 
 /// Set by the cloud on every node: which role the machine plays for the platform.
 const ROLE_LABEL_PREFIX: &str = "platform.afo-nc.microsoft.com";
 
+/// The label and the taint of a node that runs a control plane.
+pub(crate) const CONTROL_PLANE_ROLE: &str = "node-role.kubernetes.io/control-plane";
+
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
-const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+pub(crate) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 /// A condition's type, its healthy status, and the reason and message of a healthy one.
 const CONDITIONS: [(&str, &str, &str, &str); 4] = [
@@ -52,18 +58,15 @@ impl Problem {
 }
 
 /// A node as its kubelet first registers it.
-pub(crate) fn registration(spec: &MachineSpec) -> Value {
-    let mut taints = Vec::new();
-    if spec.role == Role::ControlPlane {
-        taints.push(json!({"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}));
-    }
+pub(crate) fn registration(host: &HostFacts) -> Value {
+    let taints: Vec<Value> = host.taints.iter().map(|key| json!({"key": key, "effect": "NoSchedule"})).collect();
     let mut node = json!({
         "metadata": {
-            "name": spec.name,
-            "labels": labels(spec),
+            "name": host.name,
+            "labels": host.labels,
             "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
         },
-        "spec": {"providerID": format!("rackwright-sim://{}", spec.uuid)},
+        "spec": {"providerID": host.provider_id},
     });
     if !taints.is_empty() {
         node["spec"]["taints"] = Value::Array(taints);
@@ -71,28 +74,56 @@ pub(crate) fn registration(spec: &MachineSpec) -> Value {
     node
 }
 
-fn labels(spec: &MachineSpec) -> Value {
-    let mut labels = Map::new();
-    let mut label = |key: &str, value: &str| labels.insert(key.to_owned(), json!(value));
-    label("kubernetes.io/arch", "amd64");
-    label("kubernetes.io/os", "linux");
-    label("kubernetes.io/hostname", &spec.name);
-    label("topology.kubernetes.io/zone", spec.rack_name());
-    label("topology.kubernetes.io/baremetalmachine", &spec.name);
+/// What every node is labelled with: its own name, and the machine and the rack it stands in.
+fn place_labels(name: &str, machine: &str, zone: &str) -> BTreeMap<String, String> {
+    let labels = [
+        ("kubernetes.io/arch", "amd64"),
+        ("kubernetes.io/os", "linux"),
+        ("kubernetes.io/hostname", name),
+        ("topology.kubernetes.io/zone", zone),
+        ("topology.kubernetes.io/baremetalmachine", machine),
+    ];
+    labels.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+pub(crate) fn machine_labels(spec: &MachineSpec) -> BTreeMap<String, String> {
+    let mut labels = place_labels(&spec.name, &spec.name, spec.rack_name());
     let plane = match spec.role {
         Role::ControlPlane | Role::SpareControlPlane => {
-            label("node-role.kubernetes.io/control-plane", "");
+            labels.insert(CONTROL_PLANE_ROLE.to_owned(), String::new());
             "control-plane"
         }
         Role::Management => "management-plane",
         Role::Compute => "compute-plane",
     };
-    label(&format!("{ROLE_LABEL_PREFIX}/{plane}"), "true");
-    Value::Object(labels)
+    labels.insert(format!("{ROLE_LABEL_PREFIX}/{plane}"), "true".to_owned());
+    labels
+}
+
+pub(crate) fn tenant_labels(node: &TenantNode) -> BTreeMap<String, String> {
+    let mut labels = place_labels(&node.name, &node.machine, &node.zone);
+    match &node.role {
+        TenantRole::ControlPlane => drop(labels.insert(CONTROL_PLANE_ROLE.to_owned(), String::new())),
+        TenantRole::Worker { pool, mode } => {
+            labels.insert("kubernetes.azure.com/agentpool".to_owned(), pool.clone());
+            labels.insert("kubernetes.azure.com/mode".to_owned(), mode.to_lowercase());
+        }
+    }
+    labels.extend(node.labels.clone());
+    labels
+}
+
+/// The node with these labels beside whatever else it is labelled with: a virtual machine may boot on another machine.
+pub(crate) fn with_labels(node: &Value, labels: &BTreeMap<String, String>) -> Value {
+    let mut node = node.clone();
+    for (key, value) in labels {
+        node["metadata"]["labels"][key] = json!(value);
+    }
+    node
 }
 
 /// The node with the status that a healthy kubelet posts.
-pub(crate) fn with_kubelet_status(node: &Value, spec: &MachineSpec, boot_id: &str, problems: &[Problem], at: Instant) -> Value {
+pub(crate) fn with_kubelet_status(node: &Value, host: &HostFacts, boot_id: &str, problems: &[Problem], at: Instant) -> Value {
     let mut node = node.clone();
     let mut conditions: Vec<Value> = CONDITIONS
         .iter()
@@ -103,12 +134,11 @@ pub(crate) fn with_kubelet_status(node: &Value, spec: &MachineSpec, boot_id: &st
         })
         .collect();
     conditions.extend(watched_conditions(&node, problems, at));
-    let (cores, memory) = if spec.role == Role::Compute { ("96", "528280960Ki") } else { ("64", "263856128Ki") };
-    let capacity = json!({"cpu": cores, "memory": memory, "pods": "110", "ephemeral-storage": "460437140Ki"});
+    let capacity = json!({"cpu": host.cpu, "memory": host.memory, "pods": "110", "ephemeral-storage": "460437140Ki"});
     node["status"] = json!({
         "addresses": [
-            {"type": "InternalIP", "address": spec.host_address.to_string()},
-            {"type": "Hostname", "address": spec.name},
+            {"type": "InternalIP", "address": host.address.to_string()},
+            {"type": "Hostname", "address": host.name},
         ],
         "allocatable": capacity,
         "capacity": capacity,
@@ -121,10 +151,10 @@ pub(crate) fn with_kubelet_status(node: &Value, spec: &MachineSpec, boot_id: &st
             "kernelVersion": "6.6.96.2-1.azl3",
             "kubeProxyVersion": "",
             "kubeletVersion": KUBERNETES_VERSION,
-            "machineID": spec.uuid.replace('-', ""),
+            "machineID": host.uuid.replace('-', ""),
             "operatingSystem": "linux",
             "osImage": "Microsoft Azure Linux 3.0",
-            "systemUUID": spec.uuid,
+            "systemUUID": host.uuid,
         },
     });
     node

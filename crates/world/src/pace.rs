@@ -44,6 +44,10 @@ pub struct Pace {
     pub pod_start: Span,
     /// How long one second of a pod's grace takes. Pods here use all of it; a faster site's pods end sooner than they say.
     pub grace_second: Span,
+    /// From when the pod of a virtual machine runs until its guest's operating system is up.
+    pub vm_boot: Span,
+    /// How long it takes to fill a virtual machine's new disk.
+    pub disk_import: Span,
 }
 
 impl Pace {
@@ -63,6 +67,8 @@ impl Pace {
         report_every: Span::minutes(5),
         pod_start: Span::seconds(2),
         grace_second: Span::seconds(1),
+        vm_boot: Span::seconds(40),
+        disk_import: Span::minutes(1),
     };
 
     /// This pace in a world that runs `speed` times faster. A speed that is not a positive number changes nothing.
@@ -87,6 +93,8 @@ impl Pace {
             report_every: faster(self.report_every).max(REPORT_EVERY_FLOOR),
             pod_start: faster(self.pod_start),
             grace_second: faster(self.grace_second),
+            vm_boot: faster(self.vm_boot),
+            disk_import: faster(self.disk_import),
         }
     }
 
@@ -115,6 +123,8 @@ impl Pace {
             report_every: Pace::REAL.report_every,
             pod_start: Span::ZERO,
             grace_second: Span::ZERO,
+            vm_boot: Span::ZERO,
+            disk_import: Span::ZERO,
         }
     }
 }

@@ -9,31 +9,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::bmc::{Counters, LogEntry};
-use crate::events::Announce;
 use crate::fault::Faults;
 use crate::hardware::Hardware;
-use crate::kubelet::{NodeState, Verdict};
+use crate::kube::Kube;
+use crate::kubelet::NodeState;
 use crate::layout::Layout;
 use crate::machine::Machine;
-use crate::objects::{EVENTS, ObjectKey, RESOURCES, Resource};
 use crate::pace::Pace;
+use crate::persist_kube::tenant_prefix;
 use crate::site::World;
 use crate::time::Instant;
 
-/// Resource versions are reserved in blocks of this size, because heartbeats take them and are not saved.
-const VERSION_BLOCK: u64 = 100_000;
-
-/// A new block is reserved when this few are left, well before the last is used.
-const VERSION_MARGIN: u64 = 50_000;
-
 /// The record that says how far the site has come.
-const PROGRESS_KEY: &str = "progress";
+pub(crate) const PROGRESS_KEY: &str = "progress";
 
 /// The record of the site's faults.
 const FAULTS_KEY: &str = "faults";
-
-/// Stands for "no group" and "no namespace" in a record's key.
-const NONE: &str = "-";
 
 /// One saved piece of a site. `value` is `None` when the piece is gone.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,10 +40,16 @@ pub(crate) struct Unsaved {
     pub hardware: BTreeSet<usize>,
     pub entries: Vec<(usize, LogEntry)>,
     pub fallen_entries: Vec<(usize, u64)>,
-    /// No version above this one is handed out before a higher one is saved.
-    pub reserved_version: u64,
     pub progress: bool,
     pub faults: bool,
+    /// The keys of records that went with their tenant cluster.
+    gone: Vec<String>,
+}
+
+impl Unsaved {
+    pub fn forget_tenant(&mut self, name: &str, tenant: &Kube) {
+        self.gone.extend(tenant.tenant_keys(name));
+    }
 }
 
 #[derive(Debug)]
@@ -110,7 +107,7 @@ struct SavedMachine {
 impl World {
     /// Whether hardware is between two states, so that standing still for a while would be noticed.
     pub fn is_moving(&self) -> bool {
-        self.faults.next_at().is_some() || self.states.iter().any(|state| state.next_at().is_some())
+        self.faults.next_at().is_some() || self.virt.next_at().is_some() || self.states.iter().any(|state| state.next_at().is_some())
     }
 
     /// Asks for the present instant to be saved with the next records.
@@ -120,13 +117,14 @@ impl World {
 
     /// Everything that changed durably since the last call; empty when nothing did.
     pub fn take_records(&mut self) -> Vec<Record> {
-        let unsaved = std::mem::take(&mut self.unsaved);
-        let mut records = Vec::new();
+        let mut unsaved = std::mem::take(&mut self.unsaved);
+        unsaved.machines.append(&mut self.undercloud.unsaved_hosts);
+        let mut records: Vec<Record> = unsaved.gone.into_iter().map(|key| Record { key, value: None }).collect();
         for index in unsaved.machines {
             let state = &self.states[index];
             let saved = SavedMachine {
                 machine: state.machine.clone(),
-                node: state.node.clone(),
+                node: self.undercloud.host(index).node.clone(),
                 counters: state.log.counters(),
                 bmc_up_at: state.bmc_up_at,
                 bmc_restarts: state.bmc_restarts,
@@ -147,18 +145,13 @@ impl World {
             let value = if self.faults.is_empty() { None } else { to_value(&self.faults) };
             records.push(Record { key: FAULTS_KEY.to_owned(), value });
         }
-        for ((group, plural), key, object) in self.objects.take_unsaved() {
-            let value = object.map(|object| Value::clone(&object));
-            records.push(Record { key: object_key(group, plural, &key), value });
+        records.extend(self.undercloud.take_object_records(""));
+        for (name, tenant) in &mut self.tenants {
+            records.extend(tenant.take_tenant_records(name));
         }
-        let version = self.objects.version();
-        let mut reserved_version = unsaved.reserved_version;
-        if reserved_version < version + VERSION_MARGIN {
-            reserved_version = version + VERSION_BLOCK;
-        }
-        self.unsaved.reserved_version = reserved_version;
-        if !records.is_empty() || unsaved.progress || reserved_version != unsaved.reserved_version {
-            let progress = Progress { seen_at: self.now, reserved_version };
+        let has_reserved = self.undercloud.reserve_versions();
+        if !records.is_empty() || unsaved.progress || has_reserved {
+            let progress = Progress { seen_at: self.now, reserved_version: self.undercloud.reserved_version };
             records.push(Record { key: PROGRESS_KEY.to_owned(), value: to_value(&progress) });
         }
         records
@@ -182,8 +175,9 @@ impl World {
                     let index = world.layout.index_of(name).ok_or_else(|| RestoreError::Unexpected { key: key.clone() })?;
                     let saved: SavedMachine = from_value(&key, value)?;
                     let state = &mut world.states[index];
-                    (state.machine, state.node, state.log.counters) = (saved.machine, saved.node, saved.counters);
+                    (state.machine, state.log.counters) = (saved.machine, saved.counters);
                     (state.bmc_up_at, state.bmc_restarts) = (saved.bmc_up_at, saved.bmc_restarts);
+                    world.undercloud.host_mut(index).node = saved.node;
                     found.insert(index);
                 }
                 ["hardware", name] => {
@@ -195,8 +189,12 @@ impl World {
                     world.states[index].log.entries.push_back(from_value(&key, value)?);
                 }
                 ["object", group, plural, namespace, name] => {
-                    let resource = known_resource(group, plural).ok_or_else(|| RestoreError::Unexpected { key: key.clone() })?;
-                    world.objects.restore(resource, ObjectKey::namespaced(or_empty(namespace), name), value);
+                    let restored = world.undercloud.restore_object([group, plural, namespace, name], value);
+                    restored.ok_or_else(|| RestoreError::Unexpected { key: key.clone() })?;
+                }
+                ["tenant", name, ref parts @ ..] => {
+                    let empty = world.empty_tenant(name);
+                    world.tenants.entry(name.to_owned()).or_insert(empty).restore_piece(&key, parts, value)?;
                 }
                 _ => return Err(RestoreError::Unexpected { key }),
             }
@@ -205,6 +203,9 @@ impl World {
         if let Some(index) = (0..world.states.len()).find(|index| !found.contains(index)) {
             return Err(RestoreError::Missing { key: machine_key(&world, index) });
         }
+        if let Some((name, _)) = world.tenants.iter().find(|(_, tenant)| tenant.reserved_version == 0) {
+            return Err(RestoreError::Missing { key: format!("{}{PROGRESS_KEY}", tenant_prefix(name)) });
+        }
         world.resume(&progress, now);
         Ok(world)
     }
@@ -212,33 +213,28 @@ impl World {
     /// Moves what was pending, forgets watchers, and lets every kubelet renew before anybody looks.
     fn resume(&mut self, progress: &Progress, now: Instant) {
         let stood_still = now - progress.seen_at;
-        self.objects.resume(progress.reserved_version);
+        self.undercloud.reserved_version = progress.reserved_version;
+        self.undercloud.awake(stood_still, now);
         self.faults.shift(stood_still);
         for state in &mut self.states {
             state.machine.shift(stood_still);
             state.hardware.tasks.shift(stood_still);
             state.bmc_up_at = state.bmc_up_at.map(|at| at + stood_still);
-            if state.node.verdict == Verdict::Reachable {
-                state.node.seen_at = state.node.seen_at.map(|at| at + stood_still);
-            }
             state.log.entries.make_contiguous().sort_by_key(|entry| entry.number);
         }
-        let mut posted: Vec<(Instant, ObjectKey)> = self
-            .objects
-            .list(&EVENTS, None)
-            .map(|(key, event)| (event["lastTimestamp"].as_str().and_then(Instant::parse).unwrap_or(now), key.clone()))
-            .collect();
-        posted.sort();
-        self.posted_events = posted.into();
-        self.available = self.can_serve_api();
-        self.index_pods();
         for index in 0..self.states.len() {
-            if self.available && self.reaches_api(index) {
-                self.kubelet_reports(index, now, Announce::Nothing);
+            if self.reaches_api(index) {
+                self.kubelet_starts(index);
             }
             self.reschedule(index);
         }
-        self.reschedule_budgets();
+        self.undercloud.resume(self.can_serve_api(), now);
+        for tenant in self.tenants.values_mut() {
+            tenant.awake(stood_still, now);
+            tenant.resume(tenant.has_majority(), now);
+        }
+        self.found_tenants(now);
+        self.virt_settle(now);
     }
 }
 
@@ -254,27 +250,11 @@ fn log_key(world: &World, index: usize, number: u64) -> String {
     format!("log/{}/{number:010}", world.spec(index).name)
 }
 
-fn object_key(group: &str, plural: &str, key: &ObjectKey) -> String {
-    format!("object/{}/{plural}/{}/{}", or_none(group), or_none(&key.namespace), key.name)
-}
-
-fn or_none(text: &str) -> &str {
-    if text.is_empty() { NONE } else { text }
-}
-
-fn or_empty(text: &str) -> &str {
-    if text == NONE { "" } else { text }
-}
-
-fn known_resource(group: &str, plural: &str) -> Option<&'static Resource> {
-    RESOURCES.into_iter().find(|resource| resource.group == or_empty(group) && resource.plural == plural)
-}
-
 /// These types serialise without fail: no maps with odd keys, no fallible parts.
-fn to_value(value: &impl Serialize) -> Option<Value> {
+pub(crate) fn to_value(value: &impl Serialize) -> Option<Value> {
     serde_json::to_value(value).ok()
 }
 
-fn from_value<T: for<'de> Deserialize<'de>>(key: &str, value: Value) -> Result<T, RestoreError> {
+pub(crate) fn from_value<T: for<'de> Deserialize<'de>>(key: &str, value: Value) -> Result<T, RestoreError> {
     serde_json::from_value(value).map_err(|cause| RestoreError::Unreadable { key: key.to_owned(), cause })
 }

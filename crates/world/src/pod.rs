@@ -2,9 +2,10 @@
 //!
 //! When each of it happens is `pod_work.rs`'s; nothing here changes the site.
 
+use std::net::Ipv4Addr;
+
 use serde_json::{Value, json};
 
-use crate::layout::MachineSpec;
 use crate::objects::ObjectError;
 use crate::random::Random;
 use crate::time::{Instant, Span};
@@ -169,7 +170,7 @@ fn container_id(pod: &Value, container: &Value, boot_id: &str) -> String {
 }
 
 /// The pod with its containers started on this boot of its host.
-pub(crate) fn with_started(pod: &Value, spec: &MachineSpec, boot_id: &str, at: Instant) -> Value {
+pub(crate) fn with_started(pod: &Value, address: Ipv4Addr, boot_id: &str, at: Instant) -> Value {
     let mut new = pod.clone();
     let is_restart = phase(pod) != "Pending";
     if is_restart && pod["spec"]["restartPolicy"] == "Never" {
@@ -177,7 +178,7 @@ pub(crate) fn with_started(pod: &Value, spec: &MachineSpec, boot_id: &str, at: I
         set_ready(&mut new, "False", at);
         return new;
     }
-    let host = spec.host_address.to_string();
+    let host = address.to_string();
     let before = pod["status"]["containerStatuses"].as_array().cloned().unwrap_or_default();
     let containers = pod["spec"]["containers"].as_array().cloned().unwrap_or_default();
     let statuses: Vec<Value> = containers

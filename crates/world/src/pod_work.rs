@@ -2,15 +2,15 @@
 //!
 //! There is no scheduler: a pod that names no node stays pending. A host that is down leaves its pods as they are.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::budget;
+use crate::kube::Kube;
 use crate::objects::{DISRUPTION_BUDGETS, Deletion, Durability, ObjectError, ObjectKey, PODS, Part};
 use crate::pod::{self, Work};
-use crate::site::World;
 use crate::time::{Instant, Span};
 use crate::writes::has_finalizers;
 
@@ -21,50 +21,54 @@ pub(crate) enum Absence {
     None,
 }
 
-impl World {
+impl Kube {
     /// Keeps the list of the pods of each host, and when its kubelet next acts on each.
     pub(crate) fn pod_written(&mut self, key: &ObjectKey, before: Option<&Value>, after: Option<&Value>, at: Instant) {
-        if let Some(index) = after.or(before).and_then(pod::node_name).and_then(|node| self.layout.index_of(node)) {
+        if let Some(slot) = after.or(before).and_then(pod::node_name).and_then(|node| self.slot_of(node)) {
             match after {
-                None => drop(self.states[index].pods.remove(key)),
+                None => drop(self.host_pods(slot).remove(key)),
                 Some(after) => {
-                    let is_same_work = before.is_some_and(|before| self.work_of(index, before) == self.work_of(index, after));
+                    let is_same_work = before.is_some_and(|before| self.work_of(slot, before) == self.work_of(slot, after));
                     let is_hurried =
                         before.is_some_and(|before| before["metadata"]["deletionTimestamp"] != after["metadata"]["deletionTimestamp"]);
-                    let known = self.states[index].pods.get(key).copied().flatten();
+                    let known = self.host(slot).pods.get(key).copied().flatten();
                     // A label on a starting pod does not make it start anew.
-                    let due = if is_same_work && !is_hurried { known } else { self.pod_due(index, after, at) };
-                    self.states[index].pods.insert(key.clone(), due);
+                    let due = if is_same_work && !is_hurried { known } else { self.pod_due(slot, after, at) };
+                    self.host_pods(slot).insert(key.clone(), due);
                 }
             }
-            self.reschedule(index);
+            self.reschedule(slot);
         }
         self.settle_budgets(&key.namespace, at);
     }
 
-    /// The boot of a machine whose kubelet can act on pods; nothing while it cannot.
-    fn kubelet_boot(&self, index: usize) -> Option<&str> {
-        if self.reaches_api(index) { self.states[index].machine.boot_id() } else { None }
+    fn host_pods(&mut self, slot: usize) -> &mut BTreeMap<ObjectKey, Option<Instant>> {
+        &mut self.host_mut(slot).pods
     }
 
-    fn work_of(&self, index: usize, pod: &Value) -> Option<Work> {
-        pod::work(pod, self.kubelet_boot(index)?)
+    /// The boot of a host whose kubelet can act on pods; nothing while it cannot.
+    fn kubelet_boot(&self, slot: usize) -> Option<&str> {
+        self.host(slot).kubelet.as_deref()
     }
 
-    fn pod_due(&self, index: usize, pod: &Value, at: Instant) -> Option<Instant> {
-        match self.work_of(index, pod)? {
+    fn work_of(&self, slot: usize, pod: &Value) -> Option<Work> {
+        pod::work(pod, self.kubelet_boot(slot)?)
+    }
+
+    fn pod_due(&self, slot: usize, pod: &Value, at: Instant) -> Option<Instant> {
+        match self.work_of(slot, pod)? {
             Work::Start => Some(at + self.pace.pod_start),
             Work::End => Some(at + Span(pod::remaining_grace(pod, at).0 * self.pace.grace_second.0 / 1_000)),
         }
     }
 
     /// A kubelet that has just started, or found the API back, looks at its pods.
-    pub(crate) fn kubelet_finds_pods(&mut self, index: usize, absence: Absence, at: Instant) {
-        let keys: Vec<ObjectKey> = self.states[index].pods.keys().cloned().collect();
+    pub(crate) fn kubelet_finds_pods(&mut self, slot: usize, absence: Absence, at: Instant) {
+        let keys: Vec<ObjectKey> = self.host(slot).pods.keys().cloned().collect();
         for key in keys {
             let Some(pod) = self.objects.get(&PODS, &key).cloned() else { continue };
-            let due = self.pod_due(index, &pod, at);
-            self.states[index].pods.insert(key.clone(), due);
+            let due = self.pod_due(slot, &pod, at);
+            self.host_pods(slot).insert(key.clone(), due);
             // What the node controller declared unready runs on if its host never went down.
             if absence == Absence::Noticed && due.is_none() && pod::phase(&pod) == "Running" && !pod::is_terminating(&pod) {
                 self.change_pod(&key, at, |pod| pod::with_ready(pod, "True", at));
@@ -73,31 +77,31 @@ impl World {
     }
 
     /// A host that went down acts on nothing.
-    pub(crate) fn kubelet_drops_pods(&mut self, index: usize) {
-        self.states[index].pods.values_mut().for_each(|due| *due = None);
+    pub(crate) fn kubelet_drops_pods(&mut self, slot: usize) {
+        self.host_pods(slot).values_mut().for_each(|due| *due = None);
     }
 
-    pub(crate) fn pod_steps(&mut self, index: usize, at: Instant) {
-        let due = self.states[index].pods.iter().filter(|(_, due)| due.is_some_and(|due| due <= at));
+    pub(crate) fn pod_steps(&mut self, slot: usize, at: Instant) {
+        let due = self.host(slot).pods.iter().filter(|(_, due)| due.is_some_and(|due| due <= at));
         let due: Vec<ObjectKey> = due.map(|(key, _)| key.clone()).collect();
         for key in due {
-            self.states[index].pods.insert(key.clone(), None);
-            self.pod_step(index, &key, at);
+            self.host_pods(slot).insert(key.clone(), None);
+            self.pod_step(slot, &key, at);
         }
     }
 
-    fn pod_step(&mut self, index: usize, key: &ObjectKey, at: Instant) {
+    fn pod_step(&mut self, slot: usize, key: &ObjectKey, at: Instant) {
         let Some(pod) = self.objects.get(&PODS, key).cloned() else { return };
-        let Some(boot_id) = self.kubelet_boot(index).map(str::to_owned) else { return };
+        let Some(boot_id) = self.kubelet_boot(slot).map(str::to_owned) else { return };
         match pod::work(&pod, &boot_id) {
             None => {}
             Some(Work::Start) => {
-                let spec = self.spec(index).clone();
-                self.change_pod(key, at, |pod| pod::with_started(pod, &spec, &boot_id, at));
-                self.post_pod_event(index, &pod, "Started", "Started containers", at);
+                let address = self.host(slot).facts.address;
+                self.change_pod(key, at, |pod| pod::with_started(pod, address, &boot_id, at));
+                self.post_pod_event(slot, &pod, "Started", "Started containers", at);
             }
             Some(Work::End) => {
-                self.post_pod_event(index, &pod, "Killing", "Stopped containers", at);
+                self.post_pod_event(slot, &pod, "Killing", "Stopped containers", at);
                 self.end_pod(key, &pod, at);
             }
         }
@@ -115,8 +119,8 @@ impl World {
     }
 
     /// The node controller has lost a node, and with it sight of its pods.
-    pub(crate) fn pods_lose_contact(&mut self, index: usize, at: Instant) {
-        let keys: Vec<ObjectKey> = self.states[index].pods.keys().cloned().collect();
+    pub(crate) fn pods_lose_contact(&mut self, slot: usize, at: Instant) {
+        let keys: Vec<ObjectKey> = self.host(slot).pods.keys().cloned().collect();
         for key in keys {
             let is_ready = self.objects.get(&PODS, &key).is_some_and(|pod| pod::is_ready(pod));
             if is_ready {
@@ -161,13 +165,10 @@ impl World {
 
     /// After a restart of the simulator: which pods are whose.
     pub(crate) fn index_pods(&mut self) {
-        let bound: Vec<(ObjectKey, usize)> = self
-            .objects
-            .list(&PODS, None)
-            .filter_map(|(key, pod)| Some((key.clone(), self.layout.index_of(pod::node_name(pod)?)?)))
-            .collect();
-        for (key, index) in bound {
-            self.states[index].pods.insert(key, None);
+        let bound: Vec<(ObjectKey, usize)> =
+            self.objects.list(&PODS, None).filter_map(|(key, pod)| Some((key.clone(), self.slot_of(pod::node_name(pod)?)?))).collect();
+        for (key, slot) in bound {
+            self.host_pods(slot).insert(key, None);
         }
     }
 }

@@ -1,29 +1,27 @@
-//! A site as one value: its machines, its Kubernetes objects, and the order in which things happen.
+//! A site as one value: its machines, its Kubernetes clusters, and the order in which things happen.
 //!
 //! Time is an argument. `advance` lets everything due happen in time order, and gives the same result in one step or in many.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bmc::{BmcLog, Logged};
 use crate::events::Announce;
 use crate::fault::{FaultKind, FaultTarget, Faults};
 use crate::hardware::Hardware;
-use crate::kubelet::NodeState;
+use crate::host::HostFacts;
+use crate::kube::{Flavour, Kube, Turn};
 use crate::layout::{Layout, MachineSpec, Role};
 use crate::machine::{Happening, Machine, PowerState, ResetAnswer, ResetType, Surroundings};
-use crate::objects::{DISRUPTION_BUDGETS, NAMESPACES, ObjectKey, ObjectTable};
+use crate::objects::ObjectTable;
 use crate::pace::Pace;
 use crate::persist::Unsaved;
 use crate::time::Instant;
-use crate::{budget, namespace};
+use crate::virt::Virt;
 
 /// Everything about one machine that changes.
 #[derive(Clone, Debug)]
 pub(crate) struct MachineState {
     pub machine: Machine,
-    pub node: NodeState,
     pub log: BmcLog,
     pub hardware: Hardware,
     /// While the BMC restarts: when it answers again.
@@ -31,15 +29,15 @@ pub(crate) struct MachineState {
     pub bmc_restarts: u32,
     /// The state of power before the present one, and when it ended, for BMCs that notice late.
     pub power_before: (PowerState, Instant),
-    /// The pods that are bound to this machine, and when its kubelet next acts on each.
-    pub pods: BTreeMap<ObjectKey, Option<Instant>>,
 }
 
-/// Whose turn it is: machines in layout order, and then the controller that counts for budgets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Turn {
+/// Who acts next: machines in layout order, each before its kubelet; then the undercloud's controllers; then the tenants'
+/// clusters, by name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Actor {
     Machine(usize),
-    Budgets,
+    Undercloud(Turn),
+    Tenant(String, Turn),
 }
 
 impl MachineState {
@@ -56,37 +54,36 @@ pub struct World {
     pub(crate) pace: Pace,
     pub(crate) now: Instant,
     pub(crate) states: Vec<MachineState>,
-    pub(crate) objects: ObjectTable,
+    /// The site's own Kubernetes. It answers while a majority of the control-plane machines serves.
+    pub(crate) undercloud: Kube,
+    /// The tenants' Kubernetes clusters, by name.
+    pub(crate) tenants: BTreeMap<String, Kube>,
+    /// KubeVirt's controllers, and the guests.
+    pub(crate) virt: Virt,
     pub(crate) faults: Faults,
-    /// When each event was posted, oldest first, so that the API forgets them in time.
-    pub(crate) posted_events: VecDeque<(Instant, ObjectKey)>,
     pub(crate) unsaved: Unsaved,
     /// The machines whose BMCs have written into their logs, for whoever waits for that.
     logged: BTreeSet<usize>,
-    /// Whether a majority of the control-plane machines serves.
-    pub(crate) available: bool,
-    /// What is due when, and whose turn it then is.
-    agenda: BTreeSet<(Instant, Turn)>,
+    /// Which machine is due when.
+    agenda: BTreeSet<(Instant, usize)>,
     scheduled: Vec<Option<Instant>>,
-    budgets_scheduled: Option<Instant>,
 }
 
 impl World {
     /// A site that has been running since before anybody looked: all but the spare are up and joined.
     pub fn new(layout: Layout, pace: Pace, now: Instant) -> World {
         let mut world = World::assemble(layout, pace, now);
-        for name in namespace::IMMORTAL {
-            // The table is empty, so the name is free.
-            let _ = world.create_object(&NAMESPACES, "", json!({"metadata": {"name": name}}), now);
-        }
-        world.available = world.has_quorum();
+        world.undercloud.found(now);
+        world.undercloud.available = world.has_quorum();
         for index in 0..world.states.len() {
             world.unsaved.machines.insert(index);
             if world.states[index].machine.is_up() {
-                world.kubelet_reports(index, now, Announce::Nothing);
+                world.kubelet_starts(index);
+                world.undercloud.kubelet_reports(index, now, Announce::Nothing);
             }
             world.reschedule(index);
         }
+        world.found_tenants(now);
         world
     }
 
@@ -101,30 +98,31 @@ impl World {
                     Role::SpareControlPlane => Machine::bare(),
                     _ => Machine::running(Surroundings { pace: &pace, site_seed, name: &spec.name, boot_factor: 1 }),
                 },
-                node: NodeState::default(),
                 log: BmcLog::default(),
                 hardware: Hardware::factory(spec),
                 bmc_up_at: None,
                 bmc_restarts: 0,
                 power_before: (PowerState::Off, Instant(i64::MIN)),
-                pods: BTreeMap::new(),
             })
             .collect();
         let scheduled = vec![None; states.len()];
+        let mut undercloud = Kube::empty(Flavour::Undercloud, site_seed, pace);
+        for spec in layout.machines() {
+            undercloud.add_host(HostFacts::of_machine(spec));
+        }
         World {
-            objects: ObjectTable::new(site_seed),
+            undercloud,
+            tenants: BTreeMap::new(),
+            virt: Virt::default(),
             faults: Faults::default(),
             layout,
             pace,
             now,
             states,
-            posted_events: VecDeque::new(),
             unsaved: Unsaved::default(),
             logged: BTreeSet::new(),
-            available: false,
             agenda: BTreeSet::new(),
             scheduled,
-            budgets_scheduled: None,
         }
     }
 
@@ -136,8 +134,9 @@ impl World {
         self.now
     }
 
+    /// The objects of the undercloud.
     pub fn objects(&self) -> &ObjectTable {
-        &self.objects
+        self.undercloud.objects()
     }
 
     /// The power as the machine's BMC reports it.
@@ -160,14 +159,31 @@ impl World {
         &self.states[machine].log
     }
 
-    /// Whether the Kubernetes API answers.
+    /// Whether the Kubernetes API of the undercloud answers.
     pub fn is_api_available(&self) -> bool {
-        self.available
+        self.undercloud.is_available()
     }
 
     /// When something next happens by itself, if it ever does.
     pub fn next_event_at(&self) -> Option<Instant> {
-        self.agenda.first().map(|(at, _)| *at).into_iter().chain(self.faults.next_at()).min()
+        self.next_actor().map(|(at, _)| at).into_iter().chain(self.faults.next_at()).chain(self.virt.next_at()).min()
+    }
+
+    fn next_actor(&self) -> Option<(Instant, Actor)> {
+        let machine = self.agenda.first().map(|(at, index)| (*at, Actor::Machine(*index)));
+        let undercloud = self.undercloud.next_turn().map(|(at, turn)| match turn {
+            // A kubelet has its turn together with its machine.
+            Turn::Host(index) => (at, Actor::Machine(index)),
+            turn @ Turn::Timer(_) => (at, Actor::Undercloud(turn)),
+        });
+        let first = machine.into_iter().chain(undercloud).min();
+        let tenant = self.tenants.iter().filter_map(|(name, kube)| Some((kube.next_turn()?, name))).min();
+        match (first, tenant) {
+            // At one instant the site moves before its tenants.
+            (Some(first), Some(((at, _), _))) if first.0 <= at => Some(first),
+            (_, Some(((at, turn), name))) => Some((at, Actor::Tenant(name.clone(), turn))),
+            (first, None) => first,
+        }
     }
 
     /// Lets everything happen that is due at `now` or before.
@@ -175,25 +191,31 @@ impl World {
         while let Some(at) = self.next_event_at().filter(|at| *at <= now) {
             self.now = self.now.max(at);
             self.fault_steps(at);
-            let Some((_, turn)) = self.agenda.first().copied().filter(|(due, _)| *due <= at) else { continue };
-            let index = match turn {
-                Turn::Machine(index) => index,
-                Turn::Budgets => {
-                    self.budget_steps(at);
-                    continue;
+            self.virt_settle(at);
+            let Some((_, actor)) = self.next_actor().filter(|(due, _)| *due <= at) else { continue };
+            match actor {
+                Actor::Machine(index) => self.machine_turn(index, at),
+                Actor::Undercloud(turn) => self.undercloud.step(turn, at),
+                Actor::Tenant(name, turn) => {
+                    if let Some(tenant) = self.tenants.get_mut(&name) {
+                        tenant.step(turn, at);
+                    }
                 }
-            };
-            self.machine_steps(index, at);
-            self.hardware_steps(index, at);
-            self.bmc_steps(index, at);
-            if self.available {
-                self.kubelet_steps(index, at);
-                self.pod_steps(index, at);
-                self.lifecycle_steps(index, at);
             }
-            self.reschedule(index);
+            self.virt_settle(at);
         }
         self.now = self.now.max(now);
+    }
+
+    fn machine_turn(&mut self, index: usize, at: Instant) {
+        self.machine_steps(index, at);
+        self.hardware_steps(index, at);
+        self.bmc_steps(index, at);
+        if self.undercloud.is_report_due(index, at) {
+            self.refresh_problems(index);
+        }
+        self.undercloud.host_steps(index, at);
+        self.reschedule(index);
     }
 
     /// A reset as the machine's BMC receives it.
@@ -280,52 +302,52 @@ impl World {
                 Happening::PoweredOff => self.write_log(index, at, Logged::PoweredOff),
                 Happening::HostLeft => {
                     self.end_faults_of_boot(index);
-                    self.kubelet_stops(index);
+                    self.virt.disturb(&self.layout.machines()[index].name);
+                    self.undercloud.kubelet_stops(index);
                     self.weigh_quorum(at);
                 }
                 Happening::HostCameUp if self.faults.is_active(FaultKind::HostPanics, index) => self.panic_host(index, at),
                 Happening::HostCameUp if !self.reaches_api(index) => {}
                 Happening::HostCameUp => {
-                    let was_available = self.available;
-                    self.weigh_quorum(at);
-                    // A control plane that just returned has heard from every kubelet already.
-                    if was_available {
-                        self.kubelet_reports(index, at, Announce::Events);
-                    }
+                    self.virt.disturb(&self.layout.machines()[index].name);
+                    self.kubelet_speaks(index, at);
                 }
             }
         }
     }
 
-    /// Notes when the machine is next due. While the API is away only its hardware moves.
+    /// The host's kubelet runs and can reach the API servers.
+    pub(crate) fn kubelet_starts(&mut self, index: usize) {
+        self.refresh_problems(index);
+        if let Some(boot_id) = self.states[index].machine.boot_id() {
+            self.undercloud.kubelet_starts(index, boot_id);
+        }
+    }
+
+    /// A kubelet that was silent reports, if there is an API to report to.
+    pub(crate) fn kubelet_speaks(&mut self, index: usize, at: Instant) {
+        self.kubelet_starts(index);
+        let was_available = self.undercloud.available;
+        self.weigh_quorum(at);
+        // A control plane that just returned has heard from every kubelet already.
+        if was_available {
+            self.undercloud.kubelet_reports(index, at, Announce::Events);
+        }
+    }
+
+    /// Notes when the machine is next due.
     pub(crate) fn reschedule(&mut self, index: usize) {
-        let state = &self.states[index];
-        let node = if self.available { state.node.next_at(&self.pace) } else { None };
-        let pods = state.pods.values().flatten().copied().min().filter(|_| self.available);
-        let next = state.next_at().into_iter().chain(node).chain(pods).min();
+        let next = self.states[index].next_at();
         if self.scheduled[index] == next {
             return;
         }
         if let Some(old) = self.scheduled[index] {
-            self.agenda.remove(&(old, Turn::Machine(index)));
+            self.agenda.remove(&(old, index));
         }
         if let Some(new) = next {
-            self.agenda.insert((new, Turn::Machine(index)));
+            self.agenda.insert((new, index));
         }
         self.scheduled[index] = next;
-    }
-
-    /// Notes when the first spent disruption is given back. While the API is away nothing is counted.
-    pub(crate) fn reschedule_budgets(&mut self) {
-        let budgets = self.objects.list(&DISRUPTION_BUDGETS, None);
-        let timeout = self.pace.in_site_time(budget::DISRUPTION_TIMEOUT);
-        let next = budgets.filter_map(|(_, budget)| budget::next_return_at(budget, timeout)).min().filter(|_| self.available);
-        if let Some(old) = std::mem::replace(&mut self.budgets_scheduled, next) {
-            self.agenda.remove(&(old, Turn::Budgets));
-        }
-        if let Some(new) = next {
-            self.agenda.insert((new, Turn::Budgets));
-        }
     }
 }
 

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::*;
-use crate::objects::{EVENTS, LEASES, NODES, ObjectError, Part};
+use crate::objects::{EVENTS, LEASES, NODES, ObjectError, ObjectKey, Part};
 use crate::persist::Record;
 use crate::time::Span;
 
@@ -61,7 +61,7 @@ fn cordon(world: &mut World, name: &str, closed: bool, now: Instant) {
 
 /// All that a site is, apart from the instant.
 fn essence(world: &World) -> String {
-    format!("{:?} {:?} {:?} {:?}", world.states, world.objects, world.posted_events, world.available)
+    format!("{:?} {:?} {:?} {:?}", world.states, world.undercloud.hosts, world.undercloud.objects, world.undercloud.posted_events)
 }
 
 #[test]
@@ -307,7 +307,7 @@ proptest! {
             prop_assert_eq!(whole.power_state(machine), broken.power_state(machine));
             prop_assert_eq!(whole.is_host_up(machine), broken.is_host_up(machine));
             prop_assert_eq!(whole.bmc_log(machine).counters(), broken.bmc_log(machine).counters());
-            prop_assert_eq!(whole.states[machine].node.verdict, broken.states[machine].node.verdict);
+            prop_assert_eq!(whole.undercloud.host(machine).node.verdict, broken.undercloud.host(machine).node.verdict);
         }
     }
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::kube::Kube;
 use crate::objects::{
     CONFIG_MAPS, DISRUPTION_BUDGETS, Deletion, Durability, NAMESPACES, NODES, ObjectError, ObjectKey, Offer, PODS, Part, Preconditions,
-    Resource, SECRETS, Scope, check_shape,
+    Resource, SECRETS, Scope, VIRTUAL_MACHINES, check_shape,
 };
 use crate::pod::is_terminating;
-use crate::site::World;
 use crate::time::{Instant, Span};
+use crate::virt::vm;
 use crate::{budget, namespace, pod, secret};
 
 /// The longest grace: a year. A longer one could not be told from for ever, and would leave the calendar.
@@ -43,6 +44,12 @@ fn prepare_new(resource: &Resource, object: &mut Value) -> Result<(), ObjectErro
         _ if resource == &SECRETS => secret::prepare_secret(object),
         _ if resource == &CONFIG_MAPS => secret::prepare_config_map(object),
         _ if resource == &DISRUPTION_BUDGETS => budget::prepare_new(object),
+        _ if resource == &VIRTUAL_MACHINES => {
+            if let Some(fields) = object.as_object_mut() {
+                fields.remove("status");
+            }
+            vm::prepare(object)
+        }
         _ => Ok(()),
     }
 }
@@ -64,6 +71,7 @@ fn prepare_change(resource: &Resource, part: Part, old: &Value, new: &mut Value)
         }
         // The check fills in a status too, which a write of the main part does not touch.
         _ if resource == &DISRUPTION_BUDGETS => budget::prepare_new(new),
+        _ if resource == &VIRTUAL_MACHINES => vm::prepare(new),
         _ => Ok(()),
     }
 }
@@ -72,40 +80,36 @@ pub(crate) fn has_finalizers(object: &Value) -> bool {
     object["metadata"]["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty())
 }
 
-impl World {
+impl Kube {
     /// A creation through the API.
-    pub fn create_object(
+    pub(crate) fn create(
         &mut self,
         resource: &Resource,
         namespace: &str,
         mut object: Value,
-        now: Instant,
+        at: Instant,
     ) -> Result<Arc<Value>, ObjectError> {
-        self.advance(now);
-        let now = self.now;
         if resource.scope == Scope::Namespaced {
             self.check_namespace(namespace)?;
         }
         check_shape(&object)?;
         prepare_new(resource, &mut object)?;
-        let created = self.objects.create(resource, namespace, object, now)?;
+        let created = self.objects.create(resource, namespace, object, at)?;
         let key = ObjectKey::namespaced(namespace, created["metadata"]["name"].as_str().unwrap_or_default());
-        self.object_written(resource, &key, None, Some(&created), now);
+        self.object_written(resource, &key, None, Some(&created), at);
         // What followed at once, such as a budget's count, is part of the answer.
         Ok(self.objects.get(resource, &key).cloned().unwrap_or(created))
     }
 
     /// A change through the API by a function of the object as it is.
-    pub fn modify_object<E: From<ObjectError>>(
+    pub(crate) fn modify<E: From<ObjectError>>(
         &mut self,
         resource: &Resource,
         key: &ObjectKey,
         part: Part,
-        now: Instant,
+        at: Instant,
         change: impl FnOnce(&Value) -> Result<Value, E>,
     ) -> Result<Arc<Value>, E> {
-        self.advance(now);
-        let now = self.now;
         let before = self.objects.get(resource, key).cloned();
         let after = self.objects.modify(resource, key, part, Durability::Kept, |old| {
             let mut new = change(old)?;
@@ -115,40 +119,38 @@ impl World {
         })?;
         let is_released = is_terminating(&after) && !has_finalizers(&after) && after["metadata"]["deletionGracePeriodSeconds"] == 0;
         if is_released && resource != &NAMESPACES {
-            return Ok(self.remove(resource, key, now)?);
+            return Ok(self.remove(resource, key, at)?);
         }
-        self.object_written(resource, key, before.as_deref(), Some(&after), now);
+        self.object_written(resource, key, before.as_deref(), Some(&after), at);
         Ok(self.objects.get(resource, key).cloned().unwrap_or(after))
     }
 
     /// A deletion through the API.
-    pub fn delete_object(
+    pub(crate) fn delete(
         &mut self,
         resource: &Resource,
         key: &ObjectKey,
         options: &DeleteOptions,
-        now: Instant,
+        at: Instant,
     ) -> Result<Deleted, ObjectError> {
-        self.advance(now);
-        let now = self.now;
         let found = self.objects.check(resource, key, &options.only_if)?;
         if resource == &NAMESPACES {
-            return self.delete_namespace(key, &found, now);
+            return self.delete_namespace(key, &found, at);
         }
         let own_grace = if resource == &PODS { pod::own_grace_seconds(&found) } else { 0 };
         // Whoever deletes may choose how long a pod has, but not make a pod wait that has nothing to end.
         let grace_seconds = if own_grace == 0 { 0 } else { options.grace_seconds.unwrap_or(own_grace).clamp(0, LONGEST_GRACE_SECONDS) };
         if grace_seconds == 0 && !has_finalizers(&found) {
-            return self.remove(resource, key, now).map(Deleted::Gone);
+            return self.remove(resource, key, at).map(Deleted::Gone);
         }
         // A second deletion can hurry an object, and never gives it more time.
         let already = found["metadata"]["deletionGracePeriodSeconds"].as_i64();
         if is_terminating(&found) && already.is_some_and(|already| already <= grace_seconds) {
             return Ok(Deleted::Leaving(found));
         }
-        let deletion = Deletion { at: now + Span::seconds(grace_seconds), grace_seconds };
+        let deletion = Deletion { at: at + Span::seconds(grace_seconds), grace_seconds };
         let marked = self.objects.mark_deletion(resource, key, &deletion)?;
-        self.object_written(resource, key, Some(&found), Some(&marked), now);
+        self.object_written(resource, key, Some(&found), Some(&marked), at);
         Ok(Deleted::Leaving(marked))
     }
 

@@ -10,6 +10,7 @@ use crate::machine::ResetType;
 use crate::objects::EVENTS;
 use crate::pace::Pace;
 use crate::persist::Record;
+use crate::site::World;
 
 const START: Instant = Instant(1_800_000_000_000);
 const NODE: &str = "rack1compute01";

@@ -7,6 +7,7 @@ mod api_wire;
 mod bmc_wire;
 mod cut;
 mod orders;
+mod tenant_wire;
 
 use std::io;
 use std::task::{Context, Poll};
@@ -19,7 +20,7 @@ use futures::future::BoxFuture;
 use http::Request;
 use tokio::sync::watch;
 use tower::{BoxError, Service};
-use world::World;
+use world::{ClusterName, World};
 
 use crate::site::Site;
 use crate::{kubernetes, redfish};
@@ -28,10 +29,12 @@ pub(crate) use bmc_wire::Memory;
 pub use orders::{FaultRefused, FaultSeen, parse_order, parse_script, parse_span};
 
 /// What a wire leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Face {
     Bmc(usize),
     Kubernetes,
+    /// The Kubernetes API of a tenant cluster.
+    Tenant(String),
 }
 
 /// Whether anybody is there.
@@ -42,10 +45,11 @@ pub(crate) enum Reach {
 }
 
 impl Face {
-    fn reach(self, world: &World) -> Reach {
+    fn reach(&self, world: &World) -> Reach {
         let is_there = match self {
-            Face::Bmc(index) => world.is_bmc_reachable(index),
+            Face::Bmc(index) => world.is_bmc_reachable(*index),
             Face::Kubernetes => !world.is_api_down(),
+            Face::Tenant(name) => world.is_tenant_reachable(name),
         };
         if is_there { Reach::There } else { Reach::Away }
     }
@@ -61,16 +65,16 @@ pub struct Wire {
 
 impl Wire {
     pub(crate) fn new(site: Site, face: Face) -> Wire {
-        let router = match face {
-            Face::Bmc(index) => redfish::router(site.clone(), index),
-            Face::Kubernetes => kubernetes::router(site.clone()),
+        let router = match &face {
+            Face::Bmc(index) => redfish::router(site.clone(), *index),
+            Face::Kubernetes => kubernetes::router(site.clone(), ClusterName::Undercloud),
+            Face::Tenant(name) => kubernetes::router(site.clone(), ClusterName::Tenant(name.clone())),
         };
         Wire { site, face, router }
     }
 
     fn reach(&self) -> Reach {
-        let face = self.face;
-        self.site.look(|world| face.reach(world))
+        self.site.look(|world| self.face.reach(world))
     }
 
     /// Waits until the service has gone away, or has come back.
@@ -106,6 +110,7 @@ where
             match face {
                 Face::Bmc(index) => bmc_wire::answer(&site, index, router, request).await,
                 Face::Kubernetes => api_wire::answer(&site, router, request).await,
+                Face::Tenant(name) => tenant_wire::answer(&site, name, router, request).await,
             }
         })
     }

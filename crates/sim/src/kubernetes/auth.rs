@@ -1,4 +1,4 @@
-//! Who may use the API: whoever holds the site's bearer token.
+//! Who may use the API: whoever holds the cluster's bearer token.
 //!
 //! kubectl sends no bearer token over plain HTTP, but it does send the user and password of the server's URL. The token is
 //! therefore also taken as the password of basic authentication, whatever the user.
@@ -8,12 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
+use super::Server;
 use super::status::Failure;
-use crate::site::Site;
 
-pub(super) fn authenticate(site: &Site, headers: &HeaderMap) -> Result<(), Failure> {
+pub(super) fn authenticate(server: &Server, headers: &HeaderMap) -> Result<(), Failure> {
     match presented_token(headers) {
-        Some(token) if token == site.layout().kubernetes_token() => Ok(()),
+        Some(token) if token == server.token() => Ok(()),
         _ => Err(Failure::unauthorized()),
     }
 }

@@ -9,14 +9,13 @@ use super::selector::Selector;
 use super::status::{self, Failure};
 use super::target::Target;
 use super::write::{DryRun, object_body, write};
-use super::{Call, json_response};
-use crate::site::Site;
+use super::{Call, Server, json_response};
 
-pub(super) async fn delete(site: &Site, call: &Call, target: &Target, key: &ObjectKey) -> Result<Response, Failure> {
+pub(super) async fn delete(server: &Server, call: &Call, target: &Target, key: &ObjectKey) -> Result<Response, Failure> {
     let body = options_body(call)?;
     let options = parse_options(call, &body)?;
-    let deleted = write(site, DryRun::of(call, &body)?, |world, now| {
-        let deleted = world.delete_object(target.resource, key, &options, now);
+    let deleted = write(server, DryRun::of(call, &body)?, |world, now| {
+        let deleted = world.delete_object_in(&server.cluster, target.resource, key, &options, now);
         deleted.map_err(|error| Failure::of(error, target.resource, &key.name))
     })
     .await?;
@@ -28,15 +27,16 @@ pub(super) async fn delete(site: &Site, call: &Call, target: &Target, key: &Obje
     Ok(json_response(StatusCode::OK, &answer))
 }
 
-pub(super) async fn delete_all(site: &Site, call: &Call, target: &Target) -> Result<Response, Failure> {
+pub(super) async fn delete_all(server: &Server, call: &Call, target: &Target) -> Result<Response, Failure> {
     let selector = Selector::of(call, target)?;
     let body = options_body(call)?;
     let options = parse_options(call, &body)?;
-    write(site, DryRun::of(call, &body)?, |world, now| {
-        let meant = world.objects().list(target.resource, selector.namespace()).filter(|(key, object)| selector.admits(key, object));
+    write(server, DryRun::of(call, &body)?, |world, now| {
+        let kube = world.kube(&server.cluster).ok_or_else(Failure::unavailable)?;
+        let meant = kube.objects().list(target.resource, selector.namespace()).filter(|(key, object)| selector.admits(key, object));
         let keys: Vec<ObjectKey> = meant.map(|(key, _)| key.clone()).collect();
         for key in keys {
-            let deleted = world.delete_object(target.resource, &key, &options, now);
+            let deleted = world.delete_object_in(&server.cluster, target.resource, &key, &options, now);
             deleted.map_err(|error| Failure::of(error, target.resource, &key.name))?;
         }
         Ok(())

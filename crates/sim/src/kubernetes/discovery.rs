@@ -1,11 +1,11 @@
 //! What the API offers, in the plain form that every client reads. Clients that would like the aggregated form fall back to it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use axum::response::Response;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use world::{KUBERNETES_VERSION, Offer, PODS, RESOURCES, Resource, Scope, StatusPart};
+use world::{KUBERNETES_VERSION, Offer, PODS, Resource, Scope, StatusPart};
 
 use super::{Call, json_response};
 
@@ -24,40 +24,43 @@ pub(super) fn version() -> Value {
     })
 }
 
-pub(super) fn answer(call: &Call) -> Option<Response> {
+/// What a cluster that serves these kinds says about itself.
+pub(super) fn answer(call: &Call, served: &[&Resource]) -> Option<Response> {
     if call.method != Method::GET {
         return None;
     }
     let segments: Vec<&str> = call.path.trim_matches('/').split('/').collect();
+    let groups = groups(served);
     let value = match segments[..] {
         ["api"] => json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}),
-        ["apis"] => json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups().into_iter().map(group).collect::<Vec<_>>()}),
-        ["api", "v1"] => resources("", "v1"),
-        ["apis", name] if groups().contains(name) => {
-            let mut value = group(name);
+        ["apis"] => {
+            json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups.iter().map(|(name, version)| group(name, version)).collect::<Vec<_>>()})
+        }
+        ["api", "v1"] => resources(served, "", "v1"),
+        ["apis", name] => {
+            let mut value = group(name, groups.get(name)?);
             value["kind"] = json!("APIGroup");
             value["apiVersion"] = json!("v1");
             value
         }
-        ["apis", name, "v1"] if groups().contains(name) => resources(name, &format!("{name}/v1")),
+        ["apis", name, version] if groups.get(name) == Some(&version) => resources(served, name, &format!("{name}/{version}")),
         _ => return None,
     };
     Some(json_response(StatusCode::OK, &value))
 }
 
-/// The named groups, without the core.
-fn groups() -> BTreeSet<&'static str> {
-    RESOURCES.iter().map(|resource| resource.group).filter(|group| !group.is_empty()).collect()
+/// The named groups, without the core, each with the one version of it that is served.
+fn groups(served: &[&Resource]) -> BTreeMap<&'static str, &'static str> {
+    served.iter().map(|resource| (resource.group, resource.version)).filter(|(group, _)| !group.is_empty()).collect()
 }
 
-fn group(name: &str) -> Value {
-    let version = json!({"groupVersion": format!("{name}/v1"), "version": "v1"});
+fn group(name: &str, version: &str) -> Value {
+    let version = json!({"groupVersion": format!("{name}/{version}"), "version": version});
     json!({"name": name, "versions": [version], "preferredVersion": version})
 }
 
-fn resources(group: &str, group_version: &str) -> Value {
-    let resources: Vec<Value> =
-        RESOURCES.iter().filter(|resource| resource.group == group).flat_map(|resource| describe(resource)).collect();
+fn resources(served: &[&Resource], group: &str, group_version: &str) -> Value {
+    let resources: Vec<Value> = served.iter().filter(|resource| resource.group == group).flat_map(|resource| describe(resource)).collect();
     json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": resources})
 }
 

@@ -8,8 +8,7 @@ use world::{EvictionRefusal, ObjectKey, PODS};
 use super::delete::parse_options;
 use super::status::{self, Failure};
 use super::write::{DryRun, object_body, write};
-use super::{Call, json_response};
-use crate::site::Site;
+use super::{Call, Server, json_response};
 
 /// The versions of `Eviction` that clients send; kubectl 1.20 knows only the older one.
 const VERSIONS: [&str; 2] = ["policy/v1", "policy/v1beta1"];
@@ -17,7 +16,7 @@ const VERSIONS: [&str; 2] = ["policy/v1", "policy/v1beta1"];
 /// When to ask again about a budget whose pods are not counted yet.
 const NOT_OBSERVED_RETRY_SECONDS: u32 = 10;
 
-pub(super) async fn evict(site: &Site, call: &Call, key: &ObjectKey) -> Result<Response, Failure> {
+pub(super) async fn evict(server: &Server, call: &Call, key: &ObjectKey) -> Result<Response, Failure> {
     let eviction = object_body(call)?;
     let version = eviction["apiVersion"].as_str().unwrap_or_default();
     if eviction["kind"] != "Eviction" || !VERSIONS.contains(&version) {
@@ -28,7 +27,10 @@ pub(super) async fn evict(site: &Site, call: &Call, key: &ObjectKey) -> Result<R
     }
     let body = &eviction["deleteOptions"];
     let options = parse_options(call, body)?;
-    write(site, DryRun::of(call, body)?, |world, now| world.evict_pod(key, &options, now).map_err(|refusal| failure(refusal, key))).await?;
+    write(server, DryRun::of(call, body)?, |world, now| {
+        world.evict_pod_in(&server.cluster, key, &options, now).map_err(|refusal| failure(refusal, key))
+    })
+    .await?;
     Ok(json_response(StatusCode::CREATED, &status::success(StatusCode::CREATED)))
 }
 

@@ -6,13 +6,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use world::{ObjectKey, World};
+use world::{Kube, ObjectKey};
 
 use super::selector::Selector;
 use super::status::Failure;
 use super::target::Target;
-use super::{Call, json_response, table};
-use crate::site::Site;
+use super::{Call, Server, json_response, table};
 
 /// Where the next page goes on. The version is the first page's, so that a watch from it misses nothing.
 #[derive(Serialize, Deserialize)]
@@ -21,18 +20,18 @@ struct Continue {
     after: (String, String),
 }
 
-pub(super) async fn get(site: &Site, call: &Call, target: &Target, key: &ObjectKey) -> Result<Response, Failure> {
-    let found = site.look(|world| world.objects().get(target.resource, key).cloned());
-    site.settle().await.map_err(|_| Failure::not_saved())?;
+pub(super) async fn get(server: &Server, call: &Call, target: &Target, key: &ObjectKey) -> Result<Response, Failure> {
+    let found = server.look(|kube| kube.objects().get(target.resource, key).cloned())?;
+    server.settle().await?;
     let object = found.ok_or_else(|| Failure::not_found(target.resource, &key.name))?;
     let value = match table::wanted(&call.headers) {
-        true => table::of(target.resource, call, &[&object], site.now(), table::Columns::Shown, &object["metadata"]["resourceVersion"]),
+        true => table::of(target.resource, call, &[&object], server.now(), table::Columns::Shown, &object["metadata"]["resourceVersion"]),
         false => Value::clone(&object),
     };
     Ok(json_response(StatusCode::OK, &value))
 }
 
-pub(super) async fn list(site: &Site, call: &Call, target: &Target) -> Result<Response, Failure> {
+pub(super) async fn list(server: &Server, call: &Call, target: &Target) -> Result<Response, Failure> {
     let selector = Selector::of(call, target)?;
     let limit = match call.parameter("limit").map(str::parse::<usize>) {
         None | Some(Ok(0)) => usize::MAX,
@@ -40,11 +39,11 @@ pub(super) async fn list(site: &Site, call: &Call, target: &Target) -> Result<Re
         Some(Err(_)) => return Err(Failure::bad_request("limit is not a number")),
     };
     let from = call.parameter("continue").map(parse_continue).transpose()?;
-    let page = site.look(|world| page(world, target, &selector, limit, from.as_ref()))?;
-    site.settle().await.map_err(|_| Failure::not_saved())?;
+    let page = server.look(|kube| page(kube, target, &selector, limit, from.as_ref()))??;
+    server.settle().await?;
     let mut value = if table::wanted(&call.headers) {
         let objects: Vec<&Value> = page.objects.iter().map(|object| object.as_ref()).collect();
-        table::of(target.resource, call, &objects, site.now(), table::Columns::Shown, &Value::Null)
+        table::of(target.resource, call, &objects, server.now(), table::Columns::Shown, &Value::Null)
     } else {
         json!({
             "kind": format!("{}List", target.resource.kind),
@@ -61,8 +60,8 @@ struct Page {
     metadata: Value,
 }
 
-fn page(world: &World, target: &Target, selector: &Selector, limit: usize, from: Option<&Continue>) -> Result<Page, Failure> {
-    let objects = world.objects();
+fn page(kube: &Kube, target: &Target, selector: &Selector, limit: usize, from: Option<&Continue>) -> Result<Page, Failure> {
+    let objects = kube.objects();
     let version = from.map_or(objects.version(), |from| from.version);
     // A page that goes on from a forgotten version would mix two states that no watch can join.
     if let Err(expired) = objects.changes_after(target.resource, version) {

@@ -1,4 +1,4 @@
-//! The Kubernetes API of the site's undercloud: paths, who may use it, and which file answers.
+//! The Kubernetes API of one of the site's clusters: paths, who may use it, and which file answers.
 
 mod auth;
 mod delete;
@@ -25,6 +25,8 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 
+use world::{ClusterName, Instant, Kube, Resource};
+
 use crate::site::Site;
 use status::Failure;
 use target::{Name, Target};
@@ -32,8 +34,41 @@ use target::{Name, Target};
 /// etcd's own limit on an object is smaller.
 const BODY_LIMIT: usize = 3 * 1024 * 1024;
 
-pub(crate) fn router(site: Site) -> Router {
-    Router::new().fallback(serve).with_state(site)
+pub(crate) fn router(site: Site, cluster: ClusterName) -> Router {
+    Router::new().fallback(serve).with_state(Server { site, cluster })
+}
+
+/// The API server of one cluster.
+#[derive(Clone)]
+struct Server {
+    site: Site,
+    cluster: ClusterName,
+}
+
+impl Server {
+    /// Looks at the cluster as it is now. One that is gone, as a tenant's may be, has nothing to say any more.
+    fn look<T>(&self, look: impl FnOnce(&Kube) -> T) -> Result<T, Failure> {
+        self.site.look(|world| world.kube(&self.cluster).map(look)).ok_or_else(Failure::unavailable)
+    }
+
+    /// Waits until everything that has happened is durable.
+    async fn settle(&self) -> Result<(), Failure> {
+        self.site.settle().await.map_err(|_| Failure::not_saved())
+    }
+
+    fn token(&self) -> String {
+        self.site.layout().token_of(&self.cluster)
+    }
+
+    fn now(&self) -> Instant {
+        self.site.now()
+    }
+
+    /// The kinds that the cluster serves, while it does.
+    fn served(&self) -> Result<&'static [&'static Resource], Failure> {
+        let served = self.look(|kube| kube.is_available().then(|| kube.flavour().resources()))?;
+        served.filter(|_| !self.site.inner.stopping.is_cancelled()).ok_or_else(Failure::unavailable)
+    }
 }
 
 /// A request with its parts read.
@@ -66,27 +101,25 @@ impl Call {
     }
 }
 
-async fn serve(State(site): State<Site>, request: Request) -> Response {
-    match respond(&site, request).await {
+async fn serve(State(server): State<Server>, request: Request) -> Response {
+    match respond(&server, request).await {
         Ok(response) => response,
         Err(failure) => failure.into_response(),
     }
 }
 
-async fn respond(site: &Site, request: Request) -> Result<Response, Failure> {
-    if site.inner.stopping.is_cancelled() || !site.look(world::World::is_api_available) {
-        return Err(Failure::unavailable());
-    }
+async fn respond(server: &Server, request: Request) -> Result<Response, Failure> {
+    let served = server.served()?;
     let call = Call::read(request).await?;
     if let Some(answer) = open_to_all(&call) {
         return Ok(answer);
     }
-    auth::authenticate(site, &call.headers)?;
-    if let Some(answer) = discovery::answer(&call).or_else(|| openapi::answer(&call)) {
+    auth::authenticate(server, &call.headers)?;
+    if let Some(answer) = discovery::answer(&call, served).or_else(|| openapi::answer(&call, served)) {
         return Ok(answer);
     }
-    let target = Target::locate(&call.path).ok_or_else(Failure::no_such_path)?;
-    dispatch(site, &call, &target).await
+    let target = Target::locate(&call.path, served).ok_or_else(Failure::no_such_path)?;
+    dispatch(server, &call, &target).await
 }
 
 /// What a real API server tells everybody.
@@ -98,18 +131,18 @@ fn open_to_all(call: &Call) -> Option<Response> {
     }
 }
 
-async fn dispatch(site: &Site, call: &Call, target: &Target) -> Result<Response, Failure> {
+async fn dispatch(server: &Server, call: &Call, target: &Target) -> Result<Response, Failure> {
     match (&call.method, &target.name) {
-        (&Method::GET, Name::All) if call.is_set("watch") => watch::start(site, call, target).await,
-        (&Method::GET, Name::All) => list::list(site, call, target).await,
-        (&Method::GET, Name::One { .. }) if call.is_set("watch") => watch::start(site, call, target).await,
-        (&Method::GET, Name::One { key, .. }) => list::get(site, call, target, key).await,
-        (&Method::POST, Name::All) => write::create(site, call, target).await,
-        (&Method::PUT, Name::One { key, part }) => write::replace(site, call, target, key, *part).await,
-        (&Method::PATCH, Name::One { key, part }) => write::patch(site, call, target, key, *part).await,
-        (&Method::DELETE, Name::One { key, .. }) => delete::delete(site, call, target, key).await,
-        (&Method::DELETE, Name::All) => delete::delete_all(site, call, target).await,
-        (&Method::POST, Name::Eviction { key }) => eviction::evict(site, call, key).await,
+        (&Method::GET, Name::All) if call.is_set("watch") => watch::start(server, call, target).await,
+        (&Method::GET, Name::All) => list::list(server, call, target).await,
+        (&Method::GET, Name::One { .. }) if call.is_set("watch") => watch::start(server, call, target).await,
+        (&Method::GET, Name::One { key, .. }) => list::get(server, call, target, key).await,
+        (&Method::POST, Name::All) => write::create(server, call, target).await,
+        (&Method::PUT, Name::One { key, part }) => write::replace(server, call, target, key, *part).await,
+        (&Method::PATCH, Name::One { key, part }) => write::patch(server, call, target, key, *part).await,
+        (&Method::DELETE, Name::One { key, .. }) => delete::delete(server, call, target, key).await,
+        (&Method::DELETE, Name::All) => delete::delete_all(server, call, target).await,
+        (&Method::POST, Name::Eviction { key }) => eviction::evict(server, call, key).await,
         _ => Err(Failure::method_not_allowed()),
     }
 }

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{Method, StatusCode};
 use serde_json::json;
-use world::{KUBERNETES_VERSION, Offer, RESOURCES, Resource};
+use world::{KUBERNETES_VERSION, Offer, Resource};
 
 use super::{Call, json_response};
 
@@ -20,22 +20,22 @@ const GVK_EXTENSION: &str = "x-kubernetes-group-version-kind";
 
 const TITLE: &str = "Kubernetes";
 
-pub(super) fn answer(call: &Call) -> Option<Response> {
+pub(super) fn answer(call: &Call, served: &[&Resource]) -> Option<Response> {
     if call.method != Method::GET || call.path != "/openapi/v2" {
         return None;
     }
     let accept = call.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if accept.contains("protobuf") {
-        return Some(([(CONTENT_TYPE, PROTOBUF)], document()).into_response());
+        return Some(([(CONTENT_TYPE, PROTOBUF)], document(served)).into_response());
     }
     let info = json!({"title": TITLE, "version": KUBERNETES_VERSION});
     Some(json_response(StatusCode::OK, &json!({"swagger": "2.0", "info": info, "paths": {}, "definitions": {}})))
 }
 
 /// The `Document` of the published OpenAPI v2 messages. The numbers are those of its fields.
-fn document() -> Vec<u8> {
+fn document(served: &[&Resource]) -> Vec<u8> {
     let info = [text(1, TITLE), text(2, KUBERNETES_VERSION)].concat();
-    let offered = RESOURCES.into_iter().filter(|resource| resource.offer == Offer::Full);
+    let offered = served.iter().filter(|resource| resource.offer == Offer::Full);
     let paths: Vec<u8> = offered.flat_map(|resource| field(2, &path(resource))).collect();
     [text(1, "2.0"), field(2, &info), field(8, &paths)].concat()
 }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn every_kind_that_can_be_written_is_named() {
-        let document = document();
+        let document = document(&world::RESOURCES);
         let document = String::from_utf8_lossy(&document);
         assert!(document.contains("kind: PodDisruptionBudget\n") && document.contains("/api/v1/pods/{name}"));
         assert!(!document.contains("kind: Service\n"));

@@ -1,6 +1,6 @@
 //! Which objects a path means.
 
-use world::{ObjectKey, PODS, Part, RESOURCES, Resource, Scope, StatusPart};
+use world::{ObjectKey, PODS, Part, Resource, Scope, StatusPart};
 
 #[derive(Debug)]
 pub(super) struct Target {
@@ -24,21 +24,26 @@ pub(super) enum Name {
 }
 
 impl Target {
-    pub fn locate(path: &str) -> Option<Target> {
+    /// What a path means to a cluster that serves these kinds.
+    pub fn locate(path: &str, served: &[&'static Resource]) -> Option<Target> {
         let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
-        let (group, rest) = match segments[..] {
-            ["api", "v1", ref rest @ ..] => ("", rest),
-            ["apis", group, "v1", ref rest @ ..] => (group, rest),
+        let (group, version, rest) = match segments[..] {
+            ["api", version, ref rest @ ..] => ("", version, rest),
+            ["apis", group, version, ref rest @ ..] => (group, version, rest),
             _ => return None,
+        };
+        let find = |plural: &str| {
+            let is = |resource: &&&Resource| resource.group == group && resource.version == version && resource.plural == plural;
+            served.iter().find(is).copied()
         };
         match *rest {
             // `namespaces/x/status` is the status of a namespace; anything else below a namespace is a kind in it.
             ["namespaces", namespace, plural, ref rest @ ..] if plural != "status" => {
-                let resource = find(group, plural).filter(|resource| resource.scope == Scope::Namespaced)?;
+                let resource = find(plural).filter(|resource| resource.scope == Scope::Namespaced)?;
                 Target::below(resource, Some(namespace), rest)
             }
             [plural, ref rest @ ..] => {
-                let resource = find(group, plural)?;
+                let resource = find(plural)?;
                 // A namespaced kind outside a namespace can only be listed.
                 if resource.scope == Scope::Namespaced && !rest.is_empty() {
                     return None;
@@ -62,16 +67,12 @@ impl Target {
     }
 }
 
-fn find(group: &str, plural: &str) -> Option<&'static Resource> {
-    RESOURCES.into_iter().find(|resource| resource.group == group && resource.plural == plural)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn describe(path: &str) -> Option<String> {
-        let target = Target::locate(path)?;
+        let target = Target::locate(path, &world::RESOURCES)?;
         let name = match target.name {
             Name::All => "*".to_owned(),
             Name::One { key, part } => format!("{}/{} {part:?}", key.namespace, key.name),
@@ -93,12 +94,20 @@ mod tests {
             ("/api/v1/namespaces/default/events/e", "events in default: default/e Main"),
             ("/api/v1/namespaces/default/pods/p/eviction", "pods in default: default/p eviction"),
             ("/api/v1/namespaces/default/secrets/s", "secrets in default: default/s Main"),
+            ("/apis/cluster.x-k8s.io/v1beta2/namespaces/tenants/machines/m", "machines in tenants: tenants/m Main"),
             ("/apis/policy/v1/poddisruptionbudgets", "poddisruptionbudgets in -: *"),
             ("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/a", "leases in kube-node-lease: kube-node-lease/a Main"),
         ];
         for (path, expected) in cases {
             assert_eq!(describe(path).as_deref(), Some(expected), "{path}");
         }
+    }
+
+    #[test]
+    fn a_tenant_has_no_machines_of_its_own() {
+        let path = "/apis/cluster.x-k8s.io/v1beta2/machines";
+        assert!(Target::locate(path, &world::TENANT_RESOURCES).is_none());
+        assert!(Target::locate(path, &world::RESOURCES).is_some());
     }
 
     #[test]
@@ -112,7 +121,8 @@ mod tests {
             "/api/v1/events/e",
             "/api/v1/namespaces/default/nodes/a",
             "/api/v1/namespaces/default/secrets/s/eviction",
-            "/apis/apps/v1/deployments",
+            "/apis/apps/v1/widgets",
+            "/apis/cluster.x-k8s.io/v1/machines",
         ] {
             assert_eq!(describe(path), None, "{path}");
         }

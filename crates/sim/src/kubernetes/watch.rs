@@ -13,13 +13,13 @@ use http::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 use tokio::sync::watch::Receiver;
 use tokio::time::Instant;
-use world::{Change, ChangeKind, Expired, Resource, World};
+use world::{Change, ChangeKind, Expired, Kube, Resource};
 
 use super::selector::Selector;
 use super::status::Failure;
 use super::target::Target;
-use super::{Call, table};
-use crate::site::{Pulse, Site};
+use super::{Call, Server, table};
+use crate::site::Pulse;
 
 /// How long a watch lasts when the client does not say: kube-apiserver's `--min-request-timeout`.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(1_800);
@@ -36,7 +36,7 @@ enum Start {
 }
 
 struct Watching {
-    site: Site,
+    server: Server,
     resource: &'static Resource,
     selector: Selector,
     call: Call,
@@ -50,7 +50,7 @@ struct Watching {
     is_over: bool,
 }
 
-pub(super) async fn start(site: &Site, call: &Call, target: &Target) -> Result<Response, Failure> {
+pub(super) async fn start(server: &Server, call: &Call, target: &Target) -> Result<Response, Failure> {
     let selector = Selector::of(call, target)?;
     let begin = match call.parameter("resourceVersion") {
         None | Some("0") => Start::Everything,
@@ -66,7 +66,7 @@ pub(super) async fn start(site: &Site, call: &Call, target: &Target) -> Result<R
     };
     let now = Instant::now();
     let mut watching = Watching {
-        site: site.clone(),
+        server: server.clone(),
         resource: target.resource,
         selector,
         wants_table: table::wanted(&call.headers),
@@ -80,13 +80,13 @@ pub(super) async fn start(site: &Site, call: &Call, target: &Target) -> Result<R
         columns: table::Columns::Shown,
         version: 0,
         lines: VecDeque::new(),
-        pulse: site.inner.pulse.subscribe(),
+        pulse: server.site.pulse(&server.cluster).ok_or_else(Failure::unavailable)?,
         ends_at: now + timeout,
         bookmark_at: call.is_set("allowWatchBookmarks").then_some(now + BOOKMARK_EVERY),
         is_over: false,
     };
-    site.look(|world| watching.begin(world, &begin))?;
-    site.settle().await.map_err(|_| Failure::not_saved())?;
+    server.look(|kube| watching.begin(kube, &begin))??;
+    server.settle().await?;
     let lines = stream::unfold(watching, |mut watching| async move {
         let chunk = watching.next_chunk().await?;
         Some((Ok::<_, Infallible>(chunk), watching))
@@ -95,14 +95,14 @@ pub(super) async fn start(site: &Site, call: &Call, target: &Target) -> Result<R
 }
 
 impl Watching {
-    fn begin(&mut self, world: &World, begin: &Start) -> Result<(), Failure> {
-        let current = world.objects().version();
+    fn begin(&mut self, kube: &Kube, begin: &Start) -> Result<(), Failure> {
+        let current = kube.objects().version();
         match *begin {
             Start::After(version) if version > current => return Err(Failure::too_new(version, current)),
             Start::After(version) => self.version = version,
             Start::Everything => {
                 self.version = current;
-                let present = world.objects().list(self.resource, self.selector.namespace());
+                let present = kube.objects().list(self.resource, self.selector.namespace());
                 let meant: Vec<Arc<Value>> =
                     present.filter(|(key, object)| self.selector.admits(key, object)).map(|(_, object)| object.clone()).collect();
                 meant.iter().for_each(|object| self.push("ADDED", object));
@@ -127,10 +127,9 @@ impl Watching {
                 return None;
             }
             self.pulse.mark_unchanged();
-            let site = self.site.clone();
-            site.look(|world| self.collect(world));
+            self.look();
             // Watchers, too, are told only what is saved.
-            self.site.settle().await.ok()?;
+            self.server.settle().await.ok()?;
             if self.lines.is_empty() && !self.is_over {
                 self.wait().await;
             }
@@ -138,7 +137,7 @@ impl Watching {
     }
 
     async fn wait(&mut self) {
-        let site = self.site.clone();
+        let site = self.server.site.clone();
         let bookmark = async {
             match self.bookmark_at {
                 Some(at) => tokio::time::sleep_until(at).await,
@@ -154,23 +153,30 @@ impl Watching {
         };
         if is_bookmark_due {
             // What changed since the last look is told before the bookmark that covers it.
-            self.site.clone().look(|world| self.collect(world));
+            self.look();
             self.lines.push_back(self.bookmark());
             self.bookmark_at = Some(Instant::now() + BOOKMARK_EVERY);
         }
     }
 
-    /// Takes what changed since the last look.
-    fn collect(&mut self, world: &World) {
-        if !world.is_api_available() {
+    /// Takes what changed since the last look; a cluster that is gone ends the watch.
+    fn look(&mut self) {
+        let server = self.server.clone();
+        if server.look(|kube| self.collect(kube)).is_err() {
+            self.is_over = true;
+        }
+    }
+
+    fn collect(&mut self, kube: &Kube) {
+        if !kube.is_available() {
             self.is_over = true;
             return;
         }
-        match world.objects().changes_after(self.resource, self.version) {
+        match kube.objects().changes_after(self.resource, self.version) {
             Ok(changes) => changes.for_each(|change| self.push_change(change)),
             Err(expired) => self.expire(expired),
         }
-        self.version = world.objects().version();
+        self.version = kube.objects().version();
     }
 
     fn expire(&mut self, expired: Expired) {
@@ -193,7 +199,7 @@ impl Watching {
     fn push(&mut self, kind: &str, object: &Value) {
         let object = if self.wants_table {
             let columns = std::mem::replace(&mut self.columns, table::Columns::Hidden);
-            table::of(self.resource, &self.call, &[object], self.site.now(), columns, &object["metadata"]["resourceVersion"])
+            table::of(self.resource, &self.call, &[object], self.server.now(), columns, &object["metadata"]["resourceVersion"])
         } else {
             object.clone()
         };

@@ -8,8 +8,7 @@ use world::{Instant, ObjectError, ObjectKey, Offer, Part, Scope, World};
 
 use super::status::Failure;
 use super::target::Target;
-use super::{Call, json_response, patch, protobuf};
-use crate::site::Site;
+use super::{Call, Server, json_response, patch, protobuf};
 
 /// Carries either refusal through the object table.
 enum Refused {
@@ -23,7 +22,7 @@ impl From<ObjectError> for Refused {
     }
 }
 
-pub(super) async fn create(site: &Site, call: &Call, target: &Target) -> Result<Response, Failure> {
+pub(super) async fn create(server: &Server, call: &Call, target: &Target) -> Result<Response, Failure> {
     if target.resource.offer == Offer::AlwaysEmpty {
         return Err(Failure::not_offered(target.resource));
     }
@@ -37,30 +36,30 @@ pub(super) async fn create(site: &Site, call: &Call, target: &Target) -> Result<
     if object["metadata"]["namespace"].as_str().is_some_and(|named| !named.is_empty() && named != namespace) {
         return Err(Failure::bad_request("the namespace of the provided object does not match the namespace sent on the request"));
     }
-    let created = write(site, DryRun::of(call, &Value::Null)?, |world, now| {
-        let created = world.create_object(target.resource, &namespace, object, now);
+    let created = write(server, DryRun::of(call, &Value::Null)?, |world, now| {
+        let created = world.create_object_in(&server.cluster, target.resource, &namespace, object, now);
         created.map_err(|error| Failure::of(error, target.resource, &name))
     })
     .await?;
     Ok(json_response(StatusCode::CREATED, &created))
 }
 
-pub(super) async fn replace(site: &Site, call: &Call, target: &Target, key: &ObjectKey, part: Part) -> Result<Response, Failure> {
+pub(super) async fn replace(server: &Server, call: &Call, target: &Target, key: &ObjectKey, part: Part) -> Result<Response, Failure> {
     let object = object_body(call)?;
-    let replaced = write(site, DryRun::of(call, &Value::Null)?, |world, now| {
-        let replaced: Result<_, ObjectError> = world.modify_object(target.resource, key, part, now, |_| Ok(object));
+    let replaced = write(server, DryRun::of(call, &Value::Null)?, |world, now| {
+        let replaced: Result<_, ObjectError> = world.modify_object_in(&server.cluster, target.resource, key, part, now, |_| Ok(object));
         replaced.map_err(|error| Failure::of(error, target.resource, &key.name))
     })
     .await?;
     Ok(json_response(StatusCode::OK, &replaced))
 }
 
-pub(super) async fn patch(site: &Site, call: &Call, target: &Target, key: &ObjectKey, part: Part) -> Result<Response, Failure> {
+pub(super) async fn patch(server: &Server, call: &Call, target: &Target, key: &ObjectKey, part: Part) -> Result<Response, Failure> {
     let kind = patch::Kind::of(content_type(call))?;
     let document = call.json()?;
-    let patched = write(site, DryRun::of(call, &Value::Null)?, |world, now| {
+    let patched = write(server, DryRun::of(call, &Value::Null)?, |world, now| {
         let change = |object: &Value| kind.apply(object, &document).map_err(Refused::ByPatch);
-        world.modify_object(target.resource, key, part, now, change).map_err(|refused| match refused {
+        world.modify_object_in(&server.cluster, target.resource, key, part, now, change).map_err(|refused| match refused {
             Refused::ByTable(error) => Failure::of(error, target.resource, &key.name),
             Refused::ByPatch(failure) => failure,
         })
@@ -71,16 +70,16 @@ pub(super) async fn patch(site: &Site, call: &Call, target: &Target, key: &Objec
 
 /// Does a change and saves it; or, for a dry run, does it to a copy of the world.
 pub(super) async fn write<T>(
-    site: &Site,
+    server: &Server,
     dry_run: DryRun,
     change: impl FnOnce(&mut World, Instant) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let result = match dry_run {
-        DryRun::All => site.change(|world, now| change(&mut world.clone(), now)),
+        DryRun::All => server.site.change(|world, now| change(&mut world.clone(), now)),
         // What was refused may have changed something all the same, such as a budget.
-        DryRun::None => site.change(change),
+        DryRun::None => server.site.change(change),
     };
-    site.settle().await.map_err(|_| Failure::not_saved())?;
+    server.settle().await?;
     result
 }
 

@@ -13,10 +13,7 @@ use serde_json::{Value, json};
 
 pub(crate) use admit::check_shape;
 pub use error::{Expired, ObjectError};
-pub use resource::{
-    CONFIG_MAPS, DISRUPTION_BUDGETS, EVENTS, Generation, LEASES, NAMESPACES, NODES, Offer, PODS, RESOURCES, Resource, SECRETS, SERVICES,
-    Scope, StatusPart,
-};
+pub use resource::*;
 
 use crate::random::Random;
 use crate::time::Instant;

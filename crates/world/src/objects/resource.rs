@@ -1,4 +1,4 @@
-//! The kinds of Kubernetes objects that the site's API serves: one row each, and nothing else needs to know them all.
+//! The kinds of Kubernetes objects that the site's clusters serve: one row each, and nothing else needs to know them all.
 
 /// One kind as discovery describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +169,119 @@ pub static DISRUPTION_BUDGETS: Resource = Resource {
     ..CORE
 };
 
-/// Everything the site's API serves, in the order of discovery.
-pub static RESOURCES: [&Resource; 9] =
-    [&NAMESPACES, &NODES, &PODS, &SERVICES, &CONFIG_MAPS, &SECRETS, &EVENTS, &LEASES, &DISRUPTION_BUDGETS];
+const APPS: Resource =
+    Resource { group: "apps", status_part: StatusPart::Separate, generation: Generation::Counted, categories: &["all"], ..CORE };
+
+pub static DEPLOYMENTS: Resource =
+    Resource { kind: "Deployment", plural: "deployments", singular: "deployment", short_names: &["deploy"], ..APPS };
+
+pub static REPLICA_SETS: Resource = Resource {
+    kind: "ReplicaSet",
+    plural: "replicasets",
+    singular: "replicaset",
+    short_names: &["rs"],
+    selectable: &["status.replicas"],
+    ..APPS
+};
+
+pub static STATEFUL_SETS: Resource =
+    Resource { kind: "StatefulSet", plural: "statefulsets", singular: "statefulset", short_names: &["sts"], ..APPS };
+
+pub static DAEMON_SETS: Resource =
+    Resource { kind: "DaemonSet", plural: "daemonsets", singular: "daemonset", short_names: &["ds"], ..APPS };
+
+pub static CLAIMS: Resource = Resource {
+    kind: "PersistentVolumeClaim",
+    plural: "persistentvolumeclaims",
+    singular: "persistentvolumeclaim",
+    short_names: &["pvc"],
+    status_part: StatusPart::Separate,
+    ..CORE
+};
+
+const KUBEVIRT: Resource =
+    Resource { group: "kubevirt.io", status_part: StatusPart::Separate, generation: Generation::Counted, categories: &["all"], ..CORE };
+
+pub static VIRTUAL_MACHINES: Resource =
+    Resource { kind: "VirtualMachine", plural: "virtualmachines", singular: "virtualmachine", short_names: &["vm", "vms"], ..KUBEVIRT };
+
+pub static VIRTUAL_MACHINE_INSTANCES: Resource = Resource {
+    kind: "VirtualMachineInstance",
+    plural: "virtualmachineinstances",
+    singular: "virtualmachineinstance",
+    short_names: &["vmi", "vmis"],
+    ..KUBEVIRT
+};
+
+pub static DATA_VOLUMES: Resource = Resource {
+    group: "cdi.kubevirt.io",
+    version: "v1beta1",
+    kind: "DataVolume",
+    plural: "datavolumes",
+    singular: "datavolume",
+    short_names: &["dv", "dvs"],
+    ..KUBEVIRT
+};
+
+const CLUSTER_API: Resource = Resource {
+    group: "cluster.x-k8s.io",
+    version: "v1beta2",
+    status_part: StatusPart::Separate,
+    generation: Generation::Counted,
+    categories: &["cluster-api"],
+    ..CORE
+};
+
+pub static CLUSTERS: Resource = Resource { kind: "Cluster", plural: "clusters", singular: "cluster", short_names: &["cl"], ..CLUSTER_API };
+
+pub static MACHINE_DEPLOYMENTS: Resource = Resource {
+    kind: "MachineDeployment",
+    plural: "machinedeployments",
+    singular: "machinedeployment",
+    short_names: &["md"],
+    ..CLUSTER_API
+};
+
+pub static MACHINES: Resource = Resource { kind: "Machine", plural: "machines", singular: "machine", short_names: &["ma"], ..CLUSTER_API };
+
+/// Everything the undercloud's API serves, in the order of discovery.
+pub static RESOURCES: [&Resource; 20] = [
+    &NAMESPACES,
+    &NODES,
+    &PODS,
+    &CLAIMS,
+    &SERVICES,
+    &CONFIG_MAPS,
+    &SECRETS,
+    &EVENTS,
+    &DEPLOYMENTS,
+    &REPLICA_SETS,
+    &STATEFUL_SETS,
+    &DAEMON_SETS,
+    &LEASES,
+    &DISRUPTION_BUDGETS,
+    &VIRTUAL_MACHINES,
+    &VIRTUAL_MACHINE_INSTANCES,
+    &DATA_VOLUMES,
+    &CLUSTERS,
+    &MACHINE_DEPLOYMENTS,
+    &MACHINES,
+];
+
+/// Everything a tenant cluster's API serves, in the order of discovery.
+pub static TENANT_RESOURCES: [&Resource; 14] = [
+    &NAMESPACES,
+    &NODES,
+    &PODS,
+    &CLAIMS,
+    &SERVICES,
+    &CONFIG_MAPS,
+    &SECRETS,
+    &EVENTS,
+    &DEPLOYMENTS,
+    &REPLICA_SETS,
+    &STATEFUL_SETS,
+    &DAEMON_SETS,
+    &LEASES,
+    &DISRUPTION_BUDGETS,
+];

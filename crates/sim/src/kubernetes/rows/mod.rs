@@ -1,11 +1,17 @@
 //! The columns of each kind's table and what stands in them: one row of `LAYOUTS` for each kind.
 
+mod apps;
 mod node;
 mod pod;
 mod policy;
+mod virtual_machine;
 
 use serde_json::{Value, json};
-use world::{CONFIG_MAPS, DISRUPTION_BUDGETS, EVENTS, Instant, LEASES, NAMESPACES, NODES, PODS, Resource, SECRETS, SERVICES, Span};
+use world::{
+    CLAIMS, CLUSTERS, CONFIG_MAPS, DAEMON_SETS, DATA_VOLUMES, DEPLOYMENTS, DISRUPTION_BUDGETS, EVENTS, Instant, LEASES,
+    MACHINE_DEPLOYMENTS, MACHINES, NAMESPACES, NODES, PODS, REPLICA_SETS, Resource, SECRETS, SERVICES, STATEFUL_SETS, Span,
+    VIRTUAL_MACHINE_INSTANCES, VIRTUAL_MACHINES,
+};
 
 /// What a column shows of an object.
 type Cell = fn(&Value, Instant) -> Value;
@@ -22,7 +28,7 @@ enum Shown {
 use Shown::{Always, Wide};
 
 /// The columns of every kind, each named as kubectl's readers know it.
-static LAYOUTS: [(&Resource, &[Column]); 9] = [
+static LAYOUTS: [(&Resource, &[Column]); 20] = [
     (&NODES, &node::COLUMNS),
     (&PODS, &pod::COLUMNS),
     (&NAMESPACES, &[("Name", Always, name), ("Status", Always, phase), ("Age", Always, age)]),
@@ -36,6 +42,17 @@ static LAYOUTS: [(&Resource, &[Column]); 9] = [
     // There are no services, so only the names of the columns are ever shown.
     (&SERVICES, &[("Name", Always, name), ("Type", Always, |service, _| service["spec"]["type"].clone()), ("Age", Always, age)]),
     (&DISRUPTION_BUDGETS, &policy::COLUMNS),
+    (&DEPLOYMENTS, &apps::DEPLOYMENTS),
+    (&REPLICA_SETS, &apps::REPLICA_SETS),
+    (&STATEFUL_SETS, &apps::STATEFUL_SETS),
+    (&DAEMON_SETS, &apps::DAEMON_SETS),
+    (&CLAIMS, &apps::CLAIMS),
+    (&VIRTUAL_MACHINES, &virtual_machine::VIRTUAL_MACHINES),
+    (&VIRTUAL_MACHINE_INSTANCES, &virtual_machine::INSTANCES),
+    (&DATA_VOLUMES, &virtual_machine::DATA_VOLUMES),
+    (&CLUSTERS, &virtual_machine::CLUSTERS),
+    (&MACHINE_DEPLOYMENTS, &virtual_machine::MACHINE_DEPLOYMENTS),
+    (&MACHINES, &virtual_machine::MACHINES),
 ];
 
 static EVENT_COLUMNS: [Column; 9] = [
@@ -56,7 +73,7 @@ static EVENT_COLUMNS: [Column; 9] = [
 /// What is shown of a kind without a row of its own.
 static PLAIN: [Column; 2] = [("Name", Always, name), ("Age", Always, age)];
 
-/// Columns whose cells are numbers.
+/// Columns whose cells are always numbers. Those of workloads are not named here: `Ready` is a fraction for some kinds.
 const NUMBERS: [&str; 3] = ["Count", "Data", "Allowed Disruptions"];
 
 fn layout(resource: &Resource) -> &'static [Column] {
