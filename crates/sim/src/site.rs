@@ -101,7 +101,12 @@ impl Site {
         let world = match shape {
             None => {
                 new_records.push(Record { key: SHAPE_KEY.to_owned(), value: Some(json!(spec.shape())) });
-                World::new(layout.clone(), spec.pace, now)
+                spec.tenancy.check(&layout)?;
+                if spec.tenancy.is_empty() {
+                    World::new(layout.clone(), spec.pace, now)
+                } else {
+                    World::with_tenants(layout.clone(), spec.pace, now, &spec.tenancy)
+                }
             }
             Some(found) if found != spec.shape() => {
                 let asked = spec.shape();

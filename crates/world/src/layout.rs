@@ -217,13 +217,6 @@ impl Layout {
     }
 }
 
-impl Layout {
-    /// The bearer token that the API of one of the site's tenant clusters accepts.
-    pub fn tenant_token(&self, cluster: &str) -> String {
-        Random::new(self.site_seed(), &format!("tenant-token/{cluster}")).text(LOWER_AND_DIGITS, 32)
-    }
-}
-
 /// A single rack carries the whole control plane and so has three servers for it; otherwise each rack has two.
 fn control_servers(racks: u32) -> u32 {
     if racks == 1 { 3 } else { 2 }

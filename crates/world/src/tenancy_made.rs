@@ -100,7 +100,7 @@ impl World {
             let replicas = nodes.iter().filter(|node| node.pool.as_deref() == Some(pool)).count();
             self.make(&MACHINE_DEPLOYMENTS, capi::machine_deployment(name, pool, version, replicas), at);
         }
-        let kubeconfig = tenant_kubeconfig(name, &tenant_server(name), None, &self.layout.tenant_token(name));
+        let kubeconfig = tenant_kubeconfig(name, &tenant_server(name), None, &self.layout.token_of(&ClusterName::Tenant(name.clone())));
         self.make(&SECRETS, capi::kubeconfig_secret(name, &kubeconfig), at);
         for node in nodes {
             self.make(&MACHINES, capi::machine(name, node.pool.as_deref(), &node.name, version), at);
