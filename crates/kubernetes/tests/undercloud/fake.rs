@@ -12,7 +12,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
 use kube::client::Body;
-use kubernetes::Undercloud;
+use kubernetes::{TenantCluster, Undercloud};
 use serde_json::{Value, json};
 
 /// What the fake does when asked.
@@ -67,7 +67,7 @@ pub fn bookmark(version: u32) -> Value {
 }
 
 impl Fake {
-    /// Adds a reply to those for `LIST`, `WATCH` or `PATCH`. They are given in order, the last for ever.
+    /// Adds a reply to those for `LIST`, `WATCH` or `PATCH`, or for one of them at a path: `LIST /apis`. They are given in order, the last for ever.
     pub fn on(self, request: &str, reply: Reply) -> Fake {
         self.replies.lock().unwrap().entry(request.to_owned()).or_default().push_back(reply);
         self
@@ -76,6 +76,11 @@ impl Fake {
     pub fn undercloud(&self) -> Undercloud {
         let fake = self.clone();
         Undercloud::in_process(tower::service_fn(move |request| fake.clone().answer(request)))
+    }
+
+    pub fn tenant_cluster(&self) -> TenantCluster {
+        let fake = self.clone();
+        TenantCluster::new(kube::Client::new(tower::service_fn(move |request| fake.clone().answer(request)), "default"))
     }
 
     /// What was asked since the last time.
@@ -95,7 +100,7 @@ impl Fake {
         let body = body.collect_bytes().await.unwrap();
         let line = format!("{} {} {content_type} {}", head.method, head.uri, String::from_utf8_lossy(&body));
         self.log.lock().unwrap().push(line.trim().to_owned());
-        let mut reply = self.next_reply(kind);
+        let mut reply = self.next_reply(kind, head.uri.path());
         while let Reply::Slow(span, then) = reply {
             tokio::time::sleep(span).await;
             reply = *then;
@@ -109,9 +114,11 @@ impl Fake {
         }
     }
 
-    fn next_reply(&self, kind: &str) -> Reply {
+    fn next_reply(&self, kind: &str, path: &str) -> Reply {
         let mut replies = self.replies.lock().unwrap();
-        match replies.get_mut(kind) {
+        let at_path = format!("{kind} {path}");
+        let key = if replies.contains_key(&at_path) { at_path.as_str() } else { kind };
+        match replies.get_mut(key) {
             Some(queue) if queue.len() > 1 => queue.pop_front().unwrap(),
             Some(queue) => queue[0].clone(),
             None => refusal(404, "not found"),

@@ -2,5 +2,8 @@
 
 mod calls;
 mod fake;
+mod inside;
 mod socket;
+mod tenants;
+mod vms;
 mod watch;

@@ -1,0 +1,128 @@
+//! The watch of tenants' virtual machines and clusters: what it joins, and how it does without.
+
+use std::pin::pin;
+
+use expect_test::expect;
+use fake::{End, Fake, Reply, bookmark, event, list, refusal};
+use futures::StreamExt;
+use kubernetes::TenantsEvent;
+use serde_json::{Value, json};
+use tokio::time::{Duration, Instant, timeout};
+
+use crate::fake;
+
+const VMS: &str = "/apis/kubevirt.io/v1/namespaces/tenants/virtualmachines";
+const INSTANCES: &str = "/apis/kubevirt.io/v1/namespaces/tenants/virtualmachineinstances";
+const CLUSTERS: &str = "/apis/cluster.x-k8s.io/v1beta2/namespaces/tenants/clusters";
+const DEPLOYMENTS: &str = "/apis/cluster.x-k8s.io/v1beta2/namespaces/tenants/machinedeployments";
+const MACHINES: &str = "/apis/cluster.x-k8s.io/v1beta2/namespaces/tenants/machines";
+
+async fn first(count: usize, fake: &Fake) -> String {
+    let began = Instant::now();
+    let undercloud = fake.undercloud();
+    let mut events = pin!(undercloud.watch_tenants());
+    let mut told = String::new();
+    while told.lines().count() < count {
+        let event = timeout(Duration::from_secs(3_600), events.next()).await.expect("the watch has more to say").unwrap();
+        let text = match event {
+            TenantsEvent::Listed { vms, clusters } => {
+                let vms: Vec<String> = vms.iter().map(|vm| format!("{} on {}", vm.name, vm.node().unwrap_or("nothing"))).collect();
+                let clusters: Vec<String> =
+                    clusters.iter().map(|cluster| format!("{} of {} machines", cluster.name, cluster.machines.len())).collect();
+                format!("listed [{}] [{}]", vms.join(", "), clusters.join(", "))
+            }
+            TenantsEvent::VmChanged(vm) => format!("changed {} {:?} on {}", vm.name, vm.state, vm.node().unwrap_or("nothing")),
+            TenantsEvent::VmGone { name } => format!("gone {name}"),
+            TenantsEvent::ClusterChanged(cluster) => format!("changed {} of {} machines", cluster.name, cluster.machines.len()),
+            TenantsEvent::ClusterGone { name } => format!("gone {name}"),
+            TenantsEvent::Heard => continue,
+            TenantsEvent::Lost(fault) => format!("lost: {fault}"),
+        };
+        told += &format!("{}s {text}\n", began.elapsed().as_secs());
+    }
+    told
+}
+
+fn groups(names: &[&str]) -> Reply {
+    let version = json!({"groupVersion": "cluster.x-k8s.io/v1beta2", "version": "v1beta2"});
+    let older = json!({"groupVersion": "cluster.x-k8s.io/v1beta1", "version": "v1beta1"});
+    let groups: Vec<Value> =
+        names.iter().map(|name| json!({"name": name, "versions": [older, version], "preferredVersion": version})).collect();
+    Reply::Answer(200, json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
+}
+
+fn vm(name: &str, state: &str, version: u32) -> Value {
+    json!({"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": {"name": name, "uid": name, "namespace": "tenants", "resourceVersion": version.to_string()},
+        "spec": {"runStrategy": "Always"}, "status": {"printableStatus": state}})
+}
+
+fn instance(name: &str, node: &str, version: u32) -> Value {
+    json!({"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachineInstance", "metadata": {"name": name, "uid": "i", "namespace": "tenants", "resourceVersion": version.to_string()},
+        "status": {"phase": "Running", "nodeName": node}})
+}
+
+fn machine(name: &str, version: u32) -> Value {
+    json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "metadata": {"name": name, "uid": name, "namespace": "tenants", "resourceVersion": version.to_string(),
+        "labels": {"cluster.x-k8s.io/cluster-name": "naks-01"}}})
+}
+
+/// An undercloud with one tenant cluster, and nothing else to tell.
+fn furnished() -> Fake {
+    let cluster = json!({"apiVersion": "x/v1", "kind": "Cluster", "metadata": {"name": "naks-01", "uid": "c"}});
+    let fake = Fake::default().on("LIST /apis", groups(&["apps", "cluster.x-k8s.io"])).on("WATCH", Reply::Stream(vec![], End::FallSilent));
+    fake.on(&format!("LIST {CLUSTERS}"), list(10, &[cluster])).on(&format!("LIST {DEPLOYMENTS}"), list(10, &[]))
+}
+
+#[tokio::test(start_paused = true)]
+async fn virtual_machines_and_clusters_are_joined_from_their_parts_and_followed() {
+    let changes = vec![event("DELETED", &instance("a", "rack1compute01", 11)), event("ADDED", &instance("a", "rack1compute02", 12))];
+    let fake = furnished()
+        .on(&format!("LIST {VMS}"), list(10, &[vm("a", "Running", 5), vm("b", "Stopped", 6)]))
+        .on(&format!("LIST {INSTANCES}"), list(10, &[instance("a", "rack1compute01", 7)]))
+        .on(&format!("LIST {MACHINES}"), list(10, &[machine("m1", 5)]))
+        .on(&format!("WATCH {INSTANCES}"), Reply::Stream(changes, End::FallSilent))
+        .on(
+            &format!("WATCH {VMS}"),
+            Reply::Slow(Duration::from_secs(5), Box::new(Reply::Stream(vec![event("DELETED", &vm("b", "Stopped", 13))], End::FallSilent))),
+        )
+        .on(
+            &format!("WATCH {MACHINES}"),
+            Reply::Slow(Duration::from_secs(9), Box::new(Reply::Stream(vec![event("ADDED", &machine("m2", 14))], End::FallSilent))),
+        );
+    expect![[r#"
+        0s listed [a on rack1compute01, b on nothing] [naks-01 of 1 machines]
+        0s changed a Running on nothing
+        0s changed a Running on rack1compute02
+        5s gone b
+        9s changed naks-01 of 2 machines
+    "#]]
+    .assert_eq(&first(5, &fake).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_undercloud_without_kubevirt_and_cluster_api_has_no_tenants_and_is_looked_at_again_each_minute() {
+    let fake = Fake::default()
+        .on("LIST", refusal(404, "404 page not found"))
+        .on("LIST /apis", groups(&["apps"]))
+        .on("WATCH", Reply::Stream(vec![bookmark(20)], End::FallSilent))
+        .on(&format!("LIST {VMS}"), refusal(404, "404 page not found"))
+        .on(&format!("LIST {VMS}"), list(10, &[vm("a", "Running", 5)]));
+    expect![[r#"
+        0s listed [] []
+        60s changed a Running on nothing
+    "#]]
+    .assert_eq(&first(2, &fake).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_missing_right_is_a_fault_that_says_which() {
+    let forbidden = r#"machines.cluster.x-k8s.io is forbidden: User "rackwright" cannot list resource "machines""#;
+    let fake = furnished()
+        .on(&format!("LIST {VMS}"), list(10, &[]))
+        .on(&format!("LIST {INSTANCES}"), list(10, &[]))
+        .on(&format!("LIST {MACHINES}"), refusal(403, forbidden));
+    expect![[r#"
+        0s lost: denied: GET machines answered 403: machines.cluster.x-k8s.io is forbidden: User "rackwright" cannot list resource "machines"
+    "#]]
+    .assert_eq(&first(1, &fake).await);
+}
