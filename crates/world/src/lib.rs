@@ -63,7 +63,9 @@ pub use pace::Pace;
 pub use persist::{Record, RestoreError};
 pub use random::{Random, hash_text};
 pub use site::World;
-pub use tenancy::{ClusterNode, Tenancy, TenancyError, TenantCluster, TenantVm, VmDisk, VmManner, VmPower, Workload, WorkloadKind};
+pub use tenancy::{
+    ClusterNode, Tenancy, TenancyError, TenantCluster, TenantVm, VmDisk, VmManner, VmPower, Workload, WorkloadKind, check_tenant_name,
+};
 pub use tenancy_made::{tenant_kubeconfig, tenant_server};
 pub use time::{Instant, Span};
 pub use virt::{TENANT_NAMESPACE, VmAction, VmRefusal};
