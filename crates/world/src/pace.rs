@@ -44,6 +44,10 @@ pub struct Pace {
     pub pod_start: Span,
     /// How long one second of a pod's grace takes. Pods here use all of it; a faster site's pods end sooner than they say.
     pub grace_second: Span,
+    /// From a change until the controller or the scheduler that watches for it has acted on it.
+    pub controller_lag: Span,
+    /// How often the collector looks for pods that no kubelet will end.
+    pub pod_gc_every: Span,
 }
 
 impl Pace {
@@ -63,6 +67,8 @@ impl Pace {
         report_every: Span::minutes(5),
         pod_start: Span::seconds(2),
         grace_second: Span::seconds(1),
+        controller_lag: Span(200),
+        pod_gc_every: Span::seconds(20),
     };
 
     /// This pace in a world that runs `speed` times faster. A speed that is not a positive number changes nothing.
@@ -87,6 +93,8 @@ impl Pace {
             report_every: faster(self.report_every).max(REPORT_EVERY_FLOOR),
             pod_start: faster(self.pod_start),
             grace_second: faster(self.grace_second),
+            controller_lag: faster(self.controller_lag),
+            pod_gc_every: faster(self.pod_gc_every).max(Span(1)),
         }
     }
 
@@ -115,6 +123,8 @@ impl Pace {
             report_every: Pace::REAL.report_every,
             pod_start: Span::ZERO,
             grace_second: Span::ZERO,
+            controller_lag: Span::ZERO,
+            pod_gc_every: Pace::REAL.pod_gc_every,
         }
     }
 }

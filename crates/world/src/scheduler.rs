@@ -109,6 +109,17 @@ fn obstacles(pod: &Value, node: &Value, claims: &[Arc<Value>], asked: Amounts, f
     lacks.into_iter().filter(|(_, lacking)| *lacking).map(|(reason, _)| reason.to_owned()).collect()
 }
 
+/// Whether a node takes the pod by its labels and taints, if it has room.
+pub(crate) fn admits(pod: &Value, node: &Value) -> bool {
+    untolerated(pod, node).is_none() && is_selected(pod, node)
+}
+
+/// Whether a node that has the pod already goes on taking it.
+pub(crate) fn keeps(pod: &Value, node: &Value) -> bool {
+    let evicts = |taint: &&Value| taint["effect"] == "NoExecute" && !tolerations(pod).iter().any(|known| tolerates(known, taint));
+    !node["spec"]["taints"].as_array().into_iter().flatten().any(|taint| evicts(&taint)) && is_selected(pod, node)
+}
+
 fn untolerated(pod: &Value, node: &Value) -> Option<String> {
     let taints = node["spec"]["taints"].as_array().map_or(&[][..], Vec::as_slice);
     let forbids = |taint: &&Value| taint["effect"] != "PreferNoSchedule" && !tolerations(pod).iter().any(|known| tolerates(known, taint));
