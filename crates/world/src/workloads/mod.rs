@@ -142,12 +142,12 @@ impl Kube {
         if old == new && before.is_some() {
             return;
         }
-        if let Some(old) = old.filter(|old| new.as_ref() != Some(old)) {
-            if let Some(pods) = self.controllers.owned.get_mut(&old) {
-                pods.remove(key);
-                if pods.is_empty() {
-                    self.controllers.owned.remove(&old);
-                }
+        if let Some(old) = old.filter(|old| new.as_ref() != Some(old))
+            && let Some(pods) = self.controllers.owned.get_mut(&old)
+        {
+            pods.remove(key);
+            if pods.is_empty() {
+                self.controllers.owned.remove(&old);
             }
         }
         if let Some(new) = new {
