@@ -26,5 +26,5 @@ pub use spec::SiteSpec;
 pub use tls::BmcTrust;
 pub use world::{
     Aim, BmcLog, ClusterNode, Counters, DescribedMachine, FaultKind, FaultOrder, Layout, LayoutError, LogEntry, Logged, MachineSpec, Pace,
-    Role, Tenancy, TenancyError, TenantCluster, TenantVm, Vendor, VmDisk, VmManner, VmPower, Workload, WorkloadKind,
+    Role, Tenancy, TenancyError, TenantCluster, TenantVm, Vendor, VmDisk, VmManner, VmPower, Workload, WorkloadKind, check_tenant_name,
 };

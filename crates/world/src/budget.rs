@@ -3,6 +3,8 @@
 //! Both are decided here from documents alone. A budget's status is computed in the same instant as what it depends on, so
 //! that here no client ever meets one that is not yet observed; the answer for it is decided all the same.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::label_selector;
@@ -110,16 +112,29 @@ impl Amount {
 
 /// The budget with the status that these pods give it.
 ///
-/// Without workload controllers, how many pods an application should have is how many it has.
-pub(crate) fn with_status<'a>(budget: &Value, pods: impl IntoIterator<Item = &'a Value>, timeout: Span, at: Instant) -> Value {
+/// `scale_of` tells a pod's workload and how many pods that asks for. How many an application should have is then the sum
+/// of these, and bare pods are as many as there are; for a budget that names a number it is how many pods there are.
+pub(crate) fn with_status<'a>(
+    budget: &Value,
+    pods: impl IntoIterator<Item = &'a Value>,
+    scale_of: impl Fn(&Value) -> Option<(String, i64)>,
+    timeout: Span,
+    at: Instant,
+) -> Value {
+    let spec = &budget["spec"];
     let disrupted = budget["status"]["disruptedPods"].as_object();
     let is_disrupted = |pod: &Value| {
         let since = disrupted.and_then(|disrupted| disrupted.get(pod["metadata"]["name"].as_str()?)?.as_str());
         since.and_then(Instant::parse).filter(|since| *since + timeout > at).map(|since| json!(since.to_seconds_text()))
     };
-    let (mut expected, mut healthy, mut still_disrupted) = (0, 0, Map::new());
+    let is_by_number = spec["minAvailable"].is_i64();
+    let mut scales: BTreeMap<String, i64> = BTreeMap::new();
+    let (mut bare, mut healthy, mut still_disrupted) = (0, 0, Map::new());
     for pod in pods.into_iter().filter(|pod| means(budget, pod)) {
-        expected += 1;
+        match scale_of(pod).filter(|_| !is_by_number) {
+            Some((workload, wanted)) => drop(scales.insert(workload, wanted)),
+            None => bare += 1,
+        }
         if pod::is_terminating(pod) {
             continue;
         }
@@ -128,7 +143,7 @@ pub(crate) fn with_status<'a>(budget: &Value, pods: impl IntoIterator<Item = &'a
             None => healthy += i64::from(pod::is_ready(pod)),
         }
     }
-    let spec = &budget["spec"];
+    let expected = bare + scales.values().sum::<i64>();
     let amount = |field: &str| Amount::read(field, &spec[field]).ok().map(|amount| amount.of(expected));
     let desired = match (amount("minAvailable"), amount("maxUnavailable")) {
         (Some(least), _) => least,

@@ -28,7 +28,7 @@ fn a_budget_counts_what_it_may_lose() {
         (json!({"maxUnavailable": "30%"}), 2, 1),
         (json!({"maxUnavailable": 9}), 0, 3),
     ] {
-        let status = &with_status(&budget(&spec), &pods, DISRUPTION_TIMEOUT, Instant(0))["status"];
+        let status = &with_status(&budget(&spec), &pods, |_| None, DISRUPTION_TIMEOUT, Instant(0))["status"];
         assert_eq!((&status["expectedPods"], &status["currentHealthy"]), (&json!(4), &json!(3)), "{spec}");
         assert_eq!((&status["desiredHealthy"], &status["disruptionsAllowed"]), (&json!(desired), &json!(allowed)), "{spec}");
         assert_eq!(status["observedGeneration"], 1);
@@ -38,11 +38,12 @@ fn a_budget_counts_what_it_may_lose() {
 #[test]
 fn a_spent_disruption_counts_as_a_loss_for_two_minutes() {
     let pods = [pod("a", "True"), pod("b", "True"), pod("c", "True")];
-    let counted = with_status(&budget(&json!({"minAvailable": 1})), &pods, DISRUPTION_TIMEOUT, Instant(0));
+    let counted = with_status(&budget(&json!({"minAvailable": 1})), &pods, |_| None, DISRUPTION_TIMEOUT, Instant(0));
     let spent = with_spent(&counted, "a", Instant(0));
     assert_eq!(spent["status"]["disruptionsAllowed"], 1);
-    let allowed =
-        |seconds: i64| with_status(&spent, &pods, DISRUPTION_TIMEOUT, Instant(seconds * 1_000))["status"]["disruptionsAllowed"].clone();
+    let allowed = |seconds: i64| {
+        with_status(&spent, &pods, |_| None, DISRUPTION_TIMEOUT, Instant(seconds * 1_000))["status"]["disruptionsAllowed"].clone()
+    };
     assert_eq!((allowed(1), allowed(119), allowed(120)), (json!(1), json!(1), json!(2)));
     assert_eq!(next_return_at(&spent, DISRUPTION_TIMEOUT), Some(Instant(120_000)));
 }

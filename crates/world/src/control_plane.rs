@@ -89,7 +89,7 @@ impl Kube {
             return;
         }
         self.node_mut(slot).verdict = Verdict::Unknown;
-        self.change_node(slot, Durability::Kept, |node| node::with_unknown_conditions(node, at));
+        self.change_node(slot, Durability::Kept, at, |node| node::with_unknown_conditions(node, at));
         self.settle_taints(slot, at);
         self.pods_lose_contact(slot, at);
         let message = format!("Node {name} status is now: NodeNotReady");
@@ -98,7 +98,24 @@ impl Kube {
 
     /// Makes the taints agree with the node's conditions and with `spec.unschedulable`.
     pub(crate) fn settle_taints(&mut self, slot: usize, at: Instant) {
-        self.change_node(slot, Durability::Kept, |node| node::with_controller_taints(node, at));
+        self.change_node(slot, Durability::Kept, at, |node| node::with_controller_taints(node, at));
+    }
+
+    /// Tells those who watch nodes that one came, went, or is another than before in what they look at.
+    pub(crate) fn node_changed(&mut self, before: Option<&Value>, after: Option<&Value>, at: Instant) {
+        let looked_at = |node: &Value| {
+            (node["spec"].clone(), node["metadata"]["labels"].clone(), node["status"]["allocatable"].clone(), node::is_ready(node))
+        };
+        let (Some(name), true) =
+            (after.or(before).and_then(|node| node["metadata"]["name"].as_str()), before.map(looked_at) != after.map(looked_at))
+        else {
+            return;
+        };
+        let name = name.to_owned();
+        self.weigh_dooms(&name, at);
+        self.note_collectable_node(after, at);
+        self.look_for_places(at);
+        self.mark_daemon_sets(at);
     }
 
     /// The controllers' answer to somebody's write to a node.

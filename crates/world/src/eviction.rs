@@ -9,6 +9,9 @@ use crate::pod;
 use crate::time::Instant;
 use crate::writes::DeleteOptions;
 
+/// The mark that the eviction API leaves on what it ends.
+const EVICTED: (&str, &str) = ("EvictionByEvictionAPI", "Eviction API: evicting");
+
 /// Why a pod is not evicted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EvictionRefusal {
@@ -51,7 +54,7 @@ impl Kube {
         }
         self.objects.check(&PODS, key, &options.only_if)?;
         if !pod::is_terminating(&pod) {
-            self.change_pod(key, at, |pod| pod::with_disruption_target(pod, at));
+            self.change_pod(key, at, |pod| pod::with_disruption_target(pod, EVICTED, at));
         }
         // The mark made a new version, which the check above has already stood for.
         let options = DeleteOptions { grace_seconds: options.grace_seconds, ..DeleteOptions::default() };

@@ -10,7 +10,9 @@ use serde_json::json;
 use crate::host::{Host, HostFacts};
 use crate::objects::{DISRUPTION_BUDGETS, NAMESPACES, ObjectKey, ObjectTable, RESOURCES, Resource, TENANT_RESOURCES};
 use crate::pace::Pace;
+use crate::taint_manager::Doom;
 use crate::time::Instant;
+use crate::workloads::Controllers;
 use crate::{budget, namespace};
 
 /// What a cluster is for, and so which kinds it serves.
@@ -35,6 +37,10 @@ impl Flavour {
 pub(crate) enum Timer {
     /// Spent disruptions are given back.
     Budgets,
+    Workloads,
+    Placing,
+    Taints,
+    Garbage,
 }
 
 /// Whose turn it is: hosts in the order in which they joined, and then the controllers.
@@ -66,6 +72,11 @@ pub struct Kube {
     pub(crate) reserved_version: u64,
     /// Whether a fault keeps the API servers down.
     pub(crate) is_held_down: bool,
+    pub(crate) controllers: Controllers,
+    /// The pods that wait for a node.
+    pub(crate) unplaced: BTreeSet<ObjectKey>,
+    /// The pods that a taint of their node will end, and when.
+    pub(crate) dooms: BTreeMap<ObjectKey, Doom>,
     /// What is due when, and whose turn it then is. Empty while the API is away.
     agenda: BTreeSet<(Instant, Turn)>,
     scheduled: BTreeMap<usize, Instant>,
@@ -88,6 +99,9 @@ impl Kube {
             unsaved_drops: BTreeSet::new(),
             reserved_version: 0,
             is_held_down: false,
+            controllers: Controllers::default(),
+            unplaced: BTreeSet::new(),
+            dooms: BTreeMap::new(),
             agenda: BTreeSet::new(),
             scheduled: BTreeMap::new(),
             timers: BTreeMap::new(),
@@ -157,6 +171,10 @@ impl Kube {
         match turn {
             Turn::Host(slot) => self.host_steps(slot, at),
             Turn::Timer(Timer::Budgets) => self.budget_steps(at),
+            Turn::Timer(Timer::Workloads) => self.workload_steps(at),
+            Turn::Timer(Timer::Placing) => self.placing_steps(at),
+            Turn::Timer(Timer::Taints) => self.taint_steps(at),
+            Turn::Timer(Timer::Garbage) => self.garbage_steps(at),
         }
     }
 
@@ -173,7 +191,7 @@ impl Kube {
     pub(crate) fn reschedule(&mut self, slot: usize) {
         let next = self.hosts.get(&slot).filter(|_| self.available).and_then(|host| {
             let pods = host.pods.values().flatten().copied().min();
-            host.node.next_at(&self.pace).into_iter().chain(pods).min()
+            host.node.next_at(&self.pace).into_iter().chain(pods).chain(host.mirrors_at).min()
         });
         let old = self.scheduled.get(&slot).copied();
         if old == next {
@@ -214,6 +232,13 @@ impl Kube {
             if self.available {
                 self.agenda.insert((due, Turn::Timer(timer)));
             }
+        }
+    }
+
+    /// Lets a controller act at an instant, or before it if it is to act sooner anyhow.
+    pub(crate) fn hasten(&mut self, timer: Timer, due: Instant) {
+        if self.timers.get(&timer).is_none_or(|known| *known > due) {
+            self.set_timer(timer, Some(due));
         }
     }
 

@@ -70,12 +70,14 @@ impl Kube {
         match &known {
             // People label machines as they like; the labels of a tenant's node follow its virtual machine.
             Some(_) if self.flavour == Flavour::Tenant => {
-                self.change_node(slot, Durability::Kept, |node| node::with_labels(&reported(node), &host.facts.labels));
+                self.change_node(slot, Durability::Kept, at, |node| node::with_labels(&reported(node), &host.facts.labels));
             }
-            Some(_) => self.change_node(slot, Durability::Kept, reported),
+            Some(_) => self.change_node(slot, Durability::Kept, at, reported),
             None => {
                 // The name was free a moment ago, and nothing else runs in between.
-                let _ = self.objects.create(&NODES, "", reported(&node::registration(&host.facts)), at);
+                if let Ok(node) = self.objects.create(&NODES, "", reported(&node::registration(&host.facts)), at) {
+                    self.node_changed(None, Some(&node), at);
+                }
             }
         }
         if announce == Announce::Events {
@@ -89,6 +91,7 @@ impl Kube {
         self.settle_taints(slot, at);
         let absence = if before == Verdict::Unknown { Absence::Noticed } else { Absence::None };
         self.kubelet_finds_pods(slot, absence, at);
+        self.show_mirrors(slot, at);
         self.unsaved_hosts.insert(slot);
         self.reschedule(slot);
     }
@@ -98,6 +101,7 @@ impl Kube {
         host.kubelet = None;
         host.node.renew_at = None;
         host.node.report_at = None;
+        host.mirrors_at = None;
         self.kubelet_drops_pods(slot);
         self.unsaved_hosts.insert(slot);
         self.reschedule(slot);
@@ -115,10 +119,13 @@ impl Kube {
             let Host { facts, kubelet, problems, .. } = self.host(slot).clone();
             if let Some(boot_id) = kubelet {
                 let reported = |node: &Value| node::with_kubelet_status(node, &facts, &boot_id, &problems, at);
-                self.change_node(slot, Durability::Fleeting, reported);
+                self.change_node(slot, Durability::Fleeting, at, reported);
             }
             let report_at = at + self.pace.report_every;
             self.node_mut(slot).report_at = Some(report_at);
+        }
+        if self.host(slot).mirrors_at.is_some_and(|due| due <= at) {
+            self.show_mirrors(slot, at);
         }
     }
 
@@ -127,9 +134,13 @@ impl Kube {
     }
 
     /// Changes a node if it exists. A node that somebody deleted stays gone until its kubelet starts again.
-    pub(crate) fn change_node(&mut self, slot: usize, durability: Durability, change: impl FnOnce(&Value) -> Value) {
+    pub(crate) fn change_node(&mut self, slot: usize, durability: Durability, at: Instant, change: impl FnOnce(&Value) -> Value) {
         let key = ObjectKey::cluster(&self.host(slot).facts.name);
-        let _: Result<_, ObjectError> = self.objects.modify(&NODES, &key, Part::Whole, durability, |node| Ok(change(node)));
+        let before = self.objects.get(&NODES, &key).cloned();
+        let changed: Result<_, ObjectError> = self.objects.modify(&NODES, &key, Part::Whole, durability, |node| Ok(change(node)));
+        if let Ok(after) = changed {
+            self.node_changed(before.as_deref(), Some(&after), at);
+        }
     }
 
     fn renew_lease(&mut self, slot: usize, at: Instant) {

@@ -15,7 +15,7 @@ const ROLE_LABEL_PREFIX: &str = "platform.afo-nc.microsoft.com";
 /// The label and the taint of a node that runs a control plane.
 pub(crate) const CONTROL_PLANE_ROLE: &str = "node-role.kubernetes.io/control-plane";
 
-const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+pub(crate) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 pub(crate) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 /// A condition's type, its healthy status, and the reason and message of a healthy one.
@@ -224,6 +224,10 @@ fn find_condition<'a>(node: &'a Value, kind: &str) -> Option<&'a Value> {
 /// `True`, `False`, `Unknown`, or nothing if no kubelet has posted yet.
 pub(crate) fn ready_status(node: &Value) -> Option<&str> {
     find_condition(node, "Ready")?["status"].as_str()
+}
+
+pub(crate) fn is_ready(node: &Value) -> bool {
+    ready_status(node) == Some("True")
 }
 
 pub(crate) fn is_unschedulable(node: &Value) -> bool {

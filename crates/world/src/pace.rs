@@ -48,6 +48,10 @@ pub struct Pace {
     pub vm_boot: Span,
     /// How long it takes to fill a virtual machine's new disk.
     pub disk_import: Span,
+    /// From a change until the controller or the scheduler that watches for it has acted on it.
+    pub controller_lag: Span,
+    /// How often the collector looks for pods that no kubelet will end.
+    pub pod_gc_every: Span,
 }
 
 impl Pace {
@@ -69,6 +73,8 @@ impl Pace {
         grace_second: Span::seconds(1),
         vm_boot: Span::seconds(40),
         disk_import: Span::minutes(1),
+        controller_lag: Span(200),
+        pod_gc_every: Span::seconds(20),
     };
 
     /// This pace in a world that runs `speed` times faster. A speed that is not a positive number changes nothing.
@@ -95,6 +101,8 @@ impl Pace {
             grace_second: faster(self.grace_second),
             vm_boot: faster(self.vm_boot),
             disk_import: faster(self.disk_import),
+            controller_lag: faster(self.controller_lag),
+            pod_gc_every: faster(self.pod_gc_every).max(Span(1)),
         }
     }
 
@@ -125,6 +133,8 @@ impl Pace {
             grace_second: Span::ZERO,
             vm_boot: Span::ZERO,
             disk_import: Span::ZERO,
+            controller_lag: Span::ZERO,
+            pod_gc_every: Pace::REAL.pod_gc_every,
         }
     }
 }

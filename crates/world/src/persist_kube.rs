@@ -144,6 +144,7 @@ impl Kube {
             self.reschedule(slot);
         }
         self.reschedule_budgets();
+        self.wake_controllers(now);
     }
 }
 

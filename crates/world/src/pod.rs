@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::objects::ObjectError;
 use crate::random::Random;
+use crate::scheduler::tolerates;
 use crate::time::{Instant, Span};
 
 /// Kubernetes' own default for `terminationGracePeriodSeconds`.
@@ -28,10 +29,6 @@ pub(crate) fn prepare_new(pod: &mut Value) -> Result<(), ObjectError> {
     check_containers(pod)?;
     let quality = quality_of_service(pod);
     let Some(spec) = pod["spec"].as_object_mut() else { return Err(ObjectError::Invalid("spec: Required value".to_owned())) };
-    let tolerate = |taint: &str| {
-        let key = format!("node.kubernetes.io/{taint}");
-        json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": DEFAULT_TOLERATION_SECONDS})
-    };
     for (field, value) in [
         ("restartPolicy", json!("Always")),
         ("terminationGracePeriodSeconds", json!(DEFAULT_GRACE_SECONDS)),
@@ -39,15 +36,28 @@ pub(crate) fn prepare_new(pod: &mut Value) -> Result<(), ObjectError> {
         ("schedulerName", json!("default-scheduler")),
         ("serviceAccountName", json!("default")),
         ("securityContext", json!({})),
-        ("tolerations", json!([tolerate("not-ready"), tolerate("unreachable")])),
+        ("tolerations", json!([])),
     ] {
         spec.entry(field).or_insert(value);
     }
+    let tolerations = spec.get_mut("tolerations").and_then(Value::as_array_mut);
+    tolerations.into_iter().for_each(add_default_tolerations);
     pod["status"] = json!({"phase": "Pending", "qosClass": quality});
     Ok(())
 }
 
-fn check_containers(pod: &Value) -> Result<(), ObjectError> {
+/// Without a word on it a pod bears for a while with a node that is not ready, or that nobody hears from.
+fn add_default_tolerations(tolerations: &mut Vec<Value>) {
+    for taint in ["not-ready", "unreachable"] {
+        let taint = json!({"key": format!("node.kubernetes.io/{taint}"), "effect": "NoExecute"});
+        if !tolerations.iter().any(|toleration| tolerates(toleration, &taint)) {
+            let (key, effect) = (&taint["key"], &taint["effect"]);
+            tolerations.push(json!({"key": key, "operator": "Exists", "effect": effect, "tolerationSeconds": DEFAULT_TOLERATION_SECONDS}));
+        }
+    }
+}
+
+pub(crate) fn check_containers(pod: &Value) -> Result<(), ObjectError> {
     let required = |field: &str| Err(ObjectError::Invalid(format!("{field}: Required value")));
     let Some(containers) = pod["spec"]["containers"].as_array().filter(|containers| !containers.is_empty()) else {
         return required("spec.containers");
@@ -239,15 +249,25 @@ fn set_ready(pod: &mut Value, status: &str, at: Instant) {
     }
 }
 
-/// The pod with the mark that the eviction API leaves on what it ends.
-pub(crate) fn with_disruption_target(pod: &Value, at: Instant) -> Value {
+/// The pod with the mark that others than its owner leave on what they end: the reason and the message.
+pub(crate) fn with_disruption_target(pod: &Value, (reason, message): (&str, &str), at: Instant) -> Value {
     let mut new = pod.clone();
-    let reason = "EvictionByEvictionAPI";
-    set_condition(
-        &mut new,
-        &json!({"type": "DisruptionTarget", "status": "True", "reason": reason, "message": "Eviction API: evicting"}),
-        at,
-    );
+    set_condition(&mut new, &json!({"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message}), at);
+    new
+}
+
+/// The pod bound to a node.
+pub(crate) fn with_node(pod: &Value, node: &str, at: Instant) -> Value {
+    let mut new = pod.clone();
+    new["spec"]["nodeName"] = json!(node);
+    set_condition(&mut new, &json!({"type": "PodScheduled", "status": "True"}), at);
+    new
+}
+
+/// The pod with why it fits on no node.
+pub(crate) fn with_unschedulable(pod: &Value, message: &str, at: Instant) -> Value {
+    let mut new = pod.clone();
+    set_condition(&mut new, &json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}), at);
     new
 }
 

@@ -1,6 +1,6 @@
 //! What kubelets and controllers do about pods: start them on a running host, end them after their grace, and count them.
 //!
-//! There is no scheduler: a pod that names no node stays pending. A host that is down leaves its pods as they are.
+//! A host that is down leaves its pods as they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::budget;
 use crate::kube::Kube;
+use crate::mirror::is_mirror;
 use crate::objects::{DISRUPTION_BUDGETS, Deletion, Durability, ObjectError, ObjectKey, PODS, Part};
 use crate::pod::{self, Work};
 use crate::time::{Instant, Span};
@@ -24,10 +25,18 @@ pub(crate) enum Absence {
 impl Kube {
     /// Keeps the list of the pods of each host, and when its kubelet next acts on each.
     pub(crate) fn pod_written(&mut self, key: &ObjectKey, before: Option<&Value>, after: Option<&Value>, at: Instant) {
+        self.note_owned(key, before, after);
         if let Some(slot) = after.or(before).and_then(pod::node_name).and_then(|node| self.slot_of(node)) {
             match after {
-                None => drop(self.host_pods(slot).remove(key)),
+                None => {
+                    self.host_pods(slot).remove(key);
+                    if before.is_some_and(is_mirror) {
+                        self.mirror_gone(slot, at);
+                    }
+                }
                 Some(after) => {
+                    let here = pod::node_name(after);
+                    let before = before.filter(|before| pod::node_name(before) == here);
                     let is_same_work = before.is_some_and(|before| self.work_of(slot, before) == self.work_of(slot, after));
                     let is_hurried =
                         before.is_some_and(|before| before["metadata"]["deletionTimestamp"] != after["metadata"]["deletionTimestamp"]);
@@ -39,7 +48,17 @@ impl Kube {
             }
             self.reschedule(slot);
         }
-        self.settle_budgets(&key.namespace, at);
+        self.weigh_doom(key, at);
+        self.reschedule_dooms();
+        if let Some(pod) = after {
+            self.note_collectable(pod, at);
+        }
+        self.note_unplaced(key, before, after, at);
+        if let Some(pod) = after.or(before) {
+            self.mark_owner(key, pod, at);
+        }
+        let is_meant = |budget: &Value| before.into_iter().chain(after).any(|pod| budget::means(budget, pod));
+        self.count_for_budgets(&key.namespace, is_meant, at);
     }
 
     fn host_pods(&mut self, slot: usize) -> &mut BTreeMap<ObjectKey, Option<Instant>> {
@@ -58,6 +77,8 @@ impl Kube {
     fn pod_due(&self, slot: usize, pod: &Value, at: Instant) -> Option<Instant> {
         match self.work_of(slot, pod)? {
             Work::Start => Some(at + self.pace.pod_start),
+            // Of a mirror pod only the image in the API ends.
+            Work::End if is_mirror(pod) => Some(at),
             Work::End => Some(at + Span(pod::remaining_grace(pod, at).0 * self.pace.grace_second.0 / 1_000)),
         }
     }
@@ -139,14 +160,21 @@ impl Kube {
 
     /// Counts the pods of each budget of a namespace anew.
     pub(crate) fn settle_budgets(&mut self, namespace: &str, at: Instant) {
-        let keys: Vec<ObjectKey> = self.objects.list(&DISRUPTION_BUDGETS, Some(namespace)).map(|(key, _)| key.clone()).collect();
+        self.count_for_budgets(namespace, |_| true, at);
+    }
+
+    fn count_for_budgets(&mut self, namespace: &str, is_meant: impl Fn(&Value) -> bool, at: Instant) {
+        let budgets = self.objects.list(&DISRUPTION_BUDGETS, Some(namespace)).filter(|(_, budget)| is_meant(budget));
+        let keys: Vec<ObjectKey> = budgets.map(|(key, _)| key.clone()).collect();
         if keys.is_empty() {
             return;
         }
         let pods: Vec<Arc<Value>> = self.objects.list(&PODS, Some(namespace)).map(|(_, pod)| pod.clone()).collect();
         let timeout = self.pace.in_site_time(budget::DISRUPTION_TIMEOUT);
         for key in keys {
-            let count = |budget: &Value| Ok::<_, ObjectError>(budget::with_status(budget, pods.iter().map(Arc::as_ref), timeout, at));
+            let Some(before) = self.objects.get(&DISRUPTION_BUDGETS, &key).cloned() else { continue };
+            let counted = budget::with_status(&before, pods.iter().map(Arc::as_ref), |pod| self.scale_of(pod), timeout, at);
+            let count = |_: &Value| Ok::<_, ObjectError>(counted);
             // The budget was there a moment ago, and nothing else runs in between.
             let _ = self.objects.modify(&DISRUPTION_BUDGETS, &key, Part::Whole, Durability::Kept, count);
         }
@@ -170,5 +198,21 @@ impl Kube {
         for (key, slot) in bound {
             self.host_pods(slot).insert(key, None);
         }
+        let pods: Vec<(ObjectKey, Arc<Value>)> = self.objects.list(&PODS, None).map(|(key, pod)| (key.clone(), pod.clone())).collect();
+        for (key, pod) in pods {
+            self.note_owned(&key, None, Some(&pod));
+        }
+    }
+
+    /// After a restart of the simulator: the controllers look at everything anew.
+    pub(crate) fn wake_controllers(&mut self, at: Instant) {
+        self.mark_all_workloads(at);
+        let pods: Vec<(ObjectKey, Arc<Value>)> = self.objects.list(&PODS, None).map(|(key, pod)| (key.clone(), pod.clone())).collect();
+        for (key, pod) in pods {
+            self.note_unplaced(&key, None, Some(&pod), at);
+            self.note_collectable(&pod, at);
+            self.weigh_doom(&key, at);
+        }
+        self.reschedule_dooms();
     }
 }

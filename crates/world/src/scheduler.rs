@@ -140,7 +140,8 @@ fn is_storage_reachable(pod: &Value, node: &str, around: &Surroundings) -> bool 
             .claims
             .iter()
             .find(|claim| claim["metadata"]["name"] == name && claim["metadata"]["namespace"] == pod["metadata"]["namespace"]);
-        let pinned = claim.and_then(|claim| claim["metadata"]["annotations"][SELECTED_NODE].as_str());
+        let local = claim.filter(|claim| claim["spec"]["storageClassName"] == LOCAL_STORAGE);
+        let pinned = local.and_then(|claim| claim["metadata"]["annotations"][SELECTED_NODE].as_str());
         pinned.is_none_or(|pinned| pinned == node)
     })
 }
@@ -160,6 +161,17 @@ fn siblings(pod: &Value, node: &str, bound: &[pod_rules::Bound<'_>]) -> usize {
 fn controller(pod: &Value) -> Option<&str> {
     let owners = pod["metadata"]["ownerReferences"].as_array()?;
     owners.iter().find(|owner| owner["controller"] == true)?["uid"].as_str()
+}
+
+/// Whether a node takes the pod by its labels and taints, if it has room.
+pub(crate) fn admits(pod: &Value, node: &Value) -> bool {
+    node_rules::objection(pod, node).is_none()
+}
+
+/// Whether a node that has the pod already goes on taking it.
+pub(crate) fn keeps(pod: &Value, node: &Value) -> bool {
+    let evicts = |taint: &&Value| taint["effect"] == "NoExecute" && !tolerations(pod).iter().any(|known| tolerates(known, taint));
+    !node["spec"]["taints"].as_array().into_iter().flatten().any(|taint| evicts(&taint)) && node_rules::is_selected(pod, node)
 }
 
 pub(crate) fn tolerations(pod: &Value) -> &[Value] {

@@ -188,7 +188,7 @@ impl Tenancy {
             clusters.take(&cluster.name)?;
             for node in &cluster.nodes {
                 names.take(&node.name)?;
-                node.pool.as_deref().map_or(Ok(()), check_name)?;
+                node.pool.as_deref().map_or(Ok(()), check_tenant_name)?;
                 check_size(layout, &node.name, &node.machine, node.cores, node.memory_gib)?;
             }
             check_cluster(cluster)?;
@@ -202,12 +202,13 @@ struct Names<'a>(BTreeSet<&'a str>);
 
 impl<'a> Names<'a> {
     fn take(&mut self, name: &'a str) -> Result<(), TenancyError> {
-        check_name(name)?;
+        check_tenant_name(name)?;
         if self.0.insert(name) { Ok(()) } else { Err(TenancyError::Twice { name: name.to_owned() }) }
     }
 }
 
-fn check_name(name: &str) -> Result<(), TenancyError> {
+/// Whether it is a name that Kubernetes takes for objects and labels alike.
+pub fn check_tenant_name(name: &str) -> Result<(), TenancyError> {
     let is_sound = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let is_name =
         !name.is_empty() && name.len() <= NAME_LENGTH_MAX && name.bytes().all(is_sound) && !name.starts_with('-') && !name.ends_with('-');

@@ -6,13 +6,14 @@ use serde_json::Value;
 
 use crate::kube::Kube;
 use crate::objects::{
-    CONFIG_MAPS, DISRUPTION_BUDGETS, Deletion, Durability, NAMESPACES, NODES, ObjectError, ObjectKey, Offer, PODS, Part, Preconditions,
-    Resource, SECRETS, Scope, VIRTUAL_MACHINES, check_shape,
+    CLAIMS, CONFIG_MAPS, DISRUPTION_BUDGETS, Deletion, Durability, NAMESPACES, NODES, ObjectError, ObjectKey, Offer, PODS, Part,
+    Preconditions, Resource, SECRETS, Scope, VIRTUAL_MACHINES, check_shape,
 };
 use crate::pod::is_terminating;
 use crate::time::{Instant, Span};
 use crate::virt::vm;
-use crate::{budget, namespace, pod, secret};
+use crate::workloads::{self, Workload};
+use crate::{budget, namespace, placing, pod, secret};
 
 /// The longest grace: a year. A longer one could not be told from for ever, and would leave the calendar.
 const LONGEST_GRACE_SECONDS: i64 = 365 * 24 * 60 * 60;
@@ -50,7 +51,11 @@ fn prepare_new(resource: &Resource, object: &mut Value) -> Result<(), ObjectErro
             }
             vm::prepare(object)
         }
-        _ => Ok(()),
+        _ if resource == &CLAIMS => {
+            placing::prepare_claim(object);
+            Ok(())
+        }
+        _ => Workload::of(resource).map_or(Ok(()), |workload| workloads::prepare_new(workload, object)),
     }
 }
 
@@ -72,7 +77,7 @@ fn prepare_change(resource: &Resource, part: Part, old: &Value, new: &mut Value)
         // The check fills in a status too, which a write of the main part does not touch.
         _ if resource == &DISRUPTION_BUDGETS => budget::prepare_new(new),
         _ if resource == &VIRTUAL_MACHINES => vm::prepare(new),
-        _ => Ok(()),
+        _ => Workload::of(resource).map_or(Ok(()), |workload| workloads::check_change(workload, old, new)),
     }
 }
 
@@ -170,8 +175,17 @@ impl Kube {
         after: Option<&Value>,
         at: Instant,
     ) {
-        if let Some(after) = after.filter(|_| resource == &NODES) {
-            self.node_written(after, before, at);
+        if resource == &NODES {
+            if let Some(after) = after {
+                self.node_written(after, before, at);
+            }
+            self.node_changed(before, after, at);
+        }
+        if let Some(workload) = Workload::of(resource) {
+            self.workload_written(workload, key, before, after, at);
+        }
+        if let (Some(gone), None) = (before, after) {
+            self.collect_children(resource, key, gone, at);
         }
         if resource == &PODS {
             self.pod_written(key, before, after, at);

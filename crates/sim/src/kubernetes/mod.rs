@@ -154,3 +154,6 @@ async fn dispatch(server: &Server, call: &Call, target: &Target) -> Result<Respo
 fn json_response(status: StatusCode, value: &Value) -> Response {
     (status, [(http::header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
 }
+
+#[cfg(test)]
+mod tenant_tests;

@@ -56,7 +56,12 @@ async fn strangers_learn_the_version_and_nothing_else() {
 async fn discovery_lists_what_is_served() {
     let harness = Harness::start().await;
     assert_eq!(harness.get("/api").await.body["versions"], json!(["v1"]));
-    assert_eq!(harness.get("/apis").await.body["groups"][0]["name"], "coordination.k8s.io");
+    let groups = harness.get("/apis").await.body["groups"].clone();
+    let groups: Vec<&str> =
+        groups.as_array().unwrap().iter().map(|group| group["preferredVersion"]["groupVersion"].as_str().unwrap()).collect();
+    let expected =
+        ["apps/v1", "cdi.kubevirt.io/v1beta1", "cluster.x-k8s.io/v1beta2", "coordination.k8s.io/v1", "kubevirt.io/v1", "policy/v1"];
+    assert_eq!(groups, expected);
     let core = harness.get("/api/v1").await.body;
     let names: Vec<&str> = core["resources"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
     let expected = [
@@ -67,6 +72,8 @@ async fn discovery_lists_what_is_served() {
         "pods",
         "pods/status",
         "pods/eviction",
+        "persistentvolumeclaims",
+        "persistentvolumeclaims/status",
         "services",
         "configmaps",
         "secrets",
@@ -74,7 +81,7 @@ async fn discovery_lists_what_is_served() {
     ];
     assert_eq!(names, expected);
     assert_eq!(harness.get("/apis/coordination.k8s.io/v1").await.body["resources"][0]["name"], "leases");
-    assert_eq!(harness.get("/apis/apps/v1/deployments").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(harness.get("/apis/apps/v1/widgets").await.status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test(start_paused = true)]

@@ -227,7 +227,7 @@ impl World {
         self.refresh_problems(index);
         if self.undercloud.available && self.reaches_api(index) {
             let problems = self.node_problems(index);
-            self.undercloud.change_node(index, Durability::Kept, |node| node::with_problems(node, &problems, at));
+            self.undercloud.change_node(index, Durability::Kept, at, |node| node::with_problems(node, &problems, at));
         }
     }
 }

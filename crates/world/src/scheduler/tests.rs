@@ -187,7 +187,7 @@ fn spreading_keeps_the_skew_or_tries_to() {
 fn local_storage_keeps_a_pod_where_it_first_was() {
     let mut pod = pod("db", "db", "1");
     pod["spec"]["volumes"] = json!([{"name": "disk", "persistentVolumeClaim": {"claimName": "db-os"}}]);
-    let claim = json!({"metadata": {"name": "db-os", "namespace": "default", "annotations": {SELECTED_NODE: "b1"}}});
+    let claim = json!({"metadata": {"name": "db-os", "namespace": "default", "annotations": {SELECTED_NODE: "b1"}}, "spec": {"storageClassName": LOCAL_STORAGE}});
     let mut nodes = nodes();
     let sight = |nodes: &[Value]| {
         let claims = std::slice::from_ref(&claim);

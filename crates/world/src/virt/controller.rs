@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::timers::Awaited;
-use super::{disk, instance, vm};
+use super::{disk, instance, launcher, vm};
 use crate::fault::FaultKind;
 use crate::node;
 use crate::objects::{
@@ -251,7 +251,7 @@ fn vm_of(object: &Value) -> Option<ObjectKey> {
     let metadata = &object["metadata"];
     let namespace = metadata["namespace"].as_str()?;
     if object["kind"] == "Pod" {
-        return (metadata["labels"]["kubevirt.io"] == "virt-launcher")
+        return launcher::is_launcher(object)
             .then(|| metadata["labels"]["vm.kubevirt.io/name"].as_str().map(|name| ObjectKey::namespaced(namespace, name)))?;
     }
     let owner = &metadata["ownerReferences"][0];

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::scheduler::SELECTED_NODE;
+use crate::scheduler::{LOCAL_STORAGE, SELECTED_NODE};
 
 /// The data volumes that a virtual machine brings along.
 pub(crate) fn templates(vm: &Value) -> &[Value] {
@@ -50,7 +50,7 @@ pub(crate) fn claim(volume: &Value, node: Option<&str>) -> Value {
         "spec": {
             "accessModes": ["ReadWriteOnce"],
             "resources": asked.cloned().unwrap_or_else(|| json!({"requests": {"storage": "32Gi"}})),
-            "storageClassName": "local-path",
+            "storageClassName": LOCAL_STORAGE,
             "volumeMode": "Filesystem",
         },
         "status": {"phase": "Pending"},

@@ -13,6 +13,11 @@ const COMPUTE: &str = "platform.afo-nc.microsoft.com/compute-plane";
 /// Names the instance that a launcher belongs to, by uid.
 pub(crate) const CREATED_BY: &str = "kubevirt.io/created-by";
 
+/// Whether a pod runs a virtual machine.
+pub(crate) fn is_launcher(pod: &Value) -> bool {
+    pod["metadata"]["labels"]["kubevirt.io"] == "virt-launcher"
+}
+
 /// The launcher's pod of an instance. `node` is where it goes without the scheduler's say.
 pub(crate) fn of_instance(instance: &Value, node: Option<&str>) -> Value {
     let metadata = &instance["metadata"];

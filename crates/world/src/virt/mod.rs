@@ -9,7 +9,7 @@ mod disk;
 mod guest;
 pub(crate) mod instance;
 mod instance_work;
-mod launcher;
+pub(crate) mod launcher;
 pub(crate) mod subresource;
 mod timers;
 pub(crate) mod vm;

@@ -129,11 +129,6 @@ fn is_backing_off(vm: &Value) -> bool {
     vm["status"]["startFailure"]["consecutiveFailCount"].as_i64().is_some_and(|count| count > 0)
 }
 
-/// When a virtual machine that keeps crashing is started again.
-pub(crate) fn retry_at(vm: &Value) -> Option<Instant> {
-    vm["status"]["startFailure"]["retryAfterTimestamp"].as_str().and_then(Instant::parse)
-}
-
 /// The virtual machine with the status that the controller writes.
 pub(crate) fn with_status(vm: &Value, instance: Option<&Value>, are_disks_ready: bool, at: Instant) -> Value {
     let mut new = vm.clone();

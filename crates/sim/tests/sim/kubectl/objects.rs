@@ -33,7 +33,7 @@ async fn kubectl_is_told_what_is_not_offered() {
         assert_eq!(desk.ok("get services -o name").await, "");
         let refused = desk.fails("create service clusterip web --tcp=80:80").await.err;
         assert!(refused.contains("this cluster offers no services"), "{refused}");
-        assert!(desk.fails("get deployments").await.err.contains("the server doesn't have a resource type \"deployments\""));
+        assert!(desk.fails("get ingresses").await.err.contains("the server doesn't have a resource type \"ingresses\""));
         desk.fails("explain pods").await;
     })
     .await;
