@@ -76,6 +76,33 @@ mod tests {
                 writeln!(table, "{class}, attempt {attempt} -> {reaction:?}").unwrap();
             }
         }
-        expect![[r#""#]].assert_eq(&table);
+        expect![[r#"
+            Accepted -> Watch { again_after: 30s }
+            AlreadyGone -> Watch { again_after: 30s }
+            AnotherPod -> Watch { again_after: 30s }
+            Blocked { why: "web needs 3", retry_after: None } -> Kept { why: "web needs 3", again_after: 5s }
+            Blocked { why: "web needs 3", retry_after: Some(1s) } -> Kept { why: "web needs 3", again_after: 5s }
+            Blocked { why: "web needs 3", retry_after: Some(10s) } -> Kept { why: "web needs 3", again_after: 10s }
+            Misconfigured { why: "two budgets" } -> Kept { why: "two budgets", again_after: 1m 00s }
+            NamespaceTerminating -> Watch { again_after: 30s }
+            unreachable, attempt 1 -> Retry { again_after: 5s }
+            unreachable, attempt 9 -> Retry { again_after: 1m 00s }
+            busy, attempt 1 -> Retry { again_after: 5s }
+            busy, attempt 9 -> Retry { again_after: 1m 00s }
+            denied, attempt 1 -> Retry { again_after: 5s }
+            denied, attempt 9 -> Retry { again_after: 1m 00s }
+            untrusted, attempt 1 -> Retry { again_after: 5s }
+            untrusted, attempt 9 -> Retry { again_after: 1m 00s }
+            another machine, attempt 1 -> Retry { again_after: 5s }
+            another machine, attempt 9 -> Retry { again_after: 1m 00s }
+            no login, attempt 1 -> Retry { again_after: 5s }
+            no login, attempt 9 -> Retry { again_after: 1m 00s }
+            unsupported, attempt 1 -> Retry { again_after: 5s }
+            unsupported, attempt 9 -> Retry { again_after: 1m 00s }
+            missing, attempt 1 -> Watch { again_after: 30s }
+            missing, attempt 9 -> Watch { again_after: 30s }
+            garbled, attempt 1 -> Retry { again_after: 5s }
+            garbled, attempt 9 -> Retry { again_after: 1m 00s }
+        "#]].assert_eq(&table);
     }
 }

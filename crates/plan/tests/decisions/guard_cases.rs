@@ -145,9 +145,18 @@ fn evacuate() {
         ",
         expect![[r#"
             10:00:00 > alice cordon rack1compute01 evacuate
-                     refused: `rack1compute01` cannot be cordoned
-                       rule evacuate-unavailable: evacuation is not part of this version
-                       remedy: cordon without evacuating: `rackwright bmm cordon rack1compute01`
+                     accepted as op1
+                     op1: found boot1
+                     op1: there are workloads to move
+                     rack1compute01 <- cordon for op1
+                     rack1compute01 is held by evacuation by alice, operation op1
+                     rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     op1: Cordon Tenant Nodes seen
+                     op1: Drain seen
+                     op1: Stop Virtual Machines seen
+                     op1 Succeeded: `rack1compute01` was cordoned and emptied: 0 virtual machines stopped, 0 pods evicted
+                     rack1compute01 waits for nothing
         "#]],
     );
 }
