@@ -232,9 +232,6 @@ pub enum Fact {
     Draining {
         cluster: TenantClusterName,
         node: String,
-        /// How many had to leave then.
-        #[serde(default)]
-        pods: usize,
     },
     /// Something other than an eviction is about to be asked for. Written before it is.
     ErrandAsked {

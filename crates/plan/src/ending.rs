@@ -90,7 +90,7 @@ pub(crate) fn succeed(operation: &mut Operation, machine: &mut Machine, now: Tim
         _ => {}
     }
     let left = evacuate::left_words(operation);
-    for note in skipped.into_iter().chain(evacuate::brought_back(operation)).chain(left) {
+    for note in skipped.into_iter().chain(evacuate::brought_back(operation, machine.evacuated.as_ref())).chain(left) {
         message.push_str("; ");
         message.push_str(&note);
     }
@@ -110,7 +110,7 @@ fn done_message(operation: &Operation, machine: &Machine) -> String {
         }
         Action::Start if was_so && !was_asked(&[DeviceAsk::PowerOn]) => format!("`{name}` is on, as it was"),
         Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } => {
-            format!("`{name}` was cordoned and emptied: {}", evacuate::emptied(operation))
+            format!("`{name}` was {}", evacuate::emptied(operation))
         }
         action => format!("`{name}` was {}", action.participle()),
     }

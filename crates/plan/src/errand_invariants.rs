@@ -46,7 +46,7 @@ fn node_of(before: &Snapshot, cluster: &TenantClusterName, pod: &PodRef) -> Opti
 
 fn is_draining(operation: &Operation, cluster: &TenantClusterName, node: &str) -> bool {
     operation.journal.iter().any(
-        |entry| matches!(&entry.fact, Fact::Draining { cluster: drained, node: name, .. } if drained == cluster && name == node),
+        |entry| matches!(&entry.fact, Fact::Draining { cluster: drained, node: name } if drained == cluster && name == node),
     )
 }
 

@@ -60,7 +60,7 @@ fn look<'a>(bench: &Bench<'a>, lodger: &Lodger) -> Look<'a> {
 
 fn draining_since(bench: &Bench<'_>, lodger: &Lodger) -> Option<Timestamp> {
     bench.operation.journal.iter().find_map(|entry| match &entry.fact {
-        Fact::Draining { cluster, node, .. } if *cluster == lodger.cluster && *node == lodger.node => Some(entry.at),
+        Fact::Draining { cluster, node } if *cluster == lodger.cluster && *node == lodger.node => Some(entry.at),
         _ => None,
     })
 }
@@ -126,8 +126,7 @@ fn pass_over_unreachable(bench: &Bench<'_>, lodger: &Lodger, notes: &mut Notes) 
 fn note_drain(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, notes: &mut Notes) {
     let Lodger { cluster, node, .. } = lodger;
     if draining_since(bench, lodger).is_none() {
-        let pods = pods_to_leave(inside, node).count();
-        notes.facts.push(Fact::Draining { cluster: cluster.clone(), node: node.clone(), pods });
+        notes.facts.push(Fact::Draining { cluster: cluster.clone(), node: node.clone() });
         return;
     }
     for pod in pods_to_leave(inside, node).filter(|pod| pod.termination.is_none()) {

@@ -201,7 +201,8 @@ pub(crate) fn uncordon_tenants(bench: &Bench<'_>) -> Finding {
             cordoned.push(entry.node.clone());
         }
         silent = silent.or(needs.silence.map(|silence| (entry.cluster.clone(), silence)));
-        for errand in needs.errands {
+        // What else there is to do about a node comes after the operation, when the node is ready.
+        for errand in needs.errands.into_iter().filter(|errand| matches!(errand, Errand::UncordonNode { .. })) {
             let past = past_of(bench.operation, &errand, bench.keeper_started_at);
             let standing = standing(&bench.snapshot.tenants, &errand, past, bench.limits, bench.now);
             until = standing.until().map_or(until, |at| at.min(until));
@@ -218,7 +219,7 @@ pub(crate) fn uncordon_tenants(bench: &Bench<'_>) -> Finding {
     if let Err(wait) = see_undercloud(bench) {
         return Finding::wait_until(wait, ends_at);
     }
-    if cordoned.is_empty() && errands.is_empty() {
+    if cordoned.is_empty() {
         return Finding::Done;
     }
     let since = bench.operation.done_at(StepKind::StartVms).unwrap_or(bench.now);

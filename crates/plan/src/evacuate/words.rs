@@ -24,31 +24,32 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// `2 virtual machines stopped, 5 pods evicted`; nothing if there was nothing.
+/// `cordoned and emptied: 2 virtual machines stopped, 1 tenant node drained`.
 pub(crate) fn emptied(operation: &Operation) -> String {
-    let left_vms: BTreeSet<&str> = operation
-        .leftovers()
-        .filter_map(|left| match left {
-            Leftover::Vm { vm, .. } | Leftover::LostVm { vm } => Some(vm.as_str()),
+    let is_left_vm = |name: &str| {
+        operation.leftovers().any(|left| matches!(left, Leftover::Vm { vm, .. } | Leftover::LostVm { vm } if vm == name))
+    };
+    let is_left_node = |name: &str| operation.leftovers().any(|left| matches!(left, Leftover::Node { node, .. } if node == name));
+    let facts = || operation.journal.iter().map(|entry| &entry.fact);
+    let stopped: BTreeSet<&str> = facts()
+        .filter_map(|fact| match fact {
+            Fact::ErrandAsked { errand: Errand::StopVm { vm, .. }, .. } => Some(vm.name.as_str()),
             _ => None,
         })
+        .filter(|name| !is_left_vm(name))
         .collect();
-    let stopped: BTreeSet<&str> = operation
-        .journal
-        .iter()
-        .filter_map(|entry| match &entry.fact {
-            Fact::ErrandAsked { errand: Errand::StopVm { vm, .. }, .. } if !left_vms.contains(vm.name.as_str()) => Some(vm.name.as_str()),
-            _ => None,
-        })
-        .collect();
-    let to_leave: usize =
-        operation.journal.iter().map(|entry| if let Fact::Draining { pods, .. } = &entry.fact { *pods } else { 0 }).sum();
-    let left = operation.leftovers().filter(|left| matches!(left, Leftover::Pod { .. })).count();
-    format!("{} stopped, {} evicted", counted(stopped.len(), "virtual machine"), counted(to_leave.saturating_sub(left), "pod"))
+    let drained = facts().filter(|fact| matches!(fact, Fact::Draining { node, .. } if !is_left_node(node))).count();
+    if stopped.is_empty() && drained == 0 {
+        let nothing_ran = operation.leftovers().next().is_none();
+        return if nothing_ran { "cordoned; nothing ran on it" } else { "cordoned; nothing on it could be stopped" }.to_owned();
+    }
+    let drained = if drained > 0 { format!(", {} drained", counted(drained, "tenant node")) } else { String::new() };
+    format!("cordoned and emptied: {} stopped{drained}", counted(stopped.len(), "virtual machine"))
 }
 
-/// What was brought back, as far as it was asked for.
-pub(crate) fn brought_back(operation: &Operation) -> Option<String> {
+/// What was brought back; `memory` is what still has to be.
+pub(crate) fn brought_back(operation: &Operation, memory: Option<&Evacuated>) -> Option<String> {
+    let is_still_away = |name: &str| memory.is_some_and(|memory| memory.vms.iter().any(|stopped| stopped.vm.name.as_str() == name));
     let starts: BTreeSet<&str> = operation
         .journal
         .iter()
@@ -56,6 +57,7 @@ pub(crate) fn brought_back(operation: &Operation) -> Option<String> {
             Fact::ErrandAsked { errand: Errand::StartVm { vm }, .. } => Some(vm.name.as_str()),
             _ => None,
         })
+        .filter(|name| !is_still_away(name))
         .collect();
     (!starts.is_empty()).then(|| format!("{} started again", counted(starts.len(), "virtual machine")))
 }
@@ -63,17 +65,13 @@ pub(crate) fn brought_back(operation: &Operation) -> Option<String> {
 /// What the operation went on without.
 pub(crate) fn left_words(operation: &Operation) -> Option<String> {
     let left: Vec<String> = operation.leftovers().map(ToString::to_string).collect();
-    (!left.is_empty()).then(|| format!("it went on without {}", first_few(&left)))
+    (!left.is_empty()).then(|| format!("left as it was: {}", first_few(&left)))
 }
 
 /// What waits to be brought back.
 pub(crate) fn kept_in_memory(memory: &Evacuated) -> String {
-    let vms: Vec<String> = memory.vms.iter().map(|stopped| format!("`{}`", stopped.vm)).collect();
-    let nodes = memory.nodes.len();
-    let vms = match vms.len() {
-        0 => None,
-        count => Some(format!("{} stopped ({})", counted(count, "virtual machine"), first_few(&vms))),
-    };
-    let nodes = (nodes > 0).then(|| format!("{} cordoned", counted(nodes, "tenant node")));
-    format!("{}, until it is uncordoned", vms.into_iter().chain(nodes).collect::<Vec<_>>().join(" and "))
+    let names: Vec<String> = memory.vms.iter().map(|stopped| format!("`{}`", stopped.vm)).collect();
+    let vms = (!names.is_empty()).then(|| format!("{} ({})", counted(names.len(), "virtual machine"), first_few(&names)));
+    let nodes = (!memory.nodes.is_empty()).then(|| counted(memory.nodes.len(), "tenant node"));
+    format!("to be brought back: {}", vms.into_iter().chain(nodes).collect::<Vec<_>>().join(", "))
 }

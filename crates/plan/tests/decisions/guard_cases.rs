@@ -137,26 +137,31 @@ fn spare_and_unprovisioned() {
 }
 
 #[test]
-fn evacuate() {
+fn force_unproven() {
     check(
         "
         rack1compute01 compute on ready
-        > alice cordon rack1compute01 evacuate
+        node n1 of naks01 on rack1compute01
+        > alice cordon rack1compute01 forced
+        > fault rack1compute01 unreachable
+        > see rack1compute01 unknown
+        > alice cordon rack1compute01 forced
         ",
         expect![[r#"
-            10:00:00 > alice cordon rack1compute01 evacuate
-                     accepted as op1
-                     op1: found boot1
-                     op1: there are workloads to move
-                     rack1compute01 <- cordon for op1
-                     rack1compute01 is held by evacuation by alice, operation op1
-                     rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
-                     op1: Cordon seen
-                     op1: Cordon Tenant Nodes seen
-                     op1: Drain seen
-                     op1: Stop Virtual Machines seen
-                     op1 Succeeded: `rack1compute01` was cordoned and emptied: 0 virtual machines stopped, 0 pods evicted
-                     rack1compute01 waits for nothing
+            10:00:00 > alice cordon rack1compute01 forced
+                     refused: `rack1compute01` cannot be cordoned
+                       rule force-unproven: the BMC of `rack1compute01` reads On
+                       rule force-unproven: virtual machines may run on it: n1
+                       remedy: leave out the force, or make sure that nothing runs: `rackwright bmm power-off rack1compute01 --skip-shutdown`, then ask again
+            10:00:00 > fault rack1compute01 unreachable
+                     rack1compute01 waits for the BMC (unreachable: as the story says) since 10:00:00, expected by 10:02:00
+            10:00:00 > see rack1compute01 unknown
+                     rack1compute01 waits for the BMC (unreachable: as the story says) since 10:00:00, expected by 10:02:00; the node to become ready since 10:00:00, expected by 10:10:00
+            10:00:00 > alice cordon rack1compute01 forced
+                     refused: `rack1compute01` cannot be cordoned
+                       rule force-unproven: the power of `rack1compute01` is not known, which proves nothing: it waits for the BMC (unreachable: as the story says)
+                       rule force-unproven: virtual machines may run on it: n1
+                       remedy: leave out the force, or make sure that nothing runs: `rackwright bmm power-off rack1compute01 --skip-shutdown`, then ask again
         "#]],
     );
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use model::{Fact, Machine, MachineName, Operation, Request, RequestId, Timestamp, Verdict, Wait};
-use plan::{Plan, Snapshot};
+use model::{Errand, Fact, Machine, MachineName, Operation, Request, RequestId, Timestamp, Verdict, Wait};
+use plan::{ErrandStep, Plan, Snapshot};
 
 #[derive(Default)]
 pub struct Transcript {
@@ -53,7 +53,9 @@ impl Transcript {
             let again = if step.attempt > 1 { format!(", attempt {}", step.attempt) } else { String::new() };
             self.line(now, &format!("{} <- {} for {who}{again}", step.machine, step.ask));
         }
-        for step in &plan.errands {
+        // An eviction that is tried again and again says nothing new.
+        let is_news = |step: &&ErrandStep| step.attempt <= 2 || !matches!(step.errand, Errand::Evict { .. });
+        for step in plan.errands.iter().filter(is_news) {
             let who = step.operation.as_ref().map_or_else(|| step.machine.as_ref().map_or_else(String::new, ToString::to_string), ToString::to_string);
             let again = if step.attempt > 1 { format!(", attempt {}", step.attempt) } else { String::new() };
             self.line(now, &format!("asks for {} for {who}{again}", step.errand));
