@@ -109,8 +109,8 @@ pub(crate) fn work(bench: &Bench<'_>, again: AskAgain) -> Work {
             }
             let standing = standing(&bench.snapshot.tenants, &errand, past, bench.limits, bench.now);
             until = [until, standing.until()].into_iter().flatten().min();
-            let attempt = past.asked.map_or(1, |(_, attempt)| attempt);
             let since = first_asked_at(bench, &errand);
+            let attempt = past.attempt_after(&standing);
             if standing == Standing::Due {
                 errands.push(errand.clone());
             }
@@ -121,7 +121,7 @@ pub(crate) fn work(bench: &Bench<'_>, again: AskAgain) -> Work {
     (errands, wait, until)
 }
 
-fn first_asked_at(bench: &Bench<'_>, errand: &Errand) -> Timestamp {
+pub(crate) fn first_asked_at(bench: &Bench<'_>, errand: &Errand) -> Timestamp {
     let asked = bench.operation.journal.iter().find(|entry| matches!(&entry.fact, Fact::ErrandAsked { errand: asked, .. } if asked == errand));
     asked.map_or(bench.now, |entry| entry.at)
 }

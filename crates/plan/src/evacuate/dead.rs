@@ -6,7 +6,7 @@
 use model::{Action, CordonedNode, Errand, Evacuate, Machine, Power, Readiness, Timestamp, VmName, Wait, WaitKind};
 
 use super::Notes;
-use super::cordon_tenants::memory_of;
+use super::cordon_tenants::{first_asked_at, memory_of};
 use super::errand::{Standing, past_of, standing};
 use super::quarters::{Host, Lodger, began_at, ghosts, host, inside, lodgers, node_of};
 use crate::operate::Bench;
@@ -100,8 +100,8 @@ pub(crate) fn examine(bench: &Bench<'_>, errands: &mut Vec<Errand>, waits: &mut 
                 let standing = standing(&bench.snapshot.tenants, &errand, past, bench.limits, bench.now);
                 standing.until().into_iter().for_each(&mut revisit);
                 revisit(given_up_at);
-                let (since, attempt) = past.asked.unwrap_or((bench.now, 1));
-                let since = if attempt == 1 { since } else { began_at };
+                let attempt = past.attempt_after(&standing);
+                let since = first_asked_at(bench, &errand);
                 let expected_by = Some(since + bench.limits.expected_cordon);
                 waits.push(Wait { kind: WaitKind::ErrandEffect { of: errand.clone(), attempt }, since, expected_by });
                 if standing == Standing::Due {

@@ -36,6 +36,14 @@ pub(crate) struct Past {
     pub keeper_started_at: Timestamp,
 }
 
+impl Past {
+    /// Which attempt is under way once what is due has been asked for.
+    pub fn attempt_after(&self, standing: &Standing) -> u32 {
+        let earlier = self.asked.map_or(0, |(_, attempt)| attempt);
+        if *standing == Standing::Due { earlier.saturating_add(1) } else { earlier.max(1) }
+    }
+}
+
 pub(crate) fn standing(tenants: &Tenants, errand: &Errand, past: Past, limits: &Limits, now: Timestamp) -> Standing {
     let state = tenants.errands.get(errand).filter(|state| state.asked_at >= past.since);
     let standing = match (state, past.asked) {

@@ -564,7 +564,7 @@ fn kubevirt_that_refuses_to_start_is_asked_for_ever() {
                      op2: the start of `fw1` was answered: garbled: 500
             10:04:00 op2: Start Virtual Machines left out: 1 virtual machine could not be started yet (`fw1`), and will be
                      op2: Uncordon Tenant Nodes seen
-                     op2 Succeeded: `rack1compute01` was uncordoned; Start Virtual Machines was left out: 1 virtual machine could not be started yet (`fw1`), and will be; 1 virtual machine started again
+                     op2 Succeeded: `rack1compute01` was uncordoned; Start Virtual Machines was left out: 1 virtual machine could not be started yet (`fw1`), and will be
                      rack1compute01 waits for 1 virtual machine to start: fw1 since 10:04:00, expected by 10:07:00
             10:04:02 asks for the start of `fw1` for rack1compute01, attempt 8
             10:05:02 asks for the start of `fw1` for rack1compute01, attempt 9
@@ -621,9 +621,18 @@ fn a_keeper_that_was_away_for_hours_has_used_up_nobodys_time() {
                      asks for the eviction of pod `app/web-1` of `naks01` for op1
                      rack1compute01 waits for 1 pod to leave; kept by budgets: app/web-1 since 10:00:00, expected by 10:02:00
                      rack1compute01 is late
-            18:10:00 > wait 9m
+            18:10:00 > wait 19m
             18:10:05 asks for the eviction of pod `app/web-1` of `naks01` for op1, attempt 2
-            18:19:00 > wait 2m
+            18:29:00 > wait 2m
+            18:30:00 op1: left: node `n1` of `naks01` was not drained (its time was up)
+                     op1: left: pod `app/web-1` of `naks01` (budget web allows none)
+                     op1: Drain seen
+                     asks for the shutdown of `n1` for op1
+                     rack1compute01 remembers n1, node n1 skipped
+                     rack1compute01 waits for 1 virtual machine to stop: n1 since 18:30:00, expected by 18:32:00
+            18:30:20 op1: Stop Virtual Machines seen
+                     op1 Succeeded: `rack1compute01` was cordoned and emptied: 1 virtual machine stopped; left as it was: node `n1` of `naks01` was not drained (its time was up), pod `app/web-1` of `naks01` (budget web allows none)
+                     rack1compute01 waits for nothing
         "#]],
     );
 }
@@ -687,7 +696,7 @@ fn an_unmanaged_machine_is_left_alone() {
                      op2: the start of `fw1` was answered: garbled: 500
             10:04:00 op2: Start Virtual Machines left out: 1 virtual machine could not be started yet (`fw1`), and will be
                      op2: Uncordon Tenant Nodes seen
-                     op2 Succeeded: `rack1compute01` was uncordoned; Start Virtual Machines was left out: 1 virtual machine could not be started yet (`fw1`), and will be; 1 virtual machine started again
+                     op2 Succeeded: `rack1compute01` was uncordoned; Start Virtual Machines was left out: 1 virtual machine could not be started yet (`fw1`), and will be
                      rack1compute01 waits for 1 virtual machine to start: fw1 since 10:04:00, expected by 10:07:00
             10:04:02 asks for the start of `fw1` for rack1compute01, attempt 8
             10:05:00 > bob unmanage rack1compute01 broken fan
