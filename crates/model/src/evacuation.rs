@@ -17,7 +17,7 @@ pub struct Evacuated {
     pub since: Timestamp,
     /// Virtual machines that ran, those of tenant nodes among them.
     pub vms: Vec<StoppedVm>,
-    /// Tenant nodes that we cordoned. One that somebody else had cordoned is not among them.
+    /// Tenant nodes that we cordoned, or whose Machines we have left alone. Whether a cordon is ours, the node's own mark tells.
     pub nodes: Vec<CordonedNode>,
 }
 

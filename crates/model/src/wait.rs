@@ -69,7 +69,7 @@ pub enum WaitKind {
     VmsStop { vms: Vec<VmName>, forced_at: Option<Timestamp> },
     /// Virtual machines that ran before are to run again.
     VmsReturn { vms: Vec<VmName> },
-    /// Tenant nodes that were cordoned are to be uncordoned.
+    /// Tenant nodes that were cordoned are to be uncordoned, and ready.
     NodesReturn { nodes: Vec<String> },
     /// Something was asked for; its effect has not been seen.
     ErrandEffect { of: Errand, attempt: u32 },
@@ -143,7 +143,7 @@ impl Wait {
             WaitKind::VmsStop { forced_at: Some(at), .. } => format!("they are seen stopped; they are forced off at {}", at.clock()),
             WaitKind::VmsStop { forced_at: None, .. } => "they are seen stopped".into(),
             WaitKind::VmsReturn { .. } => "they are seen to start".into(),
-            WaitKind::NodesReturn { .. } => "they are seen schedulable".into(),
+            WaitKind::NodesReturn { .. } => "they are seen schedulable and ready".into(),
             WaitKind::ErrandEffect { .. } => "its effect is seen".into(),
             WaitKind::VmState { wanted, .. } => format!("it is seen {}", wanted.in_words()),
         }
@@ -211,7 +211,7 @@ impl fmt::Display for WaitKind {
             WaitKind::UnreachableNode { cluster, node, .. } => write!(f, "node `{node}` of `{cluster}`, which does not answer"),
             WaitKind::VmsStop { vms, .. } => write!(f, "{} to stop: {}", counted(vms.len(), "virtual machine"), listed(vms)),
             WaitKind::VmsReturn { vms } => write!(f, "{} to start: {}", counted(vms.len(), "virtual machine"), listed(vms)),
-            WaitKind::NodesReturn { nodes } => write!(f, "{} to be uncordoned: {}", counted(nodes.len(), "tenant node"), listed(nodes)),
+            WaitKind::NodesReturn { nodes } => write!(f, "{} to return: {}", counted(nodes.len(), "tenant node"), listed(nodes)),
             WaitKind::ErrandEffect { of, attempt: 1 } => write!(f, "the effect of {of}"),
             WaitKind::ErrandEffect { of, attempt } => write!(f, "the effect of {of} (attempt {attempt})"),
             WaitKind::VmState { vm, wanted } => write!(f, "`{vm}` to be {}", wanted.in_words()),

@@ -7,6 +7,7 @@ use model::{
 
 use crate::cadence::backoff;
 use crate::draft::Draft;
+use crate::evacuate;
 use crate::fault::{Reaction, react};
 use crate::operate::{settle_of, step_for};
 use crate::sight::Sight;
@@ -35,6 +36,8 @@ pub(crate) fn plan_holds(draft: &mut Draft, machine: &mut Machine, now: Timestam
         Err(wait) => waits.push(wait),
         Ok(node) => revisit = follow_holds(draft, machine, &sight, node, now, &mut waits),
     }
+    let homecoming = evacuate::converge(draft, machine, now, &mut waits);
+    revisit = [revisit, homecoming].into_iter().flatten().min();
     keep_since(&machine.waits, &mut waits);
     if let Some(late_at) = late_first_look_at(machine, &waits, now).filter(|_| snapshot.undercloud.fault.is_none()) {
         return [revisit, Some(late_at)].into_iter().flatten().min();

@@ -1,11 +1,12 @@
 //! How operations end: succeeded, failed or cancelled, what they leave behind, and what a person should type next.
 
 use model::{
-    Action, DesiredPower, DeviceAsk, Ended, Entry, Fact, Failure, Hold, HoldOwner, Machine, Operation, OperationResult, Power,
+    Action, DesiredPower, DeviceAsk, Ended, Entry, Evacuate, Fact, Failure, Hold, HoldOwner, Machine, Operation, OperationResult, Power,
     Provisioning, Span, StepKind, Timestamp,
 };
 
 use crate::asking::answered_at;
+use crate::evacuate;
 use crate::operate::{Bench, settle_of};
 
 /// The time that a keeper was down does not count: what was left at the last entry of the journal is left when the
@@ -27,7 +28,7 @@ pub(crate) fn is_overdue(bench: &Bench<'_>) -> bool {
 /// From when on the operation can be stopped: a safe point is one where no request can still take effect behind our
 /// back. `None` while a request is under way, which only its answer ends.
 pub(crate) fn safe_point_at(bench: &Bench<'_>, step: StepKind) -> Option<Timestamp> {
-    if bench.sight.observation.asking.is_some() {
+    if bench.sight.observation.asking.is_some() || evacuate::is_under_way(&bench.snapshot.tenants, bench.operation) {
         return None;
     }
     let asks: &[DeviceAsk] = match step {
@@ -88,7 +89,8 @@ pub(crate) fn succeed(operation: &mut Operation, machine: &mut Machine, now: Tim
         }
         _ => {}
     }
-    for note in skipped {
+    let left = evacuate::left_words(operation);
+    for note in skipped.into_iter().chain(evacuate::brought_back(operation, machine.evacuated.as_ref())).chain(left) {
         message.push_str("; ");
         message.push_str(&note);
     }
@@ -107,6 +109,9 @@ fn done_message(operation: &Operation, machine: &Machine) -> String {
             format!("`{name}` is off, as it was")
         }
         Action::Start if was_so && !was_asked(&[DeviceAsk::PowerOn]) => format!("`{name}` is on, as it was"),
+        Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } => {
+            format!("`{name}` was {}", evacuate::emptied(operation))
+        }
         action => format!("`{name}` was {}", action.participle()),
     }
 }
@@ -149,8 +154,11 @@ pub(crate) fn cancel(operation: &mut Operation, machine: &mut Machine, step: Ste
     withdraw_cordon(operation, machine);
     let message = format!("cancelled{by} during {}. Left behind: {}.{pending}", step.title(), left_behind(machine));
     // Whoever cancels does not want it done the harder way; but a machine should not be forgotten while it is off.
+    let is_half_empty = machine.evacuated.is_some() && machine.holds.iter().any(|hold| hold.owner.is_a_persons_to_release());
     let next = if is_seen_off(machine) {
         format!("rackwright bmm start {}", machine.name)
+    } else if is_half_empty {
+        format!("rackwright bmm uncordon {}", machine.name)
     } else {
         format!("rackwright bmm show {}", machine.name)
     };
@@ -176,6 +184,9 @@ fn settle_holds(operation: &Operation, machine: &mut Machine) {
 fn withdraw_cordon(operation: &Operation, machine: &mut Machine) {
     if matches!(operation.action, Action::Cordon { .. }) {
         machine.holds.retain(|hold| !(hold.owner.is_user() && hold.since == operation.accepted_at));
+        // What was stopped already must not come back by itself: whoever cancels may only want to look first.
+        let is_untouched = machine.evacuated.is_none();
+        machine.holds.retain(|hold| !(is_untouched && matches!(&hold.owner, HoldOwner::Evacuation { by, .. } if *by == operation.id)));
     }
 }
 
@@ -191,7 +202,8 @@ fn left_behind(machine: &Machine) -> String {
     } else {
         machine.holds.iter().map(|hold| hold.owner.to_string()).collect::<Vec<_>>().join(", ")
     };
-    format!("power {power}; holds {holds}")
+    let memory = machine.evacuated.as_ref().map(|memory| format!("; {}", evacuate::kept_in_memory(memory))).unwrap_or_default();
+    format!("power {power}; holds {holds}{memory}")
 }
 
 fn next_command(operation: &Operation, machine: &Machine) -> String {

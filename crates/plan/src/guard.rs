@@ -1,9 +1,9 @@
 //! Whether an action may begin: the guards, each a rule with its evidence and its remedy.
 
-use model::{Action, ClusterStatus, Connection, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule};
+use model::{Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule};
 
 use crate::snapshot::Snapshot;
-use crate::{contact, control_plane};
+use crate::{contact, control_plane, evacuate};
 
 /// Operations that may run in one cluster at once.
 ///
@@ -31,6 +31,7 @@ impl Guarded<'_> {
             self.kcp_one_at_a_time()?;
             self.kcp_votes()?;
         }
+        self.force_proven()?;
         self.queue_full()
     }
 
@@ -178,6 +179,19 @@ impl Guarded<'_> {
                 "the undercloud's API will be down meanwhile; to accept that, ask again with acceptControlPlaneOutage=true (`--accept-control-plane-outage`)",
             ),
         }
+    }
+
+    /// Pods are let go by force only where it is proven that they do not run.
+    fn force_proven(&self) -> Result<(), Refusal> {
+        if self.action != (Action::Cordon { evacuate: Evacuate::Forced }) {
+            return Ok(());
+        }
+        let Err(evidence) = evacuate::proof_of_death(self.snapshot, self.machine) else { return Ok(()) };
+        let remedy = format!(
+            "leave out the force, or make sure that nothing runs: `rackwright bmm power-off {} --skip-shutdown`, then ask again",
+            self.machine.name
+        );
+        self.refuse(Rule::ForceUnproven, evidence, remedy)
     }
 
     fn queue_full(&self) -> Result<(), Refusal> {

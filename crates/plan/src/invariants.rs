@@ -28,6 +28,7 @@ pub fn check(before: &Snapshot, plan: &Plan) -> Vec<Violation> {
     nobody_goes_before_the_last_is_back(before, plan, &mut violations);
     busy_or_explained(&after, plan, &mut violations);
     facts_are_never_lost(before, plan, &mut violations);
+    crate::errand_invariants::check(before, &after, plan, &mut violations);
     violations
 }
 

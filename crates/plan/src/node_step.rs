@@ -1,6 +1,6 @@
 //! The node of a machine: cordoned, back after a boot, uncordoned.
 
-use model::{Action, DeviceAsk, NodeSeen, Power, Provisioning, StepKind, Wait, WaitKind};
+use model::{Action, DeviceAsk, Evacuate, NodeSeen, Power, Provisioning, StepKind, Wait, WaitKind};
 
 use crate::asking::ask_or_wait;
 use crate::operate::{Bench, Finding};
@@ -9,9 +9,10 @@ use crate::operate::{Bench, Finding};
 /// and goes on, since an undercloud that cannot be reached schedules nothing either.
 pub(crate) fn cordon(bench: &Bench<'_>) -> Finding {
     let is_the_goal = matches!(bench.operation.action, Action::Cordon { .. });
+    let empties = is_the_goal && bench.operation.action != Action::Cordon { evacuate: Evacuate::No };
     let finding = match bench.sight.node(bench.now) {
         Err(wait) => Finding::wait(wait),
-        Ok(None) if is_the_goal => Finding::wait(not_ready(bench)),
+        Ok(None) if is_the_goal && !empties => Finding::wait(not_ready(bench)),
         Ok(None) => Finding::Skip("the machine has no node".into()),
         Ok(Some(node)) if node.unschedulable => Finding::Done,
         Ok(Some(_)) => ask_or_wait(bench, DeviceAsk::Cordon),

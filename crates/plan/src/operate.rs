@@ -2,14 +2,14 @@
 //! what is waited for.
 
 use model::{
-    Action, Answer, Connection, DeviceAsk, Entry, Fact, Failure, LastSeen, Limits, Machine, MachineName, Management, Observation,
+    Action, Answer, Connection, DeviceAsk, Entry, Errand, Fact, Failure, LastSeen, Limits, Machine, MachineName, Management, Observation,
     Operation, Power, Readiness, Seen, StepKind, Target, Timestamp, Wait, WaitKind,
 };
 
-use crate::draft::{Draft, Step};
+use crate::draft::{Draft, ErrandStep, Step};
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
-use crate::{contact, control_plane, converge, ending, node_step, power_step};
+use crate::{contact, control_plane, converge, ending, evacuate, node_step, power_step};
 
 /// What empties a machine, and what fills it again.
 const EVACUATION: [StepKind; 3] = [StepKind::CordonTenants, StepKind::Drain, StepKind::StopVms];
@@ -57,6 +57,8 @@ pub(crate) enum Finding {
     Skip(String),
     /// The device is to be asked, now.
     Ask(DeviceAsk),
+    /// These are to be asked for, now; what is waited for then, and when time alone changes the finding.
+    Errands { errands: Vec<Errand>, wait: Wait, until: Option<Timestamp> },
     /// Nothing to do but wait; `until` is when time alone changes the finding.
     Wait { wait: Wait, until: Option<Timestamp> },
     /// It cannot succeed any more.
@@ -72,9 +74,14 @@ impl Finding {
         Finding::Wait { wait, until: Some(until) }
     }
 
+    /// Asks if there is anything to ask for, and waits in any case.
+    pub fn errands(errands: Vec<Errand>, wait: Wait, until: Option<Timestamp>) -> Finding {
+        if errands.is_empty() { Finding::Wait { wait, until } } else { Finding::Errands { errands, wait, until } }
+    }
+
     fn into_wait(self) -> Option<Wait> {
         match self {
-            Finding::Wait { wait, .. } => Some(wait),
+            Finding::Wait { wait, .. } | Finding::Errands { wait, .. } => Some(wait),
             Finding::Done | Finding::Skip(_) | Finding::Ask(_) | Finding::Fail { .. } => None,
         }
     }
@@ -82,6 +89,7 @@ impl Finding {
 
 /// What the steps look at.
 pub(crate) struct Bench<'a> {
+    pub snapshot: &'a Snapshot,
     pub operation: &'a Operation,
     pub machine: &'a Machine,
     pub sight: &'a Sight<'a>,
@@ -95,6 +103,7 @@ pub(crate) fn plan_machine(draft: &mut Draft, name: &MachineName, now: Timestamp
     let mut machine = (**machine).clone();
     note_seen(&mut machine, &draft.after.observation(name), now);
     let doubt_at = doubt_dead_boot(&draft.after, &mut machine, now);
+    evacuate::note_doings(&draft.after, &mut machine);
     if draft.after.undescribed.contains(name) {
         leave_alone(draft, &mut machine, now);
         draft.save_machine(machine);
@@ -200,6 +209,8 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
     let waited = operation.wait.take();
     ending::resume(&mut operation, keeper_started_at, now);
     note_answer(&mut operation, &sight.observation);
+    evacuate::note_faults(&snapshot.tenants, &mut operation);
+    let mut errands = Vec::new();
     let asked = loop {
         let Some(step) = steps_of(&operation).into_iter().find(|step| operation.done_at(*step).is_none()) else {
             ending::succeed(&mut operation, machine, now);
@@ -208,7 +219,11 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
         if step == StepKind::Uncordon {
             release_own_holds(machine, &operation);
         }
-        let bench = Bench { operation: &operation, machine, sight: &sight, limits: &limits, keeper_started_at, now };
+        let bench = Bench { snapshot: &snapshot, operation: &operation, machine, sight: &sight, limits: &limits, keeper_started_at, now };
+        if let Some(notes) = note(&bench, step) {
+            notes.write(&mut operation, machine, now);
+        }
+        let bench = Bench { snapshot: &snapshot, operation: &operation, machine, sight: &sight, limits: &limits, keeper_started_at, now };
         let finding = examine(&bench, step);
         let finding = spare_the_control_plane(&snapshot, &bench, finding, waited.as_ref());
         let finding = one_at_a_time(&bench, finding);
@@ -220,8 +235,12 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
                 note_boot(&mut operation, step, &sight, now);
                 operation.journal.push(Entry { at: now, fact: Fact::Seen { step } });
                 ending::note_step_done(&operation, machine, step);
+                evacuate::follow(&snapshot, machine, &mut operation, step, now);
             }
-            Finding::Skip(reason) => operation.journal.push(Entry { at: now, fact: Fact::Skipped { step, reason } }),
+            Finding::Skip(reason) => {
+                operation.journal.push(Entry { at: now, fact: Fact::Skipped { step, reason } });
+                evacuate::follow(&snapshot, machine, &mut operation, step, now);
+            }
             Finding::Fail { failure, because } => {
                 ending::fail(&mut operation, machine, failure, &because, now);
                 break None;
@@ -230,7 +249,7 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
                 ending::cancel(&mut operation, machine, step, now);
                 break None;
             }
-            Finding::Ask(_) | Finding::Wait { .. } if overdue => {
+            Finding::Ask(_) | Finding::Wait { .. } | Finding::Errands { .. } if overdue => {
                 operation.wait = finding.into_wait().or(waited);
                 if safe_at.is_some_and(|at| now >= at) {
                     let because = format!("{} did not end in time", step.title());
@@ -247,6 +266,12 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
                 operation.wait = Some(effect_wait(&operation, ask, now, &limits));
                 revisit = sooner(Some(now + settle_of(ask, &limits)), stop_at);
                 break Some((ask, attempt));
+            }
+            Finding::Errands { errands: wanted, wait, until } => {
+                errands = ask_for(&mut operation, machine, wanted, &snapshot, now);
+                operation.wait = Some(wait);
+                revisit = sooner(sooner(until, Some(now + limits.errand_settle)), stop_at);
+                break None;
             }
             Finding::Wait { wait, until } => {
                 operation.wait = Some(wait);
@@ -265,8 +290,31 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
     if let Some((ask, attempt)) = asked {
         draft.plan.steps.push(step_for(machine, Some(&operation), ask, attempt));
     }
+    draft.plan.errands.extend(errands);
     draft.save_operation(operation);
     revisit.map(|at| at.max(now))
+}
+
+/// What is worth writing down before a step is examined. Of a machine that is not managed nothing is.
+fn note(bench: &Bench<'_>, step: StepKind) -> Option<evacuate::Notes> {
+    if bench.machine.management == Management::Managed { evacuate::note(bench, step) } else { None }
+}
+
+/// Each errand with its intent in the journal; those of pods are covered by the drain of their node.
+fn ask_for(operation: &mut Operation, machine: &Machine, wanted: Vec<Errand>, snapshot: &Snapshot, now: Timestamp) -> Vec<ErrandStep> {
+    let mut steps = Vec::with_capacity(wanted.len());
+    for errand in wanted {
+        let attempt = if evacuate::is_of_pod(&errand) {
+            snapshot.tenants.errands.get(&errand).map_or(1, |state| state.attempt.saturating_add(1))
+        } else {
+            let attempt = operation.errand_asked(&errand).map_or(1, |(_, attempt)| attempt.saturating_add(1));
+            operation.journal.push(Entry { at: now, fact: Fact::ErrandAsked { errand: errand.clone(), attempt } });
+            attempt
+        };
+        let reason = format!("`{}` is being {} ({})", machine.name, operation.action.participle(), operation.caller);
+        steps.push(ErrandStep { machine: Some(machine.name.clone()), operation: Some(operation.id.clone()), errand, attempt, reason });
+    }
+    steps
 }
 
 fn sooner(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
@@ -324,12 +372,10 @@ fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
         StepKind::PowerOn => power_step::power_on(bench),
         StepKind::Rejoin => node_step::rejoin(bench),
         StepKind::Uncordon => node_step::uncordon(bench),
-        StepKind::CordonTenants
-        | StepKind::Drain
-        | StepKind::StopVms
-        | StepKind::StartVms
-        | StepKind::UncordonTenants
-        | StepKind::Create
+        StepKind::CordonTenants | StepKind::Drain | StepKind::StopVms | StepKind::StartVms | StepKind::UncordonTenants => {
+            evacuate::examine(bench, step)
+        }
+        StepKind::Create
         | StepKind::Stop
         | StepKind::DiscardOsDisk
         | StepKind::Start

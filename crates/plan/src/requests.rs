@@ -9,6 +9,7 @@ use model::{
 };
 
 use crate::draft::Draft;
+use crate::evacuate;
 use crate::guard::{Guarded, being_done, unmanaged_by, wait_or_cancel};
 use crate::update::update;
 
@@ -99,8 +100,9 @@ fn act(
     let mut machine = find_machine(draft, name)?;
     Guarded { snapshot: &draft.after, machine: &machine, action, outage }.check()?;
     let boot_id = draft.after.observation(name).boot_id().or_else(|| machine.last_seen.node.as_ref().map(|node| node.what.boot_id.clone()));
-    let operation = begin(request, &machine, action, boot_id, &draft.after.cluster.limits, now);
+    let mut operation = begin(request, &machine, action, boot_id, &draft.after.cluster.limits, now);
     prepare(&mut machine, &operation, now);
+    evacuate::begin(&draft.after, &mut machine, &mut operation, now);
     let id = operation.id.clone();
     draft.save_machine(machine);
     draft.save_operation(operation);
@@ -150,7 +152,16 @@ fn prepare(machine: &mut Machine, operation: &Operation, now: Timestamp) {
                 since: now,
             });
         }
-        Action::Cordon { .. } => {
+        Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } => {
+            if !machine.holds.iter().any(|hold| matches!(hold.owner, HoldOwner::Evacuation { .. })) {
+                machine.holds.push(Hold {
+                    owner: HoldOwner::Evacuation { by: operation.id.clone(), caller: operation.caller.clone() },
+                    reason: "emptied by a person".into(),
+                    since: now,
+                });
+            }
+        }
+        Action::Cordon { evacuate: Evacuate::No } => {
             if !machine.holds.iter().any(|hold| hold.owner.is_user()) {
                 machine.holds.push(Hold {
                     owner: HoldOwner::User { caller: operation.caller.clone() },
@@ -159,7 +170,7 @@ fn prepare(machine: &mut Machine, operation: &Operation, now: Timestamp) {
                 });
             }
         }
-        Action::Uncordon => machine.holds.retain(|hold| !hold.owner.is_user()),
+        Action::Uncordon => machine.holds.retain(|hold| !hold.owner.is_a_persons_to_release()),
         Action::Start | Action::Reimage | Action::Create | Action::Delete | Action::RestartNode => {}
     }
     if matches!(operation.action, Action::Start | Action::Restart) {

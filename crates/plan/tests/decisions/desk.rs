@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    Activity, Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, FIRST_EDITION, Fault,
+    Activity, Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, ErrandAnswer, ErrandOutcome, ErrandState, FIRST_EDITION, Fault,
     Hardware, Home, LastSeen, Limits, Machine, MachineName, Management, NodeSeen, Observation, Power, Provisioning, REQUEST_LIFE, RackName,
     Readiness, Request, RequestId, RequestKey, Role, SecretRef, Seen, Span, Timestamp,
 };
-use plan::{Plan, Snapshot, Step, Visit, invariants};
+use plan::{ErrandStep, Plan, Snapshot, Step, Visit, invariants};
 
 use crate::laws;
+use crate::lodging::Lodging;
 
 /// The boot of each machine that was running, by its node's word, when the machine was last seen off. Written down by
 /// the tests themselves, and not lost when a keeper dies.
@@ -67,6 +68,7 @@ impl Desk {
         let all = plan::plan(&self.snapshot, &Visit::All, self.now);
         assert_eq!(some.changes, all.changes, "incremental planning changes something else than planning everything");
         assert_eq!(some.steps, all.steps, "incremental planning asks something else than planning everything");
+        assert_eq!(some.errands, all.errands, "incremental planning asks for something else than planning everything");
         assert_eq!(some.wake_at, all.wake_at);
         for (machine, revisit) in &all.revisits {
             let kept = some.revisits.get(machine).copied().unwrap_or_else(|| self.due.get(machine).copied());
@@ -92,8 +94,15 @@ impl Desk {
                 None => self.due.remove(machine),
             };
         }
+        // Whoever carries a plan out knows of its errands before the next plan is made.
+        for step in &plan.errands {
+            let state = ErrandState { attempt: step.attempt, asked_at: self.now, answer: None };
+            self.snapshot.tenants.errands.insert(step.errand.clone(), Arc::new(state));
+            self.dirty.extend(step.machine.clone());
+        }
         let again = plan::plan(&self.snapshot, &Visit::All, self.now);
         assert_eq!(again.steps, [], "planning twice asks twice");
+        assert_eq!(again.errands, [], "planning twice asks for the same twice");
         assert_eq!(again.changes, plan::Changes::default(), "planning twice writes twice");
         laws::running_operations_wait(&self.snapshot);
         laws::one_control_plane_machine_is_disrupted(&self.snapshot);
@@ -112,6 +121,7 @@ impl Desk {
         for machine in old.machines.values() {
             self.snapshot.set_machine((**machine).clone());
         }
+        self.snapshot.tenant_clusters = old.tenant_clusters;
         for operation in old.operations.values() {
             self.snapshot.set_operation((**operation).clone());
         }
@@ -179,13 +189,36 @@ impl Desk {
     pub fn hear_undercloud(&mut self, heard: Result<(), Fault>) {
         let was_silent = self.snapshot.undercloud.fault.is_some();
         match heard {
-            Ok(()) => self.snapshot.undercloud.answered(self.now),
+            Ok(()) => {
+                self.snapshot.undercloud.answered(self.now);
+                self.snapshot.tenants.listed_at.get_or_insert(self.now);
+            }
             Err(fault) => self.snapshot.undercloud.failed(self.now, fault),
         }
         let running: Vec<MachineName> = self.snapshot.running().map(|(machine, _)| machine.clone()).collect();
         self.dirty.extend(running);
         if was_silent != self.snapshot.undercloud.fault.is_some() {
             self.dirty.extend(self.snapshot.machines.keys().cloned());
+        }
+    }
+
+    /// What is on the machines is seen. It concerns those that are being emptied or filled.
+    pub fn look_tenants(&mut self, lodging: &Lodging) {
+        lodging.show(&mut self.snapshot, self.now);
+        let concerned = self.snapshot.machines.values().filter(|machine| {
+            machine.evacuated.is_some() || self.snapshot.running_on(&machine.name).is_some()
+        });
+        let concerned: Vec<MachineName> = concerned.map(|machine| machine.name.clone()).collect();
+        self.dirty.extend(concerned);
+    }
+
+    /// The answer to an errand. One that was lost with its keeper is nobody's.
+    pub fn answer_errand(&mut self, step: &ErrandStep, outcome: Result<ErrandOutcome, Fault>) {
+        let at = self.now;
+        if let Some(state) = self.snapshot.tenants.errands.get(&step.errand).cloned() {
+            let state = ErrandState { answer: Some(ErrandAnswer { at, outcome }), ..(*state).clone() };
+            self.snapshot.tenants.errands.insert(step.errand.clone(), Arc::new(state));
+            self.dirty.extend(step.machine.clone());
         }
     }
 

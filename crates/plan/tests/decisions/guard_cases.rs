@@ -137,17 +137,31 @@ fn spare_and_unprovisioned() {
 }
 
 #[test]
-fn evacuate() {
+fn force_unproven() {
     check(
         "
         rack1compute01 compute on ready
-        > alice cordon rack1compute01 evacuate
+        node n1 of naks01 on rack1compute01
+        > alice cordon rack1compute01 forced
+        > fault rack1compute01 unreachable
+        > see rack1compute01 unknown
+        > alice cordon rack1compute01 forced
         ",
         expect![[r#"
-            10:00:00 > alice cordon rack1compute01 evacuate
+            10:00:00 > alice cordon rack1compute01 forced
                      refused: `rack1compute01` cannot be cordoned
-                       rule evacuate-unavailable: evacuation is not part of this version
-                       remedy: cordon without evacuating: `rackwright bmm cordon rack1compute01`
+                       rule force-unproven: the BMC of `rack1compute01` reads On
+                       rule force-unproven: virtual machines may run on it: n1
+                       remedy: leave out the force, or make sure that nothing runs: `rackwright bmm power-off rack1compute01 --skip-shutdown`, then ask again
+            10:00:00 > fault rack1compute01 unreachable
+                     rack1compute01 waits for the BMC (unreachable: as the story says) since 10:00:00, expected by 10:02:00
+            10:00:00 > see rack1compute01 unknown
+                     rack1compute01 waits for the BMC (unreachable: as the story says) since 10:00:00, expected by 10:02:00; the node to become ready since 10:00:00, expected by 10:10:00
+            10:00:00 > alice cordon rack1compute01 forced
+                     refused: `rack1compute01` cannot be cordoned
+                       rule force-unproven: the power of `rack1compute01` is not known, which proves nothing: it waits for the BMC (unreachable: as the story says)
+                       rule force-unproven: virtual machines may run on it: n1
+                       remedy: leave out the force, or make sure that nothing runs: `rackwright bmm power-off rack1compute01 --skip-shutdown`, then ask again
         "#]],
     );
 }

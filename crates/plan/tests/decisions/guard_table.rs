@@ -7,13 +7,14 @@ use model::{Request, Verdict};
 
 use crate::script::Play;
 
-const ACTIONS: [(&str, &str); 7] = [
+const ACTIONS: [(&str, &str); 8] = [
     ("power-off", ""),
     ("power-off", "skip-shutdown"),
     ("start", ""),
     ("restart", ""),
     ("cordon", ""),
     ("cordon", "evacuate"),
+    ("cordon", "forced"),
     ("uncordon", ""),
 ];
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Delivery, DeviceAsk, Fault, Machine, MachineName, NodeSeen, Operation, Power, Readiness, Span, Timestamp};
-use plan::Step;
+use model::{Delivery, DeviceAsk, ErrandOutcome, Fault, Machine, MachineName, NodeSeen, Operation, Power, Readiness, Span, Timestamp};
+use plan::{ErrandStep, Step};
 
 use crate::desk::{self, Desk};
 use crate::laws;
+use crate::lodging::Lodging;
 
 /// Looks are at least this often; often enough that the undercloud never counts as silent by our own doing.
 const LOOK_EVERY: Span = Span::seconds(30);
@@ -192,6 +193,9 @@ pub struct Rig {
     pub death: Option<(u32, Death)>,
     pub down_for: Span,
     under_way: Vec<(Timestamp, Step)>,
+    /// What is on the machines.
+    pub lodging: Lodging,
+    errands: Vec<(Timestamp, ErrandStep, Result<ErrandOutcome, Fault>)>,
 }
 
 impl Rig {
@@ -205,6 +209,8 @@ impl Rig {
             death: None,
             down_for: Span::seconds(1),
             under_way: Vec::new(),
+            lodging: Lodging::default(),
+            errands: Vec::new(),
         }
     }
 
@@ -238,6 +244,7 @@ impl Rig {
     fn step(&mut self, end: Timestamp) {
         let devices = self.devices.values().flat_map(|device| device.coming.iter().map(|(at, _)| *at));
         let answers = self.under_way.iter().map(|(at, _)| *at);
+        let answers = answers.chain(self.errands.iter().map(|(at, ..)| *at)).chain(self.lodging.next_due());
         let next = devices.chain(answers).chain(self.desk.next_due()).chain([self.desk.now + LOOK_EVERY, end]).min();
         self.desk.now = next.unwrap_or(end).max(self.desk.now + Span::millis(1));
         self.work();
@@ -247,18 +254,23 @@ impl Rig {
     fn work(&mut self) {
         let now = self.desk.now;
         self.devices.values_mut().for_each(|device| device.live(now));
+        for (machine, device) in &self.devices {
+            self.lodging.set_power(machine, device.power != Power::Off, now);
+        }
+        self.lodging.live(now);
         self.deliver_answers();
         self.look();
         loop {
             let plan = self.desk.plan();
             let down = self.devices.iter().filter(|(_, device)| device.is_down()).map(|(machine, _)| machine.clone()).collect();
             laws::no_vote_is_taken_while_another_host_is_down(&self.desk.snapshot, &plan, &down);
-            if plan.changes == plan::Changes::default() {
+            if plan.changes == plan::Changes::default() && plan.errands.is_empty() {
                 self.desk.commit(&plan);
                 return;
             }
-            self.commits += 1;
-            let death = self.death.filter(|(at, _)| *at == self.commits).map(|(_, death)| death);
+            // Evictions that are repeated are no commit.
+            self.commits += u32::from(plan.changes != plan::Changes::default());
+            let death = self.death.filter(|(at, _)| *at == self.commits && !plan.changes.is_empty()).map(|(_, death)| death);
             if death == Some(Death::Uncommitted) {
                 return self.die();
             }
@@ -269,6 +281,10 @@ impl Rig {
             for step in plan.steps {
                 self.send(step);
             }
+            for step in plan.errands {
+                let outcome = self.lodging.take(&step.errand, now);
+                self.errands.push((now + ANSWER_AFTER, step, outcome));
+            }
             if death == Some(Death::Unanswered) {
                 return self.die();
             }
@@ -278,6 +294,7 @@ impl Rig {
     /// The keeper dies and another one begins, which has seen nothing.
     pub fn die(&mut self) {
         self.under_way.clear();
+        self.errands.clear();
         self.desk.now = self.desk.now + self.down_for;
         self.desk.crash();
     }
@@ -310,6 +327,11 @@ impl Rig {
             let result = self.fault_of(&step).map_or(Ok(()), Err);
             self.desk.answer(&step, result);
         }
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.errands).into_iter().partition(|(at, ..)| *at <= now);
+        self.errands = later;
+        for (_, step, outcome) in due {
+            self.desk.answer_errand(&step, outcome);
+        }
     }
 
     fn look(&mut self) {
@@ -322,6 +344,9 @@ impl Rig {
             if self.undercloud_fault.is_none() {
                 self.desk.look_node(machine, device.node.clone());
             }
+        }
+        if self.undercloud_fault.is_none() && !self.lodging.is_empty() {
+            self.desk.look_tenants(&self.lodging);
         }
     }
 

@@ -8,8 +8,10 @@ use model::{
 use plan::Step;
 
 use super::site::{self, Body, Reply};
+use super::tenants;
 use super::transcript::Transcript;
 use crate::desk::{self, Desk};
+use crate::lodging::Lodging;
 
 /// Longest stride of `wait`: as often as the undercloud is heard from, so that silence is never our own.
 const STRIDE: Span = Span::seconds(20);
@@ -23,6 +25,8 @@ pub struct Play {
     /// Requests that were sent and not answered.
     hanging: BTreeMap<MachineName, Step>,
     story: Vec<String>,
+    /// What is on the machines.
+    pub lodging: Lodging,
 }
 
 impl Play {
@@ -38,6 +42,7 @@ impl Play {
             lazy: false,
             hanging: BTreeMap::new(),
             story: Vec::new(),
+            lodging: Lodging::default(),
         };
         for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
             play.read(line);
@@ -59,6 +64,7 @@ impl Play {
                 site::parse_cluster_word(&mut cluster, word);
                 self.desk.snapshot.cluster = std::sync::Arc::new(cluster);
             }
+            ["vm" | "node" | "pod" | "budget" | "policy", ..] => tenants::read(&mut self.lodging, line, now),
             _ => {
                 let (machine, body) = site::parse_machine(line, now);
                 self.bodies.insert(machine.name.clone(), body);
@@ -79,6 +85,10 @@ impl Play {
     fn play(&mut self, command: &str) {
         let words: Vec<&str> = command.split_whitespace().collect();
         match words.as_slice() {
+            ["tenants", words @ ..] => {
+                tenants::happen(&mut self.lodging, words, self.desk.now);
+                self.look();
+            }
             ["see", machine, what] => self.see(&desk::name(machine), what),
             ["fault", machine, fault @ ..] => {
                 self.body(machine).bmc_fault = Some(site::parse_fault(fault));
@@ -150,6 +160,18 @@ impl Play {
         for machine in self.bodies.keys().cloned().collect::<Vec<_>>() {
             self.look_at(&machine);
         }
+        self.look_tenants();
+    }
+
+    fn look_tenants(&mut self) {
+        if self.lodging.is_empty() || self.silent {
+            return;
+        }
+        for (machine, body) in &self.bodies {
+            self.lodging.set_power(machine, body.power != model::Power::Off, self.desk.now);
+        }
+        self.lodging.live(self.desk.now);
+        self.desk.look_tenants(&self.lodging);
     }
 
     fn look_at(&mut self, machine: &MachineName) {
@@ -168,8 +190,8 @@ impl Play {
     fn wait(&mut self, span: Span) {
         let end = self.desk.now + span;
         while self.desk.now < end {
-            let due = self.desk.next_due().unwrap_or(end);
-            self.desk.now = due.min(self.desk.now + STRIDE).min(end);
+            let due = self.desk.next_due().into_iter().chain(self.lodging.next_due()).chain([end]).min().unwrap_or(end);
+            self.desk.now = due.max(self.desk.now + Span::millis(1)).min(self.desk.now + STRIDE).min(end);
             self.look();
             self.settle();
         }
@@ -205,9 +227,14 @@ impl Play {
             let before = self.desk.snapshot.clone();
             self.desk.commit(&plan);
             self.transcript.note_plan(&before, &self.desk.snapshot, &plan, self.desk.now);
-            if plan.steps.is_empty() {
+            if plan.steps.is_empty() && plan.errands.is_empty() {
                 return;
             }
+            for step in &plan.errands {
+                let outcome = self.lodging.take(&step.errand, self.desk.now);
+                self.desk.answer_errand(step, outcome);
+            }
+            self.look_tenants();
             for step in &plan.steps {
                 self.carry_out(step);
             }
@@ -247,6 +274,7 @@ fn act(machine: MachineName, verb: &str, flags: &[&str]) -> Ask {
         "power-off" => Action::PowerOff { shutdown: if has("skip-shutdown") { Shutdown::Skip } else { Shutdown::Graceful } },
         "start" => Action::Start,
         "restart" => Action::Restart,
+        "cordon" if has("forced") => Action::Cordon { evacuate: Evacuate::Forced },
         "cordon" => Action::Cordon { evacuate: if has("evacuate") { Evacuate::Yes } else { Evacuate::No } },
         "uncordon" => Action::Uncordon,
         other => panic!("`{other}` is no action"),
@@ -270,7 +298,7 @@ fn update(machine: MachineName, words: &[&str]) -> Ask {
     Ask::Update { machine, tags, details: value("details=").map(str::to_owned), conditions }
 }
 
-fn parse_span(text: &str) -> Span {
+pub fn parse_span(text: &str) -> Span {
     let (number, unit) = text.split_at(text.len() - 1);
     let number: u64 = number.parse().unwrap();
     match unit {

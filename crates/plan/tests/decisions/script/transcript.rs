@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use model::{Fact, Machine, MachineName, Operation, Request, RequestId, Timestamp, Verdict, Wait};
-use plan::{Plan, Snapshot};
+use model::{Errand, Fact, Machine, MachineName, Operation, Request, RequestId, Timestamp, Verdict, Wait};
+use plan::{ErrandStep, Plan, Snapshot};
 
 #[derive(Default)]
 pub struct Transcript {
@@ -53,12 +53,20 @@ impl Transcript {
             let again = if step.attempt > 1 { format!(", attempt {}", step.attempt) } else { String::new() };
             self.line(now, &format!("{} <- {} for {who}{again}", step.machine, step.ask));
         }
+        // An eviction that is tried again and again says nothing new.
+        let is_news = |step: &&ErrandStep| step.attempt <= 2 || !matches!(step.errand, Errand::Evict { .. });
+        for step in plan.errands.iter().filter(is_news) {
+            let who = step.operation.as_ref().map_or_else(|| step.machine.as_ref().map_or_else(String::new, ToString::to_string), ToString::to_string);
+            let again = if step.attempt > 1 { format!(", attempt {}", step.attempt) } else { String::new() };
+            self.line(now, &format!("asks for {} for {who}{again}", step.errand));
+        }
         for operation in plan.changes.operations.values() {
             self.end(now, operation);
         }
         for (name, machine) in &plan.changes.machines {
             self.holds(now, before.machines.get(name), machine);
             self.notes(now, before.machines.get(name), machine);
+            self.memory(now, before.machines.get(name), machine);
             self.waits(now, machine);
         }
     }
@@ -115,6 +123,24 @@ impl Transcript {
         let holds: Vec<String> = machine.holds.iter().map(|hold| hold.owner.to_string()).collect();
         let holds = if holds.is_empty() { "nobody".to_owned() } else { holds.join(", ") };
         self.line(now, &format!("{} is held by {holds}", machine.name));
+    }
+
+    /// What is remembered of an emptied machine, by name.
+    fn memory(&mut self, now: Timestamp, before: Option<&std::sync::Arc<Machine>>, machine: &Machine) {
+        let told = |machine: &Machine| {
+            let memory = machine.evacuated.as_ref();
+            let vms = memory.into_iter().flat_map(|memory| &memory.vms).map(|stopped| stopped.vm.to_string());
+            let nodes = memory.into_iter().flat_map(|memory| &memory.nodes).map(|entry| {
+                let marks = [(entry.is_skipped, " skipped"), (entry.is_out_of_service, " out-of-service")];
+                let marks: String = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark).collect();
+                format!("node {}{marks}", entry.node)
+            });
+            vms.chain(nodes).collect::<Vec<_>>().join(", ")
+        };
+        let (was, is) = (before.map(|before| told(before)).unwrap_or_default(), told(machine));
+        if was != is {
+            self.line(now, &format!("{} remembers {}", machine.name, if is.is_empty() { "nothing" } else { &is }));
+        }
     }
 
     /// What clients write.

@@ -1,0 +1,95 @@
+//! What is remembered of an emptied machine, and what people do to it meanwhile: that wins.
+
+use model::{Evacuated, Machine, OperationId, RunStrategy, StoppedVm, Timestamp, VmName, VmRef, VmSeen, VmState};
+
+use crate::snapshot::Snapshot;
+
+pub(crate) fn stopped(vm: &VmSeen) -> StoppedVm {
+    StoppedVm {
+        vm: vm.reference(),
+        ran_as: vm.run,
+        node_of: vm.node_of.clone(),
+        was_seen_stopped: false,
+        start_asked_at: None,
+        start_attempts: 0,
+    }
+}
+
+pub(crate) fn remembers(memory: Option<&Evacuated>, vm: &VmRef) -> bool {
+    memory.is_some_and(|memory| memory.vms.iter().any(|stopped| stopped.vm == *vm))
+}
+
+/// Whether nobody has told it to end.
+pub(crate) fn is_meant_to_run(vm: &VmSeen) -> bool {
+    !is_ending(vm) && vm.state != VmState::Stopped
+}
+
+pub(crate) fn is_ending(vm: &VmSeen) -> bool {
+    let is_told = vm.instance.as_ref().is_some_and(|instance| instance.is_ending);
+    is_told || vm.run == RunStrategy::Halted || matches!(vm.state, VmState::Stopping | VmState::Terminating)
+}
+
+/// Nothing of it runs, and KubeVirt will not run it by itself.
+fn is_stopped(vm: &VmSeen) -> bool {
+    !vm.has_instance() && vm.run != RunStrategy::Always
+}
+
+/// Something of it runs again, or is going to: or somebody has decided otherwise how it is to run.
+fn runs_again(vm: &VmSeen, stopped: &StoppedVm) -> bool {
+    let is_as_left = vm.run == RunStrategy::Halted || (vm.run == stopped.ran_as && vm.run != RunStrategy::Always);
+    vm.has_instance() || !is_as_left || matches!(vm.state, VmState::Starting | VmState::Running)
+}
+
+/// What runs on the machine is to run again with it, though nobody shuts it down.
+pub(crate) fn remember_running(snapshot: &Snapshot, machine: &mut Machine, by: &OperationId, now: Timestamp) {
+    let running = snapshot.vms_on(&machine.name).filter(|vm| vm.has_instance() && is_meant_to_run(vm));
+    let new: Vec<StoppedVm> =
+        running.filter(|vm| !remembers(machine.evacuated.as_ref(), &vm.reference())).map(|vm| stopped(vm)).collect();
+    if new.is_empty() {
+        return;
+    }
+    let memory =
+        machine.evacuated.get_or_insert_with(|| Evacuated { by: by.clone(), since: now, vms: Vec::new(), nodes: Vec::new() });
+    memory.vms.extend(new);
+}
+
+/// A person has decided about a virtual machine: it is no longer ours to bring back. Returns whether it was.
+pub fn forget_vm(machine: &mut Machine, vm: &VmName) -> bool {
+    let Some(memory) = &mut machine.evacuated else { return false };
+    let before = memory.vms.len();
+    memory.vms.retain(|stopped| stopped.vm.name != *vm);
+    let is_forgotten = memory.vms.len() < before;
+    tidy(machine);
+    is_forgotten
+}
+
+pub(crate) fn tidy(machine: &mut Machine) {
+    if machine.evacuated.as_ref().is_some_and(Evacuated::is_empty) {
+        machine.evacuated = None;
+    }
+}
+
+/// Carries over what was seen to become of what is remembered: what was deleted, or made anew, is gone; what was seen to run
+/// after it was seen stopped is back, whoever started it.
+pub(crate) fn note_doings(snapshot: &Snapshot, machine: &mut Machine) {
+    if machine.evacuated.is_none() || snapshot.tenants.listed_at.is_none() || snapshot.undercloud.fault.is_some() {
+        return;
+    }
+    if let Some(memory) = &mut machine.evacuated {
+        memory.vms.retain_mut(|stopped| note_vm(snapshot, stopped));
+        // A tenant cluster that is no more has no nodes to bring back.
+        memory.nodes.retain(|node| snapshot.tenants.clusters.contains_key(&node.cluster));
+    }
+    tidy(machine);
+}
+
+/// Whether it is still ours to bring back.
+fn note_vm(snapshot: &Snapshot, stopped: &mut StoppedVm) -> bool {
+    let seen = snapshot.tenants.vms().get(&stopped.vm.name).filter(|vm| vm.uid == stopped.vm.uid);
+    let Some(vm) = seen.filter(|vm| vm.state != VmState::Terminating) else { return false };
+    if stopped.was_seen_stopped {
+        return !runs_again(vm, stopped);
+    }
+    stopped.was_seen_stopped = is_stopped(vm);
+    true
+}

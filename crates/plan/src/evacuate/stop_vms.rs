@@ -1,0 +1,95 @@
+//! Shuts down the virtual machines on a machine, tenant nodes' own among them once those are drained.
+
+use model::{Errand, Fact, Leftover, Shutdown, Span, StepKind, Timestamp, VmRef, VmSeen, VmState, Wait, WaitKind};
+
+use super::Notes;
+use super::cordon_tenants::memory_of;
+use super::errand::{Standing, past_of, standing};
+use super::memory::{is_ending, is_meant_to_run, remembers, stopped};
+use super::quarters::{gone_at, is_gone, see_undercloud, stop_span, vms_here};
+use super::spell::counted_from;
+use crate::operate::{Bench, Finding};
+
+/// Everything that is about to be stopped, or was lost, is remembered first; what did not stop in time is named.
+pub(crate) fn note(bench: &Bench<'_>) -> Notes {
+    let mut notes = Notes::of(bench);
+    if see_undercloud(bench).is_err() {
+        return notes;
+    }
+    let (is_lost, is_up) = (is_gone(bench), bench.now >= given_up_at(bench));
+    for vm in vms_here(bench).filter(|vm| !is_left(bench, vm)) {
+        if is_meant_to_run(vm) && !remembers(notes.memory.as_ref(), &vm.reference()) {
+            let entry = stopped(vm);
+            memory_of(bench, &mut notes).vms.push(entry);
+        }
+        let name = vm.name.to_string();
+        if is_lost {
+            notes.facts.push(Fact::Left { what: Leftover::LostVm { vm: name } });
+        } else if is_up {
+            let why = format!("it was not seen to stop, and is {}", vm.state.in_words());
+            notes.facts.push(Fact::Left { what: Leftover::Vm { vm: name, why } });
+        }
+    }
+    notes
+}
+
+fn is_left(bench: &Bench<'_>, vm: &VmSeen) -> bool {
+    bench.operation.leftovers().any(|left| matches!(left, Leftover::Vm { vm: name, .. } | Leftover::LostVm { vm: name } if *name == vm.name.as_str()))
+}
+
+fn began_at(bench: &Bench<'_>) -> Timestamp {
+    counted_from(bench.operation, bench.operation.done_at(StepKind::Drain).unwrap_or(bench.now))
+}
+
+/// When virtual machines that have not shut down are forced off.
+fn forced_at(bench: &Bench<'_>) -> Timestamp {
+    began_at(bench) + stop_span(bench)
+}
+
+/// When those that even force has not stopped are gone on without: two tries at it.
+fn given_up_at(bench: &Bench<'_>) -> Timestamp {
+    let tries: Span = bench.limits.errand_settle.times(2);
+    forced_at(bench) + tries
+}
+
+pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
+    if let Err(wait) = see_undercloud(bench) {
+        let is_the_goal = matches!(bench.operation.action, model::Action::Cordon { .. });
+        return if bench.now >= given_up_at(bench) && !is_the_goal {
+            Finding::Skip("the undercloud does not answer".into())
+        } else {
+            Finding::wait_until(wait, given_up_at(bench))
+        };
+    }
+    let staying: Vec<_> = vms_here(bench).filter(|vm| !is_left(bench, vm)).collect();
+    if staying.is_empty() {
+        return Finding::Done;
+    }
+    let is_forced = bench.now >= forced_at(bench);
+    let mut until = Some(if is_forced { given_up_at(bench) } else { forced_at(bench) });
+    until = [until, gone_at(bench)].into_iter().flatten().min();
+    let mut errands = Vec::new();
+    // What somebody else is stopping is not ours to stop: it is only waited for.
+    for vm in staying.iter().filter(|vm| remembers(bench.machine.evacuated.as_ref(), &vm.reference())) {
+        let standing = stop_standing(bench, vm, is_forced);
+        until = [until, standing.1.until()].into_iter().flatten().min();
+        if standing.1 == Standing::Due {
+            errands.push(standing.0);
+        }
+    }
+    let since = bench.operation.done_at(StepKind::Drain).unwrap_or(bench.now);
+    let forced_at = (!is_forced).then(|| forced_at(bench));
+    let kind = WaitKind::VmsStop { vms: staying.iter().map(|vm| vm.name.clone()).collect(), forced_at };
+    Finding::errands(errands, Wait { kind, since, expected_by: Some(since + bench.limits.expected_vm_stop) }, until)
+}
+
+fn stop_standing(bench: &Bench<'_>, vm: &VmSeen, is_forced: bool) -> (Errand, Standing) {
+    let shutdown = if is_forced { Shutdown::Skip } else { Shutdown::Graceful };
+    let errand = Errand::StopVm { vm: VmRef { name: vm.name.clone(), uid: vm.uid.clone() }, shutdown };
+    let past = past_of(bench.operation, &errand, bench.keeper_started_at);
+    let standing = standing(&bench.snapshot.tenants, &errand, past, bench.limits, bench.now);
+    // A shutdown that is under way takes its time, and asking for it again does not make it faster.
+    let is_obeyed = !is_forced && past.asked.is_some() && (is_ending(vm) || vm.state == VmState::Stopping);
+    let standing = if is_obeyed && standing == Standing::Due { Standing::UnderWay } else { standing };
+    (errand, standing)
+}

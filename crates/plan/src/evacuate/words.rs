@@ -1,0 +1,77 @@
+//! What an operation that empties or fills a machine says of it at its end.
+
+use std::collections::BTreeSet;
+
+use model::{Errand, Evacuated, Fact, Leftover, Operation};
+
+/// Names in one message: enough to begin with, and few enough to be read. The journal has all of them.
+pub(crate) const NAMED: usize = 5;
+
+pub(crate) fn first_few(names: &[String]) -> String {
+    let mut said = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > NAMED {
+        said.push_str(&format!(" and {} more", names.len() - NAMED));
+    }
+    said
+}
+
+/// A reason, with how many things are not named one by one.
+pub(crate) fn with_unnamed(why: &str, all: usize, named: usize) -> String {
+    if all > named { format!("{why}; {} more pods on it are not named", all - named) } else { why.to_owned() }
+}
+
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// `cordoned and emptied: 2 virtual machines stopped, 1 tenant node drained`.
+pub(crate) fn emptied(operation: &Operation) -> String {
+    let is_left_vm = |name: &str| {
+        operation.leftovers().any(|left| matches!(left, Leftover::Vm { vm, .. } | Leftover::LostVm { vm } if vm == name))
+    };
+    let is_left_node = |name: &str| operation.leftovers().any(|left| matches!(left, Leftover::Node { node, .. } if node == name));
+    let facts = || operation.journal.iter().map(|entry| &entry.fact);
+    let stopped: BTreeSet<&str> = facts()
+        .filter_map(|fact| match fact {
+            Fact::ErrandAsked { errand: Errand::StopVm { vm, .. }, .. } => Some(vm.name.as_str()),
+            _ => None,
+        })
+        .filter(|name| !is_left_vm(name))
+        .collect();
+    let drained = facts().filter(|fact| matches!(fact, Fact::Draining { node, .. } if !is_left_node(node))).count();
+    if stopped.is_empty() && drained == 0 {
+        let nothing_ran = operation.leftovers().next().is_none();
+        return if nothing_ran { "cordoned; nothing ran on it" } else { "cordoned; nothing on it could be stopped" }.to_owned();
+    }
+    let drained = if drained > 0 { format!(", {} drained", counted(drained, "tenant node")) } else { String::new() };
+    format!("cordoned and emptied: {} stopped{drained}", counted(stopped.len(), "virtual machine"))
+}
+
+/// What was brought back; `memory` is what still has to be.
+pub(crate) fn brought_back(operation: &Operation, memory: Option<&Evacuated>) -> Option<String> {
+    let is_still_away = |name: &str| memory.is_some_and(|memory| memory.vms.iter().any(|stopped| stopped.vm.name.as_str() == name));
+    let starts: BTreeSet<&str> = operation
+        .journal
+        .iter()
+        .filter_map(|entry| match &entry.fact {
+            Fact::ErrandAsked { errand: Errand::StartVm { vm }, .. } => Some(vm.name.as_str()),
+            _ => None,
+        })
+        .filter(|name| !is_still_away(name))
+        .collect();
+    (!starts.is_empty()).then(|| format!("{} started again", counted(starts.len(), "virtual machine")))
+}
+
+/// What the operation went on without.
+pub(crate) fn left_words(operation: &Operation) -> Option<String> {
+    let left: Vec<String> = operation.leftovers().map(ToString::to_string).collect();
+    (!left.is_empty()).then(|| format!("left as it was: {}", first_few(&left)))
+}
+
+/// What waits to be brought back.
+pub(crate) fn kept_in_memory(memory: &Evacuated) -> String {
+    let names: Vec<String> = memory.vms.iter().map(|stopped| format!("`{}`", stopped.vm)).collect();
+    let vms = (!names.is_empty()).then(|| format!("{} ({})", counted(names.len(), "virtual machine"), first_few(&names)));
+    let nodes = (!memory.nodes.is_empty()).then(|| counted(memory.nodes.len(), "tenant node"));
+    format!("to be brought back: {}", vms.into_iter().chain(nodes).collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,7 @@
+//! Machines with workloads: emptied, filled again, restarted, and found dead.
+
+mod crash;
+mod dead;
+mod drain;
+mod evacuate;
+mod power;

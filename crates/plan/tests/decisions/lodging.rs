@@ -1,0 +1,418 @@
+//! A small model of KubeVirt, Cluster API and tenants' clusters: what is on the machines, and how it takes what it is asked.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::{
+    Amount, BudgetSeen, Delivery, DrainPolicy, Errand, ErrandOutcome, EvictionAnswer, Fault, FaultClass, InstancePhase, InstanceSeen,
+    LabelSelector, MachineName, NodeOf, NodeRole, PodDemands, PodOwner, PodPhase, PodRef, PodSeen, PoolName, Readiness, RunStrategy,
+    Settings, Shutdown, Span, TenantCluster, TenantClusterName, TenantClusterSeen, TenantMachineSeen, TenantNodeSeen, Termination,
+    Timestamp, VmName, VmSeen, VmState,
+};
+use plan::{Snapshot, Tenants};
+
+/// A kubelet's silence is noticed after this.
+const NODE_GRACE: Span = Span::seconds(40);
+/// How long a virtual machine takes to be there, and its node to be ready.
+const START_TAKES: Span = Span::seconds(5);
+const NODE_BOOT_TAKES: Span = Span::seconds(30);
+const FORCE_TAKES: Span = Span::seconds(2);
+
+#[derive(Clone, Debug)]
+pub struct VmBody {
+    pub seen: VmSeen,
+    /// Where its disk is.
+    pub home: MachineName,
+    /// How long its system takes to shut down; `None` if it does not listen.
+    pub stop_takes: Option<Span>,
+    /// Not even force stops it.
+    pub is_undead: bool,
+    starts: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct PodBody {
+    pub seen: PodSeen,
+    pub budgets: Vec<String>,
+    pub ends_after: Span,
+}
+
+#[derive(Clone, Debug)]
+enum Happening {
+    Stopped(VmName),
+    Running(VmName),
+    NodeReady(VmName),
+    NodeLost(VmName),
+    PodGone(TenantClusterName, String, String),
+}
+
+#[derive(Default)]
+pub struct Lodging {
+    pub vms: BTreeMap<VmName, VmBody>,
+    pub nodes: BTreeMap<String, TenantNodeSeen>,
+    pub skipped: BTreeMap<String, bool>,
+    pub pods: BTreeMap<(TenantClusterName, String), PodBody>,
+    /// How many pods each budget allows to lose now.
+    pub budgets: BTreeMap<String, u32>,
+    pub policies: BTreeMap<TenantClusterName, Settings>,
+    pub api_faults: BTreeMap<TenantClusterName, Fault>,
+    pub eviction_fault: Option<Fault>,
+    /// What KubeVirt answers, until it obeys again.
+    pub kubevirt_fault: Option<Fault>,
+    pub off: Vec<MachineName>,
+    /// What was asked of it, and accepted or not.
+    pub requests: Vec<(Timestamp, Errand)>,
+    coming: Vec<(Timestamp, Happening)>,
+}
+
+pub fn vm_name(text: &str) -> VmName {
+    VmName::new(text).unwrap()
+}
+
+pub fn tenant(text: &str) -> TenantClusterName {
+    TenantClusterName::new(text).unwrap()
+}
+
+fn instance(host: &MachineName, phase: InstancePhase, number: u32) -> InstanceSeen {
+    InstanceSeen { uid: format!("i{number}"), node: Some(host.to_string()), phase, ready: Readiness::True, is_ending: false }
+}
+
+impl Lodging {
+    pub fn is_empty(&self) -> bool {
+        self.vms.is_empty()
+    }
+
+    pub fn add_vm(&mut self, name: &str, host: &MachineName, run: RunStrategy, node_of: Option<NodeOf>) -> &mut VmBody {
+        let runs = run != RunStrategy::Halted;
+        let seen = VmSeen {
+            name: vm_name(name),
+            uid: format!("uid-{name}"),
+            run,
+            state: if runs { VmState::Running } else { VmState::Stopped },
+            message: None,
+            instance: runs.then(|| instance(host, InstancePhase::Running, 1)),
+            cpu_cores: 2,
+            memory_bytes: 1 << 30,
+            grace: Span::minutes(3),
+            node_of,
+            created_at: None,
+        };
+        let body = VmBody { seen, home: host.clone(), stop_takes: Some(Span::seconds(20)), is_undead: false, starts: 1 };
+        self.vms.entry(vm_name(name)).insert_entry(body).into_mut()
+    }
+
+    pub fn add_node(&mut self, name: &str, cluster: &str, pool: &str, host: &MachineName, now: Timestamp) {
+        let of = NodeOf { cluster: tenant(cluster), pool: Some(PoolName::new(pool).unwrap()) };
+        self.add_vm(name, host, RunStrategy::Always, Some(of));
+        self.skipped.insert(name.to_owned(), false);
+        self.nodes.insert(name.to_owned(), node(name, host, now));
+    }
+
+    pub fn add_pod(&mut self, name: &str, cluster: &str, node: &str, owner: Option<&str>) -> &mut PodBody {
+        let seen = PodSeen {
+            pod: PodRef { namespace: "app".into(), name: name.into(), uid: format!("uid-{name}") },
+            phase: PodPhase::Running,
+            ready: Readiness::True,
+            owner: owner.map(|kind| PodOwner { kind: kind.into(), name: "owner".into() }),
+            is_mirror: false,
+            has_local_storage: false,
+            termination: None,
+            grace: Span::seconds(30),
+            node: Some(node.into()),
+            has_finalizers: false,
+            requests: Amount::default(),
+            labels: Arc::new(BTreeMap::new()),
+            demands: Arc::new(PodDemands::default()),
+        };
+        let body = PodBody { seen, budgets: Vec::new(), ends_after: Span::seconds(3) };
+        self.pods.entry((tenant(cluster), name.to_owned())).insert_entry(body).into_mut()
+    }
+
+    pub fn set_policy(&mut self, cluster: &str, policy: DrainPolicy) {
+        self.policies.insert(tenant(cluster), Settings { drain_policy: Some(policy), ..Settings::default() });
+    }
+
+    /// Virtual machines that run or are about to.
+    pub fn running(&self) -> Vec<String> {
+        self.vms.values().filter(|vm| vm.seen.has_instance()).map(|vm| vm.seen.name.to_string()).collect()
+    }
+
+    pub fn cordoned(&self) -> Vec<String> {
+        self.nodes.values().filter(|node| node.is_unschedulable).map(|node| node.name.clone()).collect()
+    }
+
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.coming.iter().map(|(at, _)| *at).min()
+    }
+
+    pub fn live(&mut self, now: Timestamp) {
+        while let Some(position) = self.coming.iter().position(|(at, _)| *at <= now) {
+            let (_, happening) = self.coming.remove(position);
+            self.happen(happening, now);
+        }
+    }
+
+    fn happen(&mut self, happening: Happening, now: Timestamp) {
+        match happening {
+            Happening::Stopped(name) => {
+                let Some(vm) = self.vms.get_mut(&name).filter(|vm| vm.seen.instance.as_ref().is_some_and(|i| i.is_ending)) else { return };
+                vm.seen.instance = None;
+                vm.seen.state = VmState::Stopped;
+                self.coming.push((now + NODE_GRACE, Happening::NodeLost(name)));
+            }
+            Happening::Running(name) => {
+                let Some(vm) = self.vms.get_mut(&name).filter(|vm| vm.seen.state == VmState::Starting) else { return };
+                if let Some(instance) = &mut vm.seen.instance {
+                    instance.phase = InstancePhase::Running;
+                }
+                vm.seen.state = VmState::Running;
+                self.coming.push((now + NODE_BOOT_TAKES, Happening::NodeReady(name)));
+            }
+            Happening::NodeReady(name) if self.runs(&name) => self.set_ready(name.as_str(), Readiness::True, now),
+            Happening::NodeLost(name) if !self.runs(&name) => self.set_ready(name.as_str(), Readiness::Unknown, now),
+            Happening::NodeReady(_) | Happening::NodeLost(_) => {}
+            Happening::PodGone(cluster, name, uid) => {
+                let key = (cluster, name);
+                if self.pods.get(&key).is_some_and(|pod| pod.seen.pod.uid == uid && !pod.seen.has_finalizers) {
+                    for budget in self.pods.remove(&key).map(|pod| pod.budgets).unwrap_or_default() {
+                        *self.budgets.entry(budget).or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    fn runs(&self, name: &VmName) -> bool {
+        self.vms.get(name).is_some_and(|vm| vm.seen.state == VmState::Running && !self.off.contains(&vm.home))
+    }
+
+    pub fn set_ready(&mut self, node: &str, ready: Readiness, now: Timestamp) {
+        if let Some(node) = self.nodes.get_mut(node).filter(|node| node.ready != ready) {
+            node.ready = ready;
+            node.ready_since = Some(now);
+        }
+    }
+
+    /// The machine goes off, or comes back: what ran on it is gone, and KubeVirt runs again what is always to run.
+    pub fn set_power(&mut self, host: &MachineName, is_on: bool, now: Timestamp) {
+        let was_off = self.off.contains(host);
+        self.off.retain(|off| off != host);
+        if !is_on {
+            self.off.push(host.clone());
+        }
+        let names: Vec<VmName> = self.vms.values().filter(|vm| vm.home == *host && vm.seen.has_instance()).map(|vm| vm.seen.name.clone()).collect();
+        for name in names {
+            if !is_on && !was_off {
+                self.coming.push((now + NODE_GRACE, Happening::NodeLost(name)));
+            } else if is_on && was_off {
+                let vm = self.vms.get_mut(&name).expect("it was there");
+                vm.seen.instance = None;
+                vm.seen.state = VmState::Stopped;
+                if vm.seen.run == RunStrategy::Always {
+                    self.start(&name, now);
+                }
+            }
+        }
+    }
+
+    pub fn take(&mut self, errand: &Errand, now: Timestamp) -> Result<ErrandOutcome, Fault> {
+        self.requests.push((now, errand.clone()));
+        if let Some(fault) = errand.asked_of().and_then(|cluster| self.api_faults.get(cluster)) {
+            return Err(fault.clone());
+        }
+        if let Some(fault) = self.kubevirt_fault.clone().filter(|_| matches!(errand, Errand::StopVm { .. } | Errand::StartVm { .. })) {
+            return Err(fault);
+        }
+        let missing = || Fault::new(FaultClass::Missing, Delivery::No, "there is none");
+        match errand {
+            Errand::CordonNode { node, .. } | Errand::UncordonNode { node, .. } => {
+                let is_cordon = matches!(errand, Errand::CordonNode { .. });
+                let node = self.nodes.get_mut(node).ok_or_else(missing)?;
+                (node.is_unschedulable, node.is_cordoned_by_us) = (is_cordon, is_cordon);
+            }
+            Errand::SkipRemediation { node, .. } => drop(self.skipped.insert(node.clone(), true)),
+            Errand::ResumeRemediation { node, .. } => drop(self.skipped.insert(node.clone(), false)),
+            Errand::MarkOutOfService { node, .. } => self.nodes.get_mut(node).ok_or_else(missing)?.is_out_of_service = true,
+            Errand::ClearOutOfService { node, .. } => self.nodes.get_mut(node).ok_or_else(missing)?.is_out_of_service = false,
+            Errand::Evict { cluster, pod, .. } => return self.evict(cluster, pod, now).map(ErrandOutcome::Eviction),
+            Errand::DeletePod { cluster, pod, .. } => self.end_pod(cluster, pod, now),
+            Errand::StopVm { vm, shutdown } => self.stop(&vm.name, *shutdown, now),
+            Errand::StartVm { vm } => self.start(&vm.name, now),
+            other => panic!("{other} is not asked for a machine's sake"),
+        }
+        Ok(ErrandOutcome::Accepted)
+    }
+
+    fn evict(&mut self, cluster: &TenantClusterName, pod: &PodRef, now: Timestamp) -> Result<EvictionAnswer, Fault> {
+        if let Some(fault) = &self.eviction_fault {
+            return Err(fault.clone());
+        }
+        let Some(body) = self.pods.get(&(cluster.clone(), pod.name.clone())) else { return Ok(EvictionAnswer::AlreadyGone) };
+        if body.seen.pod.uid != pod.uid {
+            return Ok(EvictionAnswer::AnotherPod);
+        }
+        if body.seen.termination.is_some() {
+            return Ok(EvictionAnswer::Accepted);
+        }
+        if body.budgets.len() > 1 {
+            return Ok(EvictionAnswer::Misconfigured { why: "this pod has more than one budget".into() });
+        }
+        if let Some(budget) = body.budgets.first() {
+            let allowed = self.budgets.entry(budget.clone()).or_default();
+            if *allowed == 0 {
+                return Ok(EvictionAnswer::Blocked { why: format!("budget {budget} allows none"), retry_after: None });
+            }
+            *allowed -= 1;
+        }
+        self.end_pod(cluster, pod, now);
+        Ok(EvictionAnswer::Accepted)
+    }
+
+    fn end_pod(&mut self, cluster: &TenantClusterName, pod: &PodRef, now: Timestamp) {
+        if let Some(body) = self.pods.get_mut(&(cluster.clone(), pod.name.clone())).filter(|body| body.seen.termination.is_none()) {
+            body.seen.termination = Some(Termination { since: now, until: now + body.seen.grace });
+            self.coming.push((now + body.ends_after, Happening::PodGone(cluster.clone(), pod.name.clone(), pod.uid.clone())));
+        }
+    }
+
+    pub fn stop(&mut self, name: &VmName, shutdown: Shutdown, now: Timestamp) {
+        let Some(vm) = self.vms.get_mut(name).filter(|vm| vm.seen.has_instance()) else { return };
+        if matches!(vm.seen.run, RunStrategy::Always | RunStrategy::Once) {
+            vm.seen.run = RunStrategy::Halted;
+        }
+        vm.seen.state = VmState::Stopping;
+        if let Some(instance) = &mut vm.seen.instance {
+            instance.is_ending = true;
+        }
+        let takes = if shutdown == Shutdown::Skip { Some(FORCE_TAKES) } else { vm.stop_takes };
+        if let Some(takes) = takes.filter(|_| !vm.is_undead && !self.off.contains(&vm.home)) {
+            self.coming.push((now + takes, Happening::Stopped(name.clone())));
+        }
+    }
+
+    pub fn start(&mut self, name: &VmName, now: Timestamp) {
+        let Some(vm) = self.vms.get_mut(name).filter(|vm| !vm.seen.has_instance()) else { return };
+        if vm.seen.run == RunStrategy::Halted {
+            vm.seen.run = RunStrategy::Always;
+        }
+        vm.starts += 1;
+        vm.seen.state = VmState::Starting;
+        vm.seen.instance = Some(instance(&vm.home, InstancePhase::Scheduling, vm.starts));
+        self.coming.push((now + START_TAKES, Happening::Running(name.clone())));
+    }
+
+    /// What whoever watches sees of it.
+    pub fn show(&self, snapshot: &mut Snapshot, now: Timestamp) {
+        let gone: Vec<VmName> = snapshot.tenants.vms().keys().filter(|name| !self.vms.contains_key(*name)).cloned().collect();
+        for name in gone {
+            snapshot.tenants.forget_vm(&name);
+        }
+        for vm in self.vms.values() {
+            snapshot.tenants.set_vm(vm.seen.clone());
+        }
+        let clusters: Vec<TenantClusterName> = self.clusters();
+        for cluster in &clusters {
+            snapshot.tenants.clusters.insert(cluster.clone(), Arc::new(self.cluster_seen(cluster)));
+            let settings = self.policies.get(cluster).cloned().unwrap_or_default();
+            let document = TenantCluster {
+                name: cluster.clone(),
+                cluster: snapshot.cluster.name.clone(),
+                settings,
+                pools: BTreeMap::new(),
+                created_at: Timestamp::EPOCH,
+                last_seen: self.cluster_seen(cluster),
+                nodes: BTreeMap::new(),
+                fault: None,
+            };
+            snapshot.tenant_clusters.insert(cluster.clone(), Arc::new(document));
+            self.show_inside(cluster, &mut snapshot.tenants, now);
+        }
+    }
+
+    fn clusters(&self) -> Vec<TenantClusterName> {
+        let mut clusters: Vec<_> = self.vms.values().filter_map(|vm| vm.seen.node_of.as_ref()).map(|of| of.cluster.clone()).collect();
+        clusters.sort();
+        clusters.dedup();
+        clusters
+    }
+
+    fn nodes_of<'a>(&'a self, cluster: &'a TenantClusterName) -> impl Iterator<Item = &'a VmBody> {
+        self.vms.values().filter(move |vm| vm.seen.node_of.as_ref().is_some_and(|of| of.cluster == *cluster))
+    }
+
+    fn cluster_seen(&self, cluster: &TenantClusterName) -> TenantClusterSeen {
+        let machine = |vm: &VmBody| TenantMachineSeen {
+            name: vm.seen.name.to_string(),
+            uid: "m".into(),
+            role: NodeRole::Worker,
+            pool: None,
+            version: "v1".into(),
+            is_skipped: self.skipped.get(vm.seen.name.as_str()).copied().unwrap_or(false),
+        };
+        TenantClusterSeen {
+            name: cluster.clone(),
+            uid: "c".into(),
+            phase: "Provisioned".into(),
+            version: "v1".into(),
+            pools: Vec::new(),
+            machines: self.nodes_of(cluster).map(machine).collect(),
+            created_at: None,
+        }
+    }
+
+    fn show_inside(&self, cluster: &TenantClusterName, tenants: &mut Tenants, now: Timestamp) {
+        let mut inside = tenants.insides.get(cluster).cloned().unwrap_or_default();
+        if let Some(fault) = self.api_faults.get(cluster) {
+            inside.contact.failed(now, fault.clone());
+            tenants.insides.insert(cluster.clone(), inside);
+            return;
+        }
+        inside.contact.answered(now);
+        inside.listed_at.get_or_insert(now);
+        let nodes = self.nodes_of(cluster).filter_map(|vm| self.nodes.get(vm.seen.name.as_str()));
+        inside.nodes = nodes.map(|node| (node.name.clone(), Arc::new(node.clone()))).collect();
+        let keys: Vec<_> = inside.pods().keys().cloned().collect();
+        for key in keys {
+            inside.forget_pod(&key);
+        }
+        for ((of, _), pod) in &self.pods {
+            if of == cluster {
+                inside.set_pod(pod.seen.clone());
+            }
+        }
+        inside.budgets = self.budgets.iter().map(|(name, allowed)| (("app".to_owned(), name.clone()), Arc::new(budget(name, *allowed)))).collect();
+        tenants.insides.insert(cluster.clone(), inside);
+    }
+}
+
+fn budget(name: &str, allowed: u32) -> BudgetSeen {
+    BudgetSeen {
+        namespace: "app".into(),
+        name: name.into(),
+        selector: LabelSelector::nothing(),
+        allowed,
+        healthy: 1,
+        needed: 1,
+        is_counted: true,
+        spares_unready: false,
+    }
+}
+
+fn node(name: &str, host: &MachineName, now: Timestamp) -> TenantNodeSeen {
+    TenantNodeSeen {
+        name: name.into(),
+        uid: format!("uid-{name}"),
+        ready: Readiness::True,
+        ready_since: Some(now),
+        is_unschedulable: false,
+        is_cordoned_by_us: false,
+        is_out_of_service: false,
+        version: "v1".into(),
+        boot_id: "b".into(),
+        machine: Some(host.to_string()),
+        allocatable: Amount::default(),
+        pod_limit: 110,
+        taints: Vec::new(),
+        labels: Arc::new(BTreeMap::new()),
+    }
+}
