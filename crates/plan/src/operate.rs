@@ -375,11 +375,9 @@ fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
         StepKind::CordonTenants | StepKind::Drain | StepKind::StopVms | StepKind::StartVms | StepKind::UncordonTenants => {
             evacuate::examine(bench, step)
         }
-        StepKind::Create
-        | StepKind::Stop
-        | StepKind::DiscardOsDisk
-        | StepKind::Start
-        | StepKind::Delete => Finding::Skip("it is not part of this version".into()),
+        StepKind::Create | StepKind::Stop | StepKind::DiscardOsDisk | StepKind::Start | StepKind::Delete => {
+            Finding::Skip("it is not part of this version".into())
+        }
     }
 }
 

@@ -43,13 +43,11 @@ fn runs_again(vm: &VmSeen, stopped: &StoppedVm) -> bool {
 /// What runs on the machine is to run again with it, though nobody shuts it down.
 pub(crate) fn remember_running(snapshot: &Snapshot, machine: &mut Machine, by: &OperationId, now: Timestamp) {
     let running = snapshot.vms_on(&machine.name).filter(|vm| vm.has_instance() && is_meant_to_run(vm));
-    let new: Vec<StoppedVm> =
-        running.filter(|vm| !remembers(machine.evacuated.as_ref(), &vm.reference())).map(|vm| stopped(vm)).collect();
+    let new: Vec<StoppedVm> = running.filter(|vm| !remembers(machine.evacuated.as_ref(), &vm.reference())).map(|vm| stopped(vm)).collect();
     if new.is_empty() {
         return;
     }
-    let memory =
-        machine.evacuated.get_or_insert_with(|| Evacuated { by: by.clone(), since: now, vms: Vec::new(), nodes: Vec::new() });
+    let memory = machine.evacuated.get_or_insert_with(|| Evacuated { by: by.clone(), since: now, vms: Vec::new(), nodes: Vec::new() });
     memory.vms.extend(new);
 }
 

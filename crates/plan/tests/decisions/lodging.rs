@@ -200,7 +200,8 @@ impl Lodging {
         if !is_on {
             self.off.push(host.clone());
         }
-        let names: Vec<VmName> = self.vms.values().filter(|vm| vm.home == *host && vm.seen.has_instance()).map(|vm| vm.seen.name.clone()).collect();
+        let names: Vec<VmName> =
+            self.vms.values().filter(|vm| vm.home == *host && vm.seen.has_instance()).map(|vm| vm.seen.name.clone()).collect();
         for name in names {
             if !is_on && !was_off {
                 self.coming.push((now + NODE_GRACE, Happening::NodeLost(name)));
@@ -380,7 +381,8 @@ impl Lodging {
                 inside.set_pod(pod.seen.clone());
             }
         }
-        inside.budgets = self.budgets.iter().map(|(name, allowed)| (("app".to_owned(), name.clone()), Arc::new(budget(name, *allowed)))).collect();
+        inside.budgets =
+            self.budgets.iter().map(|(name, allowed)| (("app".to_owned(), name.clone()), Arc::new(budget(name, *allowed)))).collect();
         tenants.insides.insert(cluster.clone(), inside);
     }
 }
