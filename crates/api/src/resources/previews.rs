@@ -98,3 +98,92 @@ fn render_duration(duration: &ExpectedDuration) -> Value {
 fn seconds(span: Span) -> Value {
     json!(span.as_millis().div_ceil(1_000))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixtures::of_json;
+    use crate::schema::{self, Model, Shape};
+
+    use super::*;
+
+    /// One of everything that a preview can say.
+    fn full() -> Preview {
+        let pod = |outcome: Value| json!({ "cluster": "naks-01", "pod": "web/web-1", "node": "n1", "outcome": outcome });
+        let node = |outcome: Value| json!({ "cluster": "naks-01", "node": "n1", "policy": "hold", "outcome": outcome });
+        let vm = |outcome: &str| json!({ "name": "v", "state": "Running", "nodeOf": "naks-01", "outcome": outcome });
+        let vms: Vec<Value> = ["stopped", "staysStopped", "started", "lost", "untouched"].into_iter().map(vm).collect();
+        of_json(json!({
+            "machine": "m1",
+            "action": { "kind": "cordon", "evacuate": "forced" },
+            "refusal": { "rule": "KcpQuorum", "message": "m", "evidence": ["e"], "remedy": "r" },
+            "vms": vms,
+            "nodes": [
+                node(json!({ "kind": "drained" })), node(json!({ "kind": "passedOver", "why": "w", "after": 299_001 })),
+                node(json!({ "kind": "uncordoned" })), node(json!({ "kind": "staysCordoned" })),
+            ],
+            "pods": [
+                pod(json!({ "kind": "moves", "to": "n2" })),
+                pod(json!({ "kind": "pending", "missing": { "cpuMillis": 500, "memoryBytes": 0 }, "why": "w" })),
+                pod(json!({ "kind": "ends" })), pod(json!({ "kind": "staysWithNode", "why": "w" })),
+                pod(json!({ "kind": "blocked", "budget": "web/web", "why": "w" })), pod(json!({ "kind": "lost" })),
+                pod(json!({ "kind": "stuck" })),
+            ],
+            "morePods": 7,
+            "budgets": [{ "cluster": "naks-01", "budget": "web/web", "allowed": 0, "affected": 1, "isBlocking": true, "why": "w" }],
+            "quorum": { "members": 3, "needed": 2, "votingBefore": 3, "votingAfter": 2 },
+            "holds": [{ "owner": { "kind": "user", "caller": "bob" }, "reason": "r", "since": crate::fixtures::NOW }],
+            "duration": { "expected": 90_000, "atMost": 2_400_000, "basis": "b" },
+            "unknowns": ["u"],
+        }))
+    }
+
+    /// What of a value is not as its table says.
+    fn faults(shape: Shape, value: &Value, at: &str) -> Vec<String> {
+        match (shape, value) {
+            (Shape::Object(model), Value::Object(_)) => faults_of(model, value),
+            (Shape::List(items), Value::Array(values)) => values.iter().flat_map(|value| faults(*items, value, at)).collect(),
+            (Shape::OneOf(choices), Value::String(text)) if choices.contains(&text.as_str()) => Vec::new(),
+            (Shape::Text | Shape::Instant, Value::String(_)) | (Shape::Whole, Value::Number(_)) | (Shape::Flag, Value::Bool(_)) => {
+                Vec::new()
+            }
+            (_, value) => vec![format!("{at} is {value}")],
+        }
+    }
+
+    fn faults_of(model: &Model, value: &Value) -> Vec<String> {
+        let object = value.as_object().expect("it was seen to be one");
+        let unknown = object.keys().filter(|name| !model.fields.iter().any(|field| field.name == name.as_str()));
+        let unknown = unknown.map(|name| format!("{}.{name} is in no table", model.name));
+        let each = model.fields.iter().flat_map(|field| match object.get(field.name) {
+            None if field.always => vec![format!("{}.{} is missing", model.name, field.name)],
+            None => Vec::new(),
+            Some(Value::Null) if field.nullable => Vec::new(),
+            Some(value) => faults(field.shape, value, &format!("{}.{}", model.name, field.name)),
+        });
+        unknown.chain(each).collect()
+    }
+
+    #[test]
+    fn everything_that_a_preview_says_is_in_its_table() {
+        assert_eq!(faults_of(&schema::PREVIEW, &render(&full())), Vec::<String>::new());
+        let bare = Preview {
+            refusal: None,
+            vms: Vec::new(),
+            nodes: Vec::new(),
+            pods: Vec::new(),
+            budgets: Vec::new(),
+            quorum: None,
+            holds: Vec::new(),
+            unknowns: Vec::new(),
+            ..full()
+        };
+        assert_eq!(faults_of(&schema::PREVIEW, &render(&bare)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn spans_are_whole_seconds_and_never_too_short() {
+        let preview = render(&full());
+        assert_eq!((&preview["nodes"][1]["afterSeconds"], &preview["duration"]["expectedSeconds"]), (&json!(300), &json!(90)));
+        assert_eq!(preview["pods"][1]["missing"], json!({ "cpuMillis": 500, "memoryBytes": 0, "inWords": "500m CPU" }));
+    }
+}
