@@ -57,7 +57,7 @@ fn measure(size: Size) -> io::Result<Report> {
         let figures =
             COSTS.iter().zip(costs).map(|((what, unit, limit), value)| Figure::new(format!("{of}: {what}"), value, *unit, *limit));
         let with_target = |figure: Figure| {
-            let is_answer = figure.unit == Unit::Milliseconds && figure.what.contains("99 of 100");
+            let is_answer = figure.what.ends_with("over the API, 99 of 100");
             if is_answer && machines == TARGET_CLUSTER { figure.under(50.0) } else { figure }
         };
         report.figures.extend(figures.map(with_target));
