@@ -32,6 +32,7 @@ fn every_limit_is_documented_as_it_is() {
         ("operations that run in a cluster", written(plan::MAX_RUNNING_OPERATIONS)),
         ("items on a page", written(api::PAGE_MAX)),
         ("a `$filter`", format!("{} bytes", written(api::FILTER_MAX))),
+        ("pods that a preview lists", written(plan::PREVIEW_PODS_MAX)),
         ("queries of the [activity log](activity-log.md)", written(api::MAX_LOG_READERS)),
         ("clients that listen to [events](events.md)", written(api::MAX_LISTENERS)),
     ];

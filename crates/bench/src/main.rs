@@ -16,6 +16,7 @@ mod picture;
 mod plane;
 mod planning;
 mod power;
+mod preview;
 mod process;
 mod reads;
 mod restarts;
@@ -42,6 +43,7 @@ const BENCHES: &[Bench] = &[
     restarts::BENCH,
     power::BENCH,
     planning::BENCH,
+    preview::BENCH,
     storing::BENCH,
     starting::BENCH,
     memory::GROWTH,

@@ -11,6 +11,7 @@ use model::{
 use crate::draft::Draft;
 use crate::evacuate;
 use crate::guard::{Guarded, being_done, unmanaged_by, wait_or_cancel};
+use crate::preview;
 use crate::update::update;
 use crate::{tenant_cluster, vm};
 
@@ -82,12 +83,11 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
             tenant_cluster::update(draft, request, (cluster, pool.as_ref()), &written, now)?;
             Ok(Verdict::Done)
         }
-        Ask::Preview { .. } => Err(Refusal {
-            rule: Rule::VmExists,
-            message: "it is not part of this version".into(),
-            evidence: Vec::new(),
-            remedy: String::new(),
-        }),
+        Ask::Preview { machine, action, outage } => {
+            let machine = find_machine(draft, machine)?;
+            let preview = preview::preview(&draft.after, &machine, *action, *outage);
+            Ok(Verdict::Previewed { preview: Box::new(preview) })
+        }
     }
 }
 
@@ -143,7 +143,7 @@ fn begin(request: &Request, machine: &Machine, action: Action, boot_id: Option<S
 }
 
 /// How long an action may take in all.
-fn deadline(action: Action, limits: &Limits) -> Span {
+pub(crate) fn deadline(action: Action, limits: &Limits) -> Span {
     match action {
         Action::Start => limits.start_timeout,
         Action::PowerOff { .. } => limits.power_off_timeout,

@@ -6,6 +6,7 @@ mod clusters;
 mod machines;
 mod neighbours;
 mod operations;
+mod previews;
 mod status;
 
 pub(crate) use activity::ACTIVITY;
@@ -14,6 +15,7 @@ pub(crate) use clusters::{CLUSTER, RACK};
 pub(crate) use machines::MACHINE;
 pub(crate) use neighbours::{OPERATION_ENTRY, PROVIDER, RESOURCE, RESOURCE_GROUP, SUBSCRIPTION, TENANT};
 pub(crate) use operations::{ERROR, OPERATION, OPERATION_STATUS};
+pub(crate) use previews::PREVIEW;
 pub(crate) use status::{HEALTH, STATUS};
 
 /// The shape of a value.

@@ -13,6 +13,7 @@ mod guard_table;
 mod laws;
 mod lodging;
 mod operations;
+mod preview;
 mod properties;
 mod rig;
 mod script;

@@ -213,3 +213,24 @@ pub fn parse_name(text: &str) -> Result<String, String> {
         text => Ok(text.to_owned()),
     }
 }
+
+/// Azure's command line writes its truths as words; a flag alone says yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Truth {
+    #[value(name = "True", alias = "true")]
+    True,
+    #[value(name = "False", alias = "false")]
+    False,
+}
+
+impl Truth {
+    pub fn is_true(self) -> bool {
+        self == Truth::True
+    }
+}
+
+impl std::fmt::Display for Truth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.is_true() { "True" } else { "False" })
+    }
+}
