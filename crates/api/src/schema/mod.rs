@@ -7,6 +7,8 @@ mod machines;
 mod neighbours;
 mod operations;
 mod status;
+mod tenant_clusters;
+mod vms;
 
 pub(crate) use activity::ACTIVITY;
 pub(crate) use bodies::{CORDON, NOTHING, POWER_OFF, REASON};
@@ -15,6 +17,8 @@ pub(crate) use machines::MACHINE;
 pub(crate) use neighbours::{OPERATION_ENTRY, PROVIDER, RESOURCE, RESOURCE_GROUP, SUBSCRIPTION, TENANT};
 pub(crate) use operations::{ERROR, OPERATION, OPERATION_STATUS};
 pub(crate) use status::{HEALTH, STATUS};
+pub(crate) use tenant_clusters::{POOL, RESTART_NODE, TENANT_CLUSTER};
+pub(crate) use vms::{POWER_OFF_VM, VM};
 
 /// The shape of a value.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +55,10 @@ pub(crate) enum Access {
     Immutable,
     /// It comes from the site file and is never answered, so that nothing can be sent back.
     Secret,
+    /// It was settled elsewhere, as the words say: it may be sent back as it is, and not changed.
+    Fixed(&'static str),
+    /// It is taken when the resource is made, and never answered.
+    WriteOnly,
     /// An object whose fields have accesses of their own.
     Within,
 }

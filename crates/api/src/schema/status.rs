@@ -29,6 +29,8 @@ const CLUSTER_STATUS: Model = Model {
         always("clusterWaits", List(&Object(&WAIT))),
         always("machines", Object(&COUNTS)),
         always("controlPlane", List(&Object(&MEMBER))),
+        always("workloads", Object(&WORKLOADS)),
+        always("evacuated", List(&Object(&EVACUATED))),
         always("degraded", List(&Object(&DEGRADED))),
         always("operationCount", Whole),
         always("operations", List(&Object(&OPERATION))),
@@ -89,6 +91,26 @@ const MEMBER: Model = Model {
     name: "ControlPlaneMember",
     about: "A control-plane machine.",
     fields: &[always("machine", Text), always("spare", Flag), always("ready", Flag)],
+};
+
+const WORKLOADS: Model = Model {
+    name: "WorkloadCounts",
+    about: "How many virtual machines and tenants' clusters there are, and how they are.",
+    fields: &[
+        always("virtualMachines", Whole),
+        always("running", Whole),
+        always("stopped", Whole),
+        always("kubernetesClusters", Whole),
+        always("silentClusters", Whole),
+        always("nodes", Whole),
+        always("readyNodes", Whole),
+    ],
+};
+
+const EVACUATED: Model = Model {
+    name: "EvacuatedMachine",
+    about: "A machine that was emptied, with what waits to come back.",
+    fields: &[always("machine", Text), always("since", Instant), always("virtualMachines", TEXTS), always("nodes", TEXTS)],
 };
 
 const DEGRADED: Model = Model {
