@@ -141,3 +141,6 @@ type Tags = BTreeMap<String, String>;
 pub(crate) fn etag(edition: u64) -> String {
     format!("\"{edition}\"")
 }
+
+#[cfg(test)]
+mod tenant_tests;
