@@ -15,7 +15,7 @@ use crate::cache::View;
 use crate::health;
 use crate::operations;
 use crate::reply::json_response;
-use crate::resources::machines::{render_fault, render_wait};
+use crate::resources::machines::{render_evacuated, render_fault, render_wait};
 use crate::{KeeperWatch, Keepers};
 
 pub(crate) fn show(view: &View, keepers: &Keepers, now: Timestamp) -> Response {
@@ -184,12 +184,9 @@ fn evacuated(machines: &[&Machine]) -> Vec<Value> {
     emptied
         .take(STATUS_WAITS_MAX)
         .map(|(machine, evacuated)| {
-            json!({
-                "machine": machine.name,
-                "since": evacuated.since,
-                "virtualMachines": evacuated.vms.iter().map(|stopped| stopped.vm.name.as_str()).collect::<Vec<_>>(),
-                "nodes": evacuated.nodes.iter().map(|node| format!("{}/{}", node.cluster, node.node)).collect::<Vec<_>>(),
-            })
+            let mut rendered = render_evacuated(evacuated);
+            rendered["machine"] = json!(machine.name);
+            rendered
         })
         .collect()
 }

@@ -57,6 +57,8 @@ pub(crate) struct Ours {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cordoned_by_others: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub evacuated: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<Vec<Value>>,
     pub managed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

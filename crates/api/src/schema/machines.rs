@@ -111,7 +111,14 @@ const OURS: Model = Model {
         sometimes("waits", List(&Object(&WAIT))),
         sometimes("problems", List(&Object(&PROBLEM))),
         sometimes("cordonedByOthers", Flag),
+        sometimes("evacuated", Object(&EVACUATED)),
     ],
+};
+
+const EVACUATED: Model = Model {
+    name: "Evacuated",
+    about: "What was stopped and cordoned to empty the machine, and waits to come back.",
+    fields: &[always("since", Instant), always("virtualMachines", TEXTS), always("nodes", TEXTS)],
 };
 
 const UNMANAGED: Model = Model {

@@ -4,12 +4,13 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::act::{Action, ConsentArgs, FollowArgs};
-use super::args::NameArgs;
+use super::args::{NameArgs, ShowArgs};
 use super::render::{Clock, doubts, machine_sheet, machine_table};
 use super::screen::{Screen, Sheet, Tone};
 use super::session::{Kind, Session};
 use super::trouble::Trouble;
 use super::update::{self, UpdateArgs};
+use super::workload::show_several;
 
 #[derive(Debug, Subcommand)]
 pub enum BmmCommand {
@@ -19,15 +20,12 @@ pub enum BmmCommand {
     ///
     /// Example: rackwright bmm list --query "[?properties.powerState=='Off'].name" -o tsv
     List,
-    /// One machine: what it is, who holds it, and what it waits for.
+    /// One machine: what it is, what is on it, who holds it, and what it waits for. Or several, by their ids.
     ///
     /// Changes nothing.
     ///
     /// Example: rackwright bmm show rack1compute01
-    Show {
-        #[command(flatten)]
-        name: NameArgs,
-    },
+    Show(ShowArgs),
     /// Switch a machine off. Disruptive.
     ///
     /// The node is cordoned, the operating system is asked to shut down, and the power is cut if that takes too long.
@@ -150,7 +148,7 @@ pub struct ManagementArgs {
 pub async fn run(session: &Session, screen: &mut Screen, command: BmmCommand) -> Result<(), Trouble> {
     match command {
         BmmCommand::List => list(session, screen).await,
-        BmmCommand::Show { name } => show(session, screen, name.get()).await,
+        BmmCommand::Show(args) => show(session, screen, &args).await,
         BmmCommand::PowerOff { name, skip_shutdown, outage, follow } => {
             power_off(name.get(), skip_shutdown, outage).run(session, screen, follow).await
         }
@@ -180,10 +178,14 @@ async fn list(session: &Session, screen: &mut Screen) -> Result<(), Trouble> {
     Ok(())
 }
 
-async fn show(session: &Session, screen: &mut Screen, name: &str) -> Result<(), Trouble> {
-    let machine = session.get(Kind::Machine, name).await?;
+async fn show(session: &Session, screen: &mut Screen, args: &ShowArgs) -> Result<(), Trouble> {
+    let found = match args.name() {
+        Some(name) => vec![session.get(Kind::Machine, name).await?],
+        None => session.get_by_ids(Kind::Machine, args.ids()).await?,
+    };
     let running = running_beside(session).await?;
-    show_one(session, screen, &machine, || machine_sheet(&machine, &running, Clock::of_process()), &running)
+    let sheet = |machine: &Value| machine_sheet(machine, &running, Clock::of_process());
+    show_several(session, screen, &found, sheet, |machines| machine_table(machines, &running))
 }
 
 /// JSON is the API's answer alone; the operations beside it stand in our own columns.
