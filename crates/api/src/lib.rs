@@ -162,7 +162,8 @@ async fn respond(api: &Api, call: &Call, found: Result<Route, Refused>, body: ax
         return Ok(allow_response(&Route::methods_of(&call.path)?));
     }
     // What a web page sends is nobody's request: whoever shows it must not be able to fill the log.
-    let concern = sender.as_ref().and(found.as_ref()).ok().and_then(Concern::of);
+    // A preview changes nothing, whatever comes of it.
+    let concern = sender.as_ref().and(found.as_ref()).ok().and_then(Concern::of).filter(|_| !resources::actions::is_preview(call));
     let result = match sender.and_then(|()| call.check_identity()).and(found) {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
         Ok(route) => dispatch(api, call, route, body).await,

@@ -52,13 +52,15 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
         Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER)
     })?;
     let now = api.clock.now();
+    // A preview begins nothing that could be found again.
+    let key = if matches!(ask, Ask::Preview { .. }) { None } else { request_key(call, body) };
     let request = Request {
         id: RequestId::new(Uuid::new_v4().to_string()),
         cluster: cluster.clone(),
         ask,
         caller: call.caller(),
         correlation_id: call.correlation_id.clone(),
-        key: request_key(call, body),
+        key,
         sent: Some(call.sent()),
         received_at: now,
         expires_at: now + REQUEST_LIFE,

@@ -10,6 +10,7 @@ use model::{
 
 use crate::draft::Draft;
 use crate::guard::{Guarded, being_done, unmanaged_by, wait_or_cancel};
+use crate::preview;
 use crate::update::update;
 
 /// Judges every request without a verdict; returns the machines that this touched.
@@ -62,17 +63,19 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
             draft.save_machine(updated);
             Ok(Verdict::Done)
         }
-        Ask::Preview { .. }
-        | Ask::ActOnVm { .. }
-        | Ask::PutVm { .. }
-        | Ask::UpdateVm { .. }
-        | Ask::RestartNode { .. }
-        | Ask::UpdateTenantCluster { .. } => Err(Refusal {
-            rule: Rule::VmExists,
-            message: "it is not part of this version".into(),
-            evidence: Vec::new(),
-            remedy: String::new(),
-        }),
+        Ask::Preview { machine, action, outage } => {
+            let machine = find_machine(draft, machine)?;
+            let preview = preview::preview(&draft.after, &machine, *action, *outage);
+            Ok(Verdict::Previewed { preview: Box::new(preview) })
+        }
+        Ask::ActOnVm { .. } | Ask::PutVm { .. } | Ask::UpdateVm { .. } | Ask::RestartNode { .. } | Ask::UpdateTenantCluster { .. } => {
+            Err(Refusal {
+                rule: Rule::VmExists,
+                message: "it is not part of this version".into(),
+                evidence: Vec::new(),
+                remedy: String::new(),
+            })
+        }
     }
 }
 
@@ -127,7 +130,7 @@ fn begin(request: &Request, machine: &Machine, action: Action, boot_id: Option<S
 }
 
 /// How long an action may take in all.
-fn deadline(action: Action, limits: &Limits) -> Span {
+pub(crate) fn deadline(action: Action, limits: &Limits) -> Span {
     match action {
         Action::Start => limits.start_timeout,
         Action::PowerOff { .. } => limits.power_off_timeout,

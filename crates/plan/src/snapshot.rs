@@ -170,7 +170,7 @@ impl Snapshot {
     }
 
     /// Ended operations, the one that ended first first.
-    pub fn ended(&self) -> impl Iterator<Item = &(Timestamp, OperationId)> {
+    pub fn ended(&self) -> impl DoubleEndedIterator<Item = &(Timestamp, OperationId)> {
         self.index.ended.iter()
     }
 

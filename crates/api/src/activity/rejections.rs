@@ -7,7 +7,9 @@ mod desk;
 
 use std::sync::Arc;
 
-use model::{ACTIVITY_FORMAT, Activity, ActivityKind, ActivityStatus, Cluster, CorrelationId, OperationId, Part, Request, Sent, Subject};
+use model::{
+    ACTIVITY_FORMAT, Activity, ActivityKind, ActivityStatus, Ask, Cluster, CorrelationId, OperationId, Part, Request, Sent, Subject,
+};
 use store::NewRecord;
 
 use crate::Api;
@@ -167,6 +169,9 @@ fn print(entry: &Activity) -> NewRecord {
 
 /// The record of a request that is taken back because nobody judged it. It belongs into the commit that takes it back.
 pub(crate) fn withdrawn(view: &View, request: &Request, refused: &Refused) -> Option<NewRecord> {
+    if matches!(request.ask, Ask::Preview { .. }) {
+        return None;
+    }
     let cluster = &view.clusters.get(&request.cluster)?.document;
     let operation = request.ask.operation();
     let of_operation = || Some(Part::of(&view.operations.get(operation?)?.target));

@@ -34,6 +34,7 @@ const LAST_EVENT: Query = query("lastEventId", "Where to go on, for clients that
 const LAST_EVENT_HEADER: Query = Query { place: Place::Header, ..query("Last-Event-ID", "Where to go on: the last id that came.") };
 const RUNNING: Query = Query { kind: "boolean", ..query("running", "Only operations that have not ended.") };
 const OUTAGE: Query = Query { kind: "boolean", ..query("acceptControlPlaneOutage", "Accept that the control plane goes away.") };
+const PREVIEW: Query = Query { kind: "boolean", ..query("preview", "Answer what the action would do, and do nothing.") };
 pub(super) const PAGES: [Query; 2] = [TOP, SKIP_TOKEN];
 pub(super) const CONDITIONS: [Query; 2] = [
     Query { place: Place::Header, ..query("If-Match", "The ETag that the resource must have, several, or `*`.") },
@@ -183,7 +184,11 @@ fn machine_actions() -> Vec<Described> {
         let accepted = "Accepted; `Azure-AsyncOperation` and `Location` lead to what becomes of it.";
         match verb.name {
             "manage" | "unmanage" => action.body(verb.body, true).answered(200, "Done; the machine as it is now.", One(&schema::MACHINE)),
-            _ => action.queries(&[OUTAGE]).body(verb.body, false).answered(202, accepted, One(&schema::OPERATION_STATUS)),
+            _ => action
+                .queries(&[OUTAGE, PREVIEW])
+                .body(verb.body, false)
+                .answered(202, accepted, One(&schema::OPERATION_STATUS))
+                .answered(200, "With `preview`: what it would do. Nothing was done.", One(&schema::PREVIEW)),
         }
     });
     described.collect()

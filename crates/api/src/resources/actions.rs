@@ -4,7 +4,7 @@ use axum::response::Response;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use model::{Action, Ask, Evacuate, MachineName, Operation, Outage, Shutdown, Verdict};
 
-use super::machines;
+use super::{machines, previews};
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
@@ -18,6 +18,9 @@ use crate::submit::submit;
 
 /// Longest reason for taking a machine out of management, and for letting it back.
 pub(crate) const REASON_MAX: usize = 256;
+
+/// The query parameter that asks what an action would do.
+pub(crate) const PREVIEW: &str = "preview";
 
 pub(crate) struct Target {
     pub subscription: String,
@@ -51,7 +54,7 @@ pub(crate) static VERBS: [Verb; 7] = [
 pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) -> Result<Response, Refused> {
     let view = api.cache.view();
     let (cluster, machine) = machines::find(&view, &target.subscription, &target.group, &target.machine)?;
-    let ask = parse_ask(call, &target.verb, machine.document.name.clone(), body)?;
+    let ask = previewed(parse_ask(call, &target.verb, machine.document.name.clone(), body)?, flag_of(call, PREVIEW)?)?;
     // Judged by what is known here: an action changes no edition, and so no two of them compete for one.
     plan::check_conditions(&machine.document, &conditions(call)?).map_err(Refused::by_rule)?;
     let verdict = submit(api, call, &cluster.document.name, ask, body).await?;
@@ -62,7 +65,8 @@ pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) ->
             let operation = view.operations.get(&operation).ok_or_else(gone)?;
             Ok(accepted(call, &cluster.document, operation))
         }
-        Verdict::Done | Verdict::Refused { .. } | Verdict::Previewed { .. } => {
+        Verdict::Previewed { preview } => Ok(json_response(StatusCode::OK, &previews::render(&preview))),
+        Verdict::Done | Verdict::Refused { .. } => {
             let found = machines::find(&view, &target.subscription, &target.group, &target.machine);
             let (cluster, machine) = found.map_err(Refused::in_log)?;
             Ok(resource_response(StatusCode::OK, &machines::render_in_full(&view, &cluster.document, &machine.document, api.clock.now())))
@@ -71,15 +75,7 @@ pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) ->
 }
 
 fn parse_ask(call: &Call, verb: &str, machine: MachineName, body: &[u8]) -> Result<Ask, Refused> {
-    let outage = match call.query("acceptControlPlaneOutage") {
-        None => Outage::Refused,
-        Some(text) if text.eq_ignore_ascii_case("true") => Outage::Accepted,
-        Some(text) if text.eq_ignore_ascii_case("false") => Outage::Refused,
-        Some(text) => {
-            let message = format!("`acceptControlPlaneOutage` must be true or false, not `{}`", shortened(text));
-            return Err(Refused::bad_content(message).target("acceptControlPlaneOutage"));
-        }
-    };
+    let outage = if flag_of(call, "acceptControlPlaneOutage")? { Outage::Accepted } else { Outage::Refused };
     let known = find_verb(&VERBS, verb)?;
     let given = fields::given(known.body, body)?;
     let is_true = |name: &str| text_of(&given, name) == Some("True");
@@ -88,12 +84,48 @@ fn parse_ask(call: &Call, verb: &str, machine: MachineName, body: &[u8]) -> Resu
         "start" => Action::Start,
         "restart" => Action::Restart,
         "uncordon" => Action::Uncordon,
-        "cordon" => Action::Cordon { evacuate: if is_true("evacuate") { Evacuate::Yes } else { Evacuate::No } },
+        "cordon" => Action::Cordon { evacuate: evacuation(is_true("evacuate"), is_true("force"))? },
         "unmanage" => return Ok(Ask::Unmanage { machine, reason: reason(&given)? }),
         "manage" => return Ok(Ask::Manage { machine, reason: reason(&given)? }),
         _ => return Err(no_such_action(&VERBS, verb)),
     };
     Ok(Ask::Act { machine, action, outage })
+}
+
+/// What an action would do instead of doing it, if that was asked for.
+fn previewed(ask: Ask, is_preview: bool) -> Result<Ask, Refused> {
+    match ask {
+        Ask::Act { machine, action, outage } if is_preview => Ok(Ask::Preview { machine, action, outage }),
+        ask @ (Ask::Unmanage { .. } | Ask::Manage { .. }) if is_preview => {
+            let message = format!("`{PREVIEW}` is not possible for `{}`: it touches neither the machine nor what runs on it", ask.verb());
+            Err(Refused::bad_content(message).target(PREVIEW))
+        }
+        ask => Ok(ask),
+    }
+}
+
+/// Whether a call asks what would be done, and nothing more.
+pub(crate) fn is_preview(call: &Call) -> bool {
+    flag_of(call, PREVIEW).unwrap_or(false)
+}
+
+/// A query parameter that is true or false.
+fn flag_of(call: &Call, name: &'static str) -> Result<bool, Refused> {
+    match call.query(name) {
+        None => Ok(false),
+        Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
+        Some(text) if text.eq_ignore_ascii_case("false") => Ok(false),
+        Some(text) => Err(Refused::bad_content(format!("`{name}` must be true or false, not `{}`", shortened(text))).target(name)),
+    }
+}
+
+fn evacuation(evacuates: bool, forces: bool) -> Result<Evacuate, Refused> {
+    match (evacuates, forces) {
+        (true, true) => Ok(Evacuate::Forced),
+        (true, false) => Ok(Evacuate::Yes),
+        (false, false) => Ok(Evacuate::No),
+        (false, true) => Err(Refused::bad_content("`force` says how to evacuate, and needs `evacuate` to be \"True\"").target("force")),
+    }
 }
 
 pub(super) fn find_verb(verbs: &'static [Verb], verb: &str) -> Result<&'static Verb, Refused> {

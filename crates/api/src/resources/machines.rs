@@ -3,7 +3,8 @@
 use axum::response::Response;
 use http::StatusCode;
 use model::{
-    Cluster, Evacuated, Fault, Hold, Machine, Management, NodeProblem, Operation, Power, Provisioning, Role, Seen, Timestamp, Wait,
+    Cluster, CordonedNode, Evacuated, Fault, Hold, Machine, Management, NodeProblem, Operation, Power, Provisioning, Role, Seen, Timestamp,
+    Wait,
 };
 use plan::{ProvisioningState, StepStatus};
 use serde::Serialize;
@@ -53,7 +54,7 @@ pub(crate) fn render_in_full<'a>(view: &View, cluster: &'a Cluster, machine: &'a
         waits: Some(machine.waits.iter().map(|wait| render_wait(wait, now)).collect()),
         problems: Some(plan::problems(machine).iter().map(render_problem).collect()),
         cordoned_by_others: Some(node.is_some_and(|node| node.unschedulable && !node.cordoned_by_us)),
-        evacuated: machine.evacuated.as_ref().map(render_evacuated),
+        evacuated: Some(json!(machine.evacuated.as_ref().map(render_evacuated))),
         ..render_sight(cluster, machine)
     };
     let mut resource = render(view, cluster, machine);
@@ -83,17 +84,19 @@ fn render_problem(problem: &NodeProblem) -> Value {
     json!({ "kind": problem.kind, "message": problem.message, "since": problem.since })
 }
 
-/// What was stopped and cordoned to empty a machine, and waits to come back.
-pub(crate) fn render_evacuated(evacuated: &Evacuated) -> Value {
-    json!({
-        "since": evacuated.since,
-        "virtualMachines": evacuated.vms.iter().map(|stopped| stopped.vm.name.as_str()).collect::<Vec<_>>(),
-        "nodes": evacuated.nodes.iter().map(|node| format!("{}/{}", node.cluster, node.node)).collect::<Vec<_>>(),
-    })
+pub(super) fn render_hold(hold: &Hold) -> Value {
+    json!({ "kind": hold.owner.code(), "owner": hold.owner.to_string(), "reason": hold.reason, "since": hold.since })
 }
 
-fn render_hold(hold: &Hold) -> Value {
-    json!({ "owner": hold.owner.to_string(), "reason": hold.reason, "since": hold.since })
+/// What was stopped and cordoned to empty a machine, and waits to come back.
+pub(crate) fn render_evacuated(evacuated: &Evacuated) -> Value {
+    let node = |node: &CordonedNode| json!({ "cluster": node.cluster, "node": node.node });
+    json!({
+        "by": evacuated.by,
+        "since": evacuated.since,
+        "virtualMachines": evacuated.vms.iter().map(|stopped| &stopped.vm.name).collect::<Vec<_>>(),
+        "nodes": evacuated.nodes.iter().map(node).collect::<Vec<_>>(),
+    })
 }
 
 pub(crate) fn render_wait(wait: &Wait, now: Timestamp) -> Value {

@@ -7,6 +7,7 @@ pub(crate) mod generic;
 pub(crate) mod groups;
 pub(crate) mod machine_update;
 pub(crate) mod machines;
+pub(crate) mod previews;
 pub(crate) mod providers;
 pub(crate) mod racks;
 pub(crate) mod resource;

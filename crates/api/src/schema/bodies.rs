@@ -15,8 +15,8 @@ pub(crate) const POWER_OFF: Model = Model {
 
 pub(crate) const CORDON: Model = Model {
     name: "BareMetalMachineCordonParameters",
-    about: "How to cordon.",
-    fields: &[sometimes("evacuate", OneOf(FLAG)).access(Writable)],
+    about: "How to cordon. `force`, with `evacuate`, lets the pods of nodes go that are proven to be down.",
+    fields: &[sometimes("evacuate", OneOf(FLAG)).access(Writable), sometimes("force", OneOf(FLAG)).access(Writable)],
 };
 
 pub(crate) const REASON: Model = Model {

@@ -111,14 +111,8 @@ const OURS: Model = Model {
         sometimes("waits", List(&Object(&WAIT))),
         sometimes("problems", List(&Object(&PROBLEM))),
         sometimes("cordonedByOthers", Flag),
-        sometimes("evacuated", Object(&EVACUATED)),
+        sometimes("evacuated", Object(&EVACUATED)).nullable(),
     ],
-};
-
-const EVACUATED: Model = Model {
-    name: "Evacuated",
-    about: "What was stopped and cordoned to empty the machine, and waits to come back.",
-    fields: &[always("since", Instant), always("virtualMachines", TEXTS), always("nodes", TEXTS)],
 };
 
 const UNMANAGED: Model = Model {
@@ -133,10 +127,32 @@ const MANAGED_AGAIN: Model = Model {
     fields: &[always("by", Text), always("reason", Text), always("at", Instant)],
 };
 
-const HOLD: Model = Model {
+pub(super) const HOLD: Model = Model {
     name: "Hold",
     about: "One reason why a machine is cordoned.",
-    fields: &[always("owner", Text), always("reason", Text), always("since", Instant)],
+    fields: &[
+        always("kind", OneOf(&["user", "operation", "evacuation", "condition", "upgrade", "poweredOff"])),
+        always("owner", Text),
+        always("reason", Text),
+        always("since", Instant),
+    ],
+};
+
+const EVACUATED: Model = Model {
+    name: "Evacuated",
+    about: "What was stopped and cordoned to empty the machine, and waits to come back.",
+    fields: &[
+        always("by", Text),
+        always("since", Instant),
+        always("virtualMachines", TEXTS),
+        always("nodes", List(&Object(&CORDONED_NODE))),
+    ],
+};
+
+pub(super) const CORDONED_NODE: Model = Model {
+    name: "CordonedNode",
+    about: "A tenant cluster's node that was cordoned to empty the machine.",
+    fields: &[always("cluster", Text), always("node", Text)],
 };
 
 pub(super) const WAIT: Model = Model {

@@ -1,7 +1,7 @@
 //! The whole picture in one answer, and whether the process lives.
 
 use super::Shape::{Flag, Instant, List, Object, OneOf, Text, Whole};
-use super::machines::{FAULT, WAIT};
+use super::machines::{CORDONED_NODE, FAULT, WAIT};
 use super::operations::OPERATION;
 use super::{Model, TEXTS, always, sometimes};
 
@@ -110,7 +110,13 @@ const WORKLOADS: Model = Model {
 const EVACUATED: Model = Model {
     name: "EvacuatedMachine",
     about: "A machine that was emptied, with what waits to come back.",
-    fields: &[always("machine", Text), always("since", Instant), always("virtualMachines", TEXTS), always("nodes", TEXTS)],
+    fields: &[
+        always("machine", Text),
+        always("by", Text),
+        always("since", Instant),
+        always("virtualMachines", TEXTS),
+        always("nodes", List(&Object(&CORDONED_NODE))),
+    ],
 };
 
 const DEGRADED: Model = Model {

@@ -126,18 +126,9 @@ impl Desk {
     pub fn request(&mut self, caller: &str, ask: Ask, key: Option<&str>) -> RequestId {
         self.requests += 1;
         let id = RequestId::new(format!("op{}", self.requests));
-        self.snapshot.set_request(Request {
-            sent: None,
-            id: id.clone(),
-            cluster: self.snapshot.cluster.name.clone(),
-            ask,
-            caller: caller.into(),
-            correlation_id: CorrelationId::new("c"),
-            key: key.map(RequestKey::new),
-            received_at: self.now,
-            expires_at: self.now + REQUEST_LIFE,
-            verdict: None,
-        });
+        let key = key.map(RequestKey::new);
+        let request = Request { id: id.clone(), caller: caller.into(), key, ..request_at(&self.snapshot, self.now, ask) };
+        self.snapshot.set_request(request);
         id
     }
 
@@ -213,6 +204,22 @@ impl Desk {
         if let (false, Some(fault)) = (through_bmc, of_line) {
             self.hear_undercloud(Err(fault));
         }
+    }
+}
+
+/// A request of somebody's that nobody has judged.
+pub fn request_at(snapshot: &Snapshot, now: Timestamp, ask: Ask) -> Request {
+    Request {
+        sent: None,
+        id: RequestId::new("r"),
+        cluster: snapshot.cluster.name.clone(),
+        ask,
+        caller: "alice".into(),
+        correlation_id: CorrelationId::new("c"),
+        key: None,
+        received_at: now,
+        expires_at: now + REQUEST_LIFE,
+        verdict: None,
     }
 }
 

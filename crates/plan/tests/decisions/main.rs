@@ -11,6 +11,7 @@ mod guard_one_at_a_time;
 mod guard_table;
 mod laws;
 mod operations;
+mod preview;
 mod properties;
 mod rig;
 mod script;

@@ -9,7 +9,7 @@ use super::operation::target;
 use super::outcome::{Wanted, conclude};
 use super::render::{Clock, operation_table};
 use super::screen::Screen;
-use super::session::{Kind, Session};
+use super::session::Session;
 use super::trouble::{Exit, Trouble};
 
 /// Options of every action that becomes an operation.
@@ -43,21 +43,21 @@ pub struct Action {
 }
 
 impl Action {
+    pub(super) fn query(&self) -> Vec<(&'static str, &'static str)> {
+        self.accepts_outage.then_some(("acceptControlPlaneOutage", "true")).into_iter().collect()
+    }
+
     /// Sends it, and returns what the server answered.
     pub async fn send(&self, session: &Session, screen: &mut Screen, consent: ConsentArgs) -> Result<Value, Trouble> {
         if let Some(question) = &self.question
             && screen.can_ask()
             && !consent.yes
         {
-            // A question about a machine that does not exist would be a waste of a person's care.
-            session.get(Kind::Machine, &self.machine).await?;
-            if !screen.ask(question) {
-                return Err(Trouble::failed("not confirmed; nothing was sent"));
-            }
+            self.confirm(session, screen, question).await?;
         }
-        let query = self.accepts_outage.then_some(("acceptControlPlaneOutage", "true"));
+        let query = self.query();
         tokio::select! {
-            answer = session.act(&self.machine, self.verb, query, &self.body) => answer,
+            answer = session.act(&self.machine, self.verb, &query, &self.body) => answer,
             () = interrupted() => Err(Trouble::new(Exit::Interrupted, "interrupted while the server was being asked")
                 .hint("`rackwright operation list` tells whether it was accepted")),
         }

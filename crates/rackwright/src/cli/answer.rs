@@ -87,7 +87,7 @@ pub fn trouble_of(status: u16, envelope: &Value) -> Trouble {
     }
 }
 
-fn refused(exit: Exit, refusal: &Value) -> Trouble {
+pub fn refused(exit: Exit, refusal: &Value) -> Trouble {
     let subject = field(refusal, "/subject").unwrap_or_else(|| "this cannot be done".to_owned());
     let rule = field_or_dash(refusal, "/rule");
     let mut trouble = Trouble::new(exit, subject);

@@ -242,15 +242,6 @@ impl ShowArgs {
     }
 }
 
-/// A truth as `az` writes it.
-pub fn parse_truth(text: &str) -> Result<bool, String> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        _ => Err("it is neither True nor False".to_owned()),
-    }
-}
-
 /// A name becomes one segment of a path; these would become none, or several.
 pub fn parse_name(text: &str) -> Result<String, String> {
     match text {
@@ -258,5 +249,26 @@ pub fn parse_name(text: &str) -> Result<String, String> {
         "." | ".." => Err("it is not a name".to_owned()),
         text if text.contains('/') || text.chars().any(char::is_control) => Err("a name has no slashes or control characters".to_owned()),
         text => Ok(text.to_owned()),
+    }
+}
+
+/// Azure's command line writes its truths as words; a flag alone says yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Truth {
+    #[value(name = "True", alias = "true")]
+    True,
+    #[value(name = "False", alias = "false")]
+    False,
+}
+
+impl Truth {
+    pub fn is_true(self) -> bool {
+        self == Truth::True
+    }
+}
+
+impl std::fmt::Display for Truth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.is_true() { "True" } else { "False" })
     }
 }

@@ -47,7 +47,7 @@ fn global_options_stand_anywhere_and_a_server_needs_no_context() {
 #[test]
 fn tenants_resources_are_typed_as_in_az() {
     let skips = |line: &str| match parse(line).unwrap().command {
-        Some(Command::Vm(VmCommand::PowerOff { skip_shutdown, .. })) => skip_shutdown,
+        Some(Command::Vm(VmCommand::PowerOff { skip_shutdown, .. })) => skip_shutdown.is_true(),
         other => panic!("{other:?}"),
     };
     assert!(skips("rackwright virtualmachine power-off -n v --skip-shutdown True") && skips("rackwright vm power-off v --skip-shutdown"));
@@ -71,6 +71,28 @@ fn tenants_resources_are_typed_as_in_az() {
     ] {
         assert_eq!(parse(&format!("rackwright {wrong}")).unwrap_err().exit_code(), 2, "{wrong}");
     }
+}
+
+#[test]
+fn a_truth_is_a_flag_or_a_word() {
+    let evacuates = |line: &str| match parse(line).unwrap().command {
+        Some(Command::Bmm(BmmCommand::Cordon { evacuate, force, .. })) => (evacuate.is_true(), force),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(evacuates("rackwright bmm cordon m"), (false, false));
+    assert_eq!(evacuates("rackwright bmm cordon m --evacuate"), (true, false));
+    assert_eq!(evacuates("rackwright bmm cordon m --evacuate True --force"), (true, true));
+    assert_eq!(evacuates("rackwright bmm cordon --evacuate=false -n m"), (false, false));
+    assert_eq!(evacuates("rackwright bmm cordon --evacuate --force m"), (true, true));
+    assert_eq!(parse("rackwright bmm cordon m --evacuate maybe").unwrap_err().exit_code(), 2);
+}
+
+#[test]
+fn every_action_of_a_machine_can_be_previewed() {
+    for line in ["power-off", "start", "restart", "cordon", "uncordon"] {
+        assert!(parse(&format!("rackwright bmm {line} m --preview")).is_ok(), "{line}");
+    }
+    assert!(parse("rackwright bmm manage m --reason r --preview").is_err());
 }
 
 #[test]
@@ -197,6 +219,9 @@ fn an_action_says_whether_it_disrupts_and_shows_an_example() {
               --accept-control-plane-outage
                   Go on even if this machine has the control plane's only vote: the undercloud's API is down
                   meanwhile
+
+              --preview
+                  Show what it would do, and do nothing. Exits with 4 if it would be refused
 
               --no-wait
                   Do not follow the operation to its end

@@ -3,8 +3,10 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::act::{Action, ConsentArgs, FollowArgs};
-use super::args::{NameArgs, ShowArgs};
+use super::act::{Action, ConsentArgs};
+use super::args::{NameArgs, ShowArgs, Truth};
+use super::holds;
+use super::preview::ActArgs;
 use super::render::{Clock, doubts, machine_sheet, machine_table};
 use super::screen::{Screen, Sheet, Tone};
 use super::session::{Kind, Session};
@@ -26,6 +28,15 @@ pub enum BmmCommand {
     ///
     /// Example: rackwright bmm show rack1compute01
     Show(ShowArgs),
+    /// Who keeps a machine cordoned, and the tenant nodes on it: the owner, the reason, since when.
+    ///
+    /// Changes nothing. Holds of people, conditions and evacuations are lifted by `uncordon`; those of an operation end with it.
+    ///
+    /// Example: rackwright bmm holds rack1compute01
+    Holds {
+        #[command(flatten)]
+        name: NameArgs,
+    },
     /// Switch a machine off. Disruptive.
     ///
     /// The node is cordoned, the operating system is asked to shut down, and the power is cut if that takes too long.
@@ -39,14 +50,14 @@ pub enum BmmCommand {
         name: NameArgs,
 
         /// Cut the power at once, without asking the operating system.
-        #[arg(long)]
-        skip_shutdown: bool,
+        #[arg(long, value_name = "True|False", num_args = 0..=1, default_value_t = Truth::False, default_missing_value = "True", hide_default_value = true)]
+        skip_shutdown: Truth,
 
         #[command(flatten)]
         outage: OutageArgs,
 
         #[command(flatten)]
-        follow: FollowArgs,
+        act: ActArgs,
     },
     /// Switch a machine on and wait until its node is ready. Not disruptive.
     ///
@@ -58,7 +69,7 @@ pub enum BmmCommand {
         name: NameArgs,
 
         #[command(flatten)]
-        follow: FollowArgs,
+        act: ActArgs,
     },
     /// Switch a machine off and on again and wait until its node has rejoined. Disruptive.
     ///
@@ -74,11 +85,12 @@ pub enum BmmCommand {
         outage: OutageArgs,
 
         #[command(flatten)]
-        follow: FollowArgs,
+        act: ActArgs,
     },
     /// Keep new workloads away from a machine. Not disruptive, unless it evacuates.
     ///
-    /// What runs on the machine goes on running. Lifted by `uncordon`.
+    /// What runs on the machine goes on running. Lifted by `uncordon`. With `--evacuate` tenant nodes are drained and virtual
+    /// machines are shut down, and what ran comes back with `uncordon`; `--preview` shows what that means.
     ///
     /// Example: rackwright bmm cordon rack1compute01
     Cordon {
@@ -86,11 +98,15 @@ pub enum BmmCommand {
         name: NameArgs,
 
         /// Move or stop what runs on it, too. Disruptive.
+        #[arg(long, value_name = "True|False", num_args = 0..=1, default_value_t = Truth::False, default_missing_value = "True", hide_default_value = true)]
+        evacuate: Truth,
+
+        /// With `--evacuate`: let the pods of tenant nodes go that are proven to be down, so that they move. Refused without proof.
         #[arg(long)]
-        evacuate: bool,
+        force: bool,
 
         #[command(flatten)]
-        follow: FollowArgs,
+        act: ActArgs,
     },
     /// Let new workloads onto a machine again. Not disruptive.
     ///
@@ -102,7 +118,7 @@ pub enum BmmCommand {
         name: NameArgs,
 
         #[command(flatten)]
-        follow: FollowArgs,
+        act: ActArgs,
     },
     /// Send nothing to a machine until it is managed again. Not disruptive.
     ///
@@ -149,13 +165,16 @@ pub async fn run(session: &Session, screen: &mut Screen, command: BmmCommand) ->
     match command {
         BmmCommand::List => list(session, screen).await,
         BmmCommand::Show(args) => show(session, screen, &args).await,
-        BmmCommand::PowerOff { name, skip_shutdown, outage, follow } => {
-            power_off(name.get(), skip_shutdown, outage).run(session, screen, follow).await
+        BmmCommand::Holds { name } => holds::run(session, screen, name.get()).await,
+        BmmCommand::PowerOff { name, skip_shutdown, outage, act } => {
+            power_off(name.get(), skip_shutdown.is_true(), outage).preview_or_run(session, screen, act).await
         }
-        BmmCommand::Start { name, follow } => harmless(name.get(), "start").run(session, screen, follow).await,
-        BmmCommand::Restart { name, outage, follow } => restart(name.get(), outage).run(session, screen, follow).await,
-        BmmCommand::Cordon { name, evacuate, follow } => cordon(name.get(), evacuate).run(session, screen, follow).await,
-        BmmCommand::Uncordon { name, follow } => harmless(name.get(), "uncordon").run(session, screen, follow).await,
+        BmmCommand::Start { name, act } => harmless(name.get(), "start").preview_or_run(session, screen, act).await,
+        BmmCommand::Restart { name, outage, act } => restart(name.get(), outage).preview_or_run(session, screen, act).await,
+        BmmCommand::Cordon { name, evacuate, force, act } => {
+            cordon(name.get(), evacuate.is_true(), force).preview_or_run(session, screen, act).await
+        }
+        BmmCommand::Uncordon { name, act } => harmless(name.get(), "uncordon").preview_or_run(session, screen, act).await,
         BmmCommand::Update(args) => update::run(session, screen, &args).await,
         BmmCommand::Unmanage(args) => {
             let said = format!("`{}` is unmanaged: it is observed, but nothing is sent to it", args.name.get());
@@ -222,9 +241,10 @@ fn restart(machine: &str, outage: OutageArgs) -> Action {
     }
 }
 
-fn cordon(machine: &str, evacuate: bool) -> Action {
+fn cordon(machine: &str, evacuate: bool, force: bool) -> Action {
+    let force = force.then(|| ("force", flag(true)));
     Action {
-        body: json!({ "evacuate": flag(evacuate) }),
+        body: [("evacuate", flag(evacuate))].into_iter().chain(force).collect(),
         question: evacuate.then(|| format!("Cordon and evacuate {machine}?")),
         ..harmless(machine, "cordon")
     }

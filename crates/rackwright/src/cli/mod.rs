@@ -18,9 +18,11 @@ mod contexts;
 mod did_you_mean;
 mod fault;
 mod follow;
+mod holds;
 mod operation;
 mod outcome;
 pub mod output;
+mod preview;
 mod progress;
 #[cfg(test)]
 mod reference;

@@ -188,6 +188,12 @@ impl Screen {
         let _ = self.err.write(&format!("{text}\n"));
     }
 
+    /// Talk that has several lines: what a person is to read before a question.
+    pub fn show(&mut self, sheet: &Sheet) {
+        let text: String = sheet.lines.iter().map(|(tone, line)| format!("{}\n", self.err.paint(*tone, line))).collect();
+        let _ = self.err.write(&text);
+    }
+
     /// From now on the commands in hints repeat these options.
     pub fn retype(&mut self, retyped: Retyped) {
         self.retyped = retyped;

@@ -139,11 +139,11 @@ impl Session {
     }
 
     /// Asks a machine for an action.
-    pub async fn act(&self, name: &str, verb: &str, query: Option<(&'static str, &'static str)>, body: &Value) -> Result<Value, Trouble> {
+    pub async fn act(&self, name: &str, verb: &str, query: &[(&'static str, &'static str)], body: &Value) -> Result<Value, Trouble> {
         let (subscription, group) = self.locate(Kind::Machine, name).await?;
         let mut target = place(&subscription, Some(&group), Kind::Machine, &[name, verb]);
-        if let Some((name, value)) = query {
-            target = target.with(name, value);
+        for (name, value) in query {
+            target = target.with(name, *value);
         }
         match self.client.post(&target, body).await {
             Err(trouble) if trouble.exit == Exit::NotFound => Err(self.explain_missing(Kind::Machine, name, trouble).await),

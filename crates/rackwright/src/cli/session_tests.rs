@@ -109,7 +109,7 @@ async fn operations_are_read_page_after_page() {
 #[tokio::test]
 async fn an_action_whose_connection_breaks_is_sent_once_more_with_the_same_id() {
     let rote = Rote::with(vec![Reply::HangUp, Reply::Json(202, json!({ "name": "8f3c" }))], Some("g1")).await;
-    let accepted = rote.session.act("m1", "restart", None, &json!({})).await.unwrap();
+    let accepted = rote.session.act("m1", "restart", &[], &json!({})).await.unwrap();
     assert_eq!(accepted["name"], "8f3c");
     assert_eq!(rote.paths().len(), 2);
     let id = "x-ms-client-request-id";
@@ -120,7 +120,7 @@ async fn an_action_whose_connection_breaks_is_sent_once_more_with_the_same_id() 
 #[tokio::test]
 async fn a_connection_that_breaks_twice_is_not_tried_a_third_time() {
     let rote = Rote::with(vec![Reply::HangUp, Reply::HangUp], Some("g1")).await;
-    let trouble = rote.session.act("m1", "restart", None, &json!({})).await.unwrap_err();
+    let trouble = rote.session.act("m1", "restart", &[], &json!({})).await.unwrap_err();
     assert_eq!((trouble.exit, rote.paths().len()), (Exit::Unreachable, 2));
     assert!(trouble.hint.unwrap().contains("operation list"));
 }

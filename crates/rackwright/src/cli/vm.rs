@@ -6,7 +6,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::act::FollowArgs;
-use super::args::{NameArgs, ShowArgs, parse_truth};
+use super::args::{NameArgs, ShowArgs, Truth};
 use super::render::{Clock, vm_sheet, vm_table};
 use super::screen::{Screen, Sheet, Tone};
 use super::session::{Kind, Session};
@@ -66,9 +66,8 @@ pub enum VmCommand {
         name: NameArgs,
 
         /// Switch it off at once, without asking its system.
-        #[arg(long, value_name = "True|False", num_args = 0..=1, default_value = "False", default_missing_value = "True",
-              value_parser = parse_truth, hide_default_value = true)]
-        skip_shutdown: bool,
+        #[arg(long, value_name = "True|False", num_args = 0..=1, default_value_t = Truth::False, default_missing_value = "True", hide_default_value = true)]
+        skip_shutdown: Truth,
 
         #[command(flatten)]
         follow: FollowArgs,
@@ -122,8 +121,8 @@ pub async fn run(session: &Session, screen: &mut Screen, command: VmCommand) -> 
         }
         VmCommand::Start { name, follow } => act(name.get(), "start", None, json!({})).run(session, screen, follow).await,
         VmCommand::PowerOff { name, skip_shutdown, follow } => {
-            let verb = if skip_shutdown { "Switch off" } else { "Shut down" };
-            let body = json!({ "skipShutdown": if skip_shutdown { "True" } else { "False" } });
+            let verb = if skip_shutdown.is_true() { "Switch off" } else { "Shut down" };
+            let body = json!({ "skipShutdown": skip_shutdown.to_string() });
             act(name.get(), "powerOff", Some(format!("{verb} {}?", name.get())), body).run(session, screen, follow).await
         }
         VmCommand::Restart { name, follow } => {

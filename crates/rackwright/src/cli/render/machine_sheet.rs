@@ -90,8 +90,9 @@ fn workloads(machine: &Value) -> Vec<Fact<'static>> {
 /// What was stopped and cordoned to empty it, and waits to come back.
 fn evacuated(machine: &Value, clock: Clock) -> Option<Fact<'static>> {
     let emptied = machine.pointer("/rackwright/evacuated").filter(|emptied| emptied.is_object())?;
-    let names = |pointer| items(emptied, pointer).iter().filter_map(Value::as_str).map(text_of).collect::<Vec<_>>();
-    let (vms, nodes) = (names("/virtualMachines"), names("/nodes"));
+    let vms: Vec<String> = items(emptied, "/virtualMachines").iter().filter_map(Value::as_str).map(text_of).collect();
+    let node = |node: &Value| format!("{}/{}", field_or_dash(node, "/cluster"), field_or_dash(node, "/node"));
+    let nodes: Vec<String> = items(emptied, "/nodes").iter().map(node).collect();
     let text = format!("since {}; to come back: {}", clock.time(emptied, "/since"), [vms, nodes].concat().join(", "));
     Some((Tone::Notice, "evacuated", text))
 }
@@ -266,7 +267,8 @@ mod tests {
         let provider = "/subscriptions/s1/resourceGroups/site1/providers/Microsoft.NetworkCloud";
         let ids = ["kubernetesClusters/naks-01", "virtualMachines/fw1", "virtualMachines/fw2"].map(|id| format!("{provider}/{id}"));
         machine["properties"]["associatedResourceIds"] = serde_json::json!(ids);
-        let emptied = serde_json::json!({ "since": "2026-11-14T14:00:00.000Z", "virtualMachines": ["fw1"], "nodes": ["naks-01/n1"] });
+        let nodes = serde_json::json!([{ "cluster": "naks-01", "node": "n1" }]);
+        let emptied = serde_json::json!({ "since": "2026-11-14T14:00:00.000Z", "virtualMachines": ["fw1"], "nodes": nodes });
         machine["rackwright"]["evacuated"] = emptied;
         let sheet = machine_sheet(&machine, &[], Clock::at(fixtures::NOW)).plain();
         for line in ["vms        fw1, fw2\n", "tenants    naks-01\n", "to come back: fw1, naks-01/n1\n"] {

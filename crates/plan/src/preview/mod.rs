@@ -1,0 +1,155 @@
+//! What an action would do to a machine, said from the snapshot alone: nothing is written and nothing is asked.
+//!
+//! Whether it would be refused is the guards' own word, and which pods would leave is the drain's own rule; the rest is an estimate
+//! of what others decide later: where a scheduler puts pods, and how long it all takes.
+
+mod budgets;
+mod duration;
+mod fit;
+mod nodes;
+mod pods;
+mod vms;
+
+use model::{Action, BudgetFate, Evacuate, HoldOwner, Machine, NodeOutcome, Outage, Power, Preview, QuorumFate, Readiness, VmOutcome};
+
+use crate::control_plane;
+use crate::guard::Guarded;
+use crate::snapshot::Snapshot;
+
+/// Most pods that a preview lists one by one; the rest are counted.
+///
+/// Twice what a machine full of tenant nodes runs, and few enough that a preview stays a short document.
+pub const PREVIEW_PODS_MAX: usize = 500;
+
+/// What an action comes to for the workloads on its machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    Empties,
+    Fills,
+    LeavesAlone,
+}
+
+/// What the parts of a preview look at.
+struct Scene<'a> {
+    snapshot: &'a Snapshot,
+    machine: &'a Machine,
+    action: Action,
+    effect: Effect,
+    /// Whether the machine, and all that ran on it, is gone already.
+    host: Host,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Host {
+    Up,
+    /// Its BMC reads off.
+    Off,
+    /// Its kubelet is not heard of any more, and its BMC does not read off.
+    Silent,
+}
+
+pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, outage: Outage) -> Preview {
+    let scene = Scene { snapshot, machine, action, effect: effect_of(action), host: host_of(snapshot, machine) };
+    let mut unknowns = unknowns_of(&scene);
+    let vms = vms::fates(&scene);
+    let nodes = nodes::fates(&scene);
+    let told = pods::tell(&scene, &nodes, &mut unknowns);
+    let work = duration::Work {
+        drains: told.leaving > 0,
+        longest_grace: told.longest_grace,
+        is_blocked: told.budgets.iter().any(waits_for_a_person),
+        passes_over: nodes
+            .iter()
+            .filter_map(|node| if let NodeOutcome::PassedOver { after, .. } = node.outcome { Some(after) } else { None })
+            .max(),
+        stops_vms: vms.iter().any(|vm| vm.outcome == VmOutcome::Stopped),
+        starts_vms: vms.iter().any(|vm| vm.outcome == VmOutcome::Started),
+    };
+    let mut pods = told.pods;
+    let more_pods = pods.len().saturating_sub(PREVIEW_PODS_MAX);
+    pods.truncate(PREVIEW_PODS_MAX);
+    Preview {
+        machine: machine.name.clone(),
+        action,
+        refusal: Guarded { snapshot, machine, action, outage }.check().err(),
+        vms,
+        nodes,
+        pods,
+        more_pods,
+        budgets: told.budgets,
+        quorum: quorum(&scene),
+        holds: machine.holds.clone(),
+        duration: duration::expect(&scene, &work),
+        unknowns,
+    }
+}
+
+/// Whether a budget keeps pods for longer than it takes the others to come back elsewhere.
+fn waits_for_a_person(budget: &BudgetFate) -> bool {
+    budget.is_blocking && (budget.allowed == 0 || budget.affected <= budget.allowed)
+}
+
+fn effect_of(action: Action) -> Effect {
+    match action {
+        Action::PowerOff { .. } | Action::Restart | Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } => Effect::Empties,
+        Action::Start | Action::Uncordon => Effect::Fills,
+        Action::Cordon { evacuate: Evacuate::No } | Action::Reimage | Action::Create | Action::Delete | Action::RestartNode => {
+            Effect::LeavesAlone
+        }
+    }
+}
+
+fn host_of(snapshot: &Snapshot, machine: &Machine) -> Host {
+    let observation = snapshot.observation(&machine.name);
+    if observation.bmc.fault.is_none() && observation.power.is_some_and(|power| power.what == Power::Off) {
+        return Host::Off;
+    }
+    let node = observation.node.and_then(|node| node.what);
+    if node.is_some_and(|node| node.ready == Readiness::Unknown) { Host::Silent } else { Host::Up }
+}
+
+impl Scene<'_> {
+    fn is_host_gone(&self) -> bool {
+        self.host != Host::Up
+    }
+
+    /// Whether the action leaves nothing that holds the machine, so that what was stopped comes back.
+    fn frees_machine(&self) -> bool {
+        self.effect == Effect::Fills
+            && self.machine.holds.iter().all(|hold| match self.action {
+                Action::Uncordon => hold.owner.is_a_persons_to_release(),
+                _ => matches!(hold.owner, HoldOwner::PoweredOff { .. }),
+            })
+    }
+}
+
+/// As the guards count them.
+fn quorum(scene: &Scene<'_>) -> Option<QuorumFate> {
+    let Scene { snapshot, machine, action, .. } = *scene;
+    if !machine.is_active_kcp() {
+        return None;
+    }
+    let votes = control_plane::votes_without(snapshot, machine);
+    let voting_after = match action {
+        Action::Start if !control_plane::is_voting(snapshot, machine) => votes.voting + 1,
+        action if action.is_disruptive() => votes.voting_after,
+        _ => votes.voting,
+    };
+    Some(QuorumFate { members: votes.members, needed: votes.quorum(), voting_before: votes.voting, voting_after })
+}
+
+/// What is not known of the machine and of tenants in general. A blind eye proves nothing, and a preview says where it is blind.
+fn unknowns_of(scene: &Scene<'_>) -> Vec<String> {
+    let Scene { snapshot, machine, .. } = *scene;
+    let mut unknowns = Vec::new();
+    if snapshot.tenants.listed_at.is_none() {
+        unknowns.push("which virtual machines there are: they have not been listed since the keeper started".to_owned());
+    }
+    if let Some(fault) = crate::contact::undercloud_fault(snapshot) {
+        unknowns.push(format!("how virtual machines are now: the undercloud does not answer ({fault})"));
+    }
+    if scene.host == Host::Silent && scene.effect == Effect::Empties {
+        unknowns.push(format!("whether anything still runs on `{}`: its node is silent, and its BMC does not read off", machine.name));
+    }
+    unknowns
+}

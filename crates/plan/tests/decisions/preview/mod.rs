@@ -1,0 +1,8 @@
+//! What previews say, each from a site and its tenants in a few lines.
+
+mod dead;
+mod duration;
+mod pages;
+mod placing;
+mod returning;
+mod stage;
