@@ -79,7 +79,7 @@ pub(crate) fn status_of(rule: Rule) -> StatusCode {
         Rule::RequestExpired => StatusCode::SERVICE_UNAVAILABLE,
         Rule::MachineExists | Rule::OperationExists => StatusCode::NOT_FOUND,
         Rule::VmExists | Rule::TenantClusterExists | Rule::TenantNodeExists => StatusCode::NOT_FOUND,
-        Rule::VmProvisioning | Rule::VmImmutable => StatusCode::BAD_REQUEST,
+        Rule::VmProvisioning | Rule::VmImmutable | Rule::VmPlacement => StatusCode::BAD_REQUEST,
         Rule::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         Rule::QueueFull => StatusCode::TOO_MANY_REQUESTS,
         Rule::ClusterRunning

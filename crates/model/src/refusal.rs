@@ -40,6 +40,8 @@ pub enum Rule {
     VmImmutable,
     /// The name is that of a tenant cluster's node.
     VmNodeOfTenant,
+    /// A placement hint names what is not there.
+    VmPlacement,
     OneActionPerVm,
     /// There is no such tenant cluster, or no such pool of it.
     TenantClusterExists,
@@ -77,6 +79,7 @@ impl Rule {
             Rule::VmProvisioning => "vm-provisioning",
             Rule::VmImmutable => "vm-immutable",
             Rule::VmNodeOfTenant => "vm-node-of-tenant",
+            Rule::VmPlacement => "vm-placement",
             Rule::OneActionPerVm => "one-action-per-vm",
             Rule::TenantClusterExists => "tenant-cluster-exists",
             Rule::TenantNodeExists => "tenant-node-exists",
@@ -107,6 +110,7 @@ impl Rule {
             Rule::VmProvisioning => "VmProvisioning",
             Rule::VmImmutable => "VmImmutable",
             Rule::VmNodeOfTenant => "VmNodeOfTenant",
+            Rule::VmPlacement => "VmPlacement",
             Rule::OneActionPerVm => "OneActionPerVm",
             Rule::TenantClusterExists => "TenantClusterExists",
             Rule::TenantNodeExists => "TenantNodeExists",
@@ -119,7 +123,7 @@ impl Rule {
         }
     }
 
-    pub const ALL: [Rule; 24] = [
+    pub const ALL: [Rule; 25] = [
         Rule::RequestExpired,
         Rule::ClusterRunning,
         Rule::ClusterConnected,
@@ -135,6 +139,7 @@ impl Rule {
         Rule::VmProvisioning,
         Rule::VmImmutable,
         Rule::VmNodeOfTenant,
+        Rule::VmPlacement,
         Rule::OneActionPerVm,
         Rule::TenantClusterExists,
         Rule::TenantNodeExists,

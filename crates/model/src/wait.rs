@@ -75,6 +75,8 @@ pub enum WaitKind {
     ErrandEffect { of: Errand, attempt: u32 },
     /// A virtual machine is to be in this state.
     VmState { vm: VmName, wanted: VmState },
+    /// A virtual machine is meant to run, and cannot: no machine can take it, or it fails, or its machine does not answer.
+    VmHindered { vm: VmName, because: String },
 }
 
 /// What must become so for a device to be of use again. One that refuses us answers well enough: people must mend that.
@@ -146,6 +148,7 @@ impl Wait {
             WaitKind::NodesReturn { .. } => "they are seen schedulable".into(),
             WaitKind::ErrandEffect { .. } => "its effect is seen".into(),
             WaitKind::VmState { wanted, .. } => format!("it is seen {}", wanted.in_words()),
+            WaitKind::VmHindered { .. } => "it is seen running; what hinders it must be mended".into(),
         }
     }
 
@@ -172,6 +175,7 @@ impl Wait {
             WaitKind::NodesReturn { .. } => "NodesReturn",
             WaitKind::ErrandEffect { .. } => "ErrandEffect",
             WaitKind::VmState { .. } => "VmState",
+            WaitKind::VmHindered { .. } => "VmHindered",
         }
     }
 }
@@ -215,6 +219,7 @@ impl fmt::Display for WaitKind {
             WaitKind::ErrandEffect { of, attempt: 1 } => write!(f, "the effect of {of}"),
             WaitKind::ErrandEffect { of, attempt } => write!(f, "the effect of {of} (attempt {attempt})"),
             WaitKind::VmState { vm, wanted } => write!(f, "`{vm}` to be {}", wanted.in_words()),
+            WaitKind::VmHindered { vm, because } => write!(f, "`{vm}` to run ({because})"),
         }
     }
 }

@@ -28,6 +28,8 @@ pub fn check(before: &Snapshot, plan: &Plan) -> Vec<Violation> {
     nobody_goes_before_the_last_is_back(before, plan, &mut violations);
     busy_or_explained(&after, plan, &mut violations);
     facts_are_never_lost(before, plan, &mut violations);
+    intents_for_vms_are_recorded(&after, plan, &mut violations);
+    one_operation_for_each_tenant_target(&after, plan, &mut violations);
     violations
 }
 
@@ -211,6 +213,32 @@ fn facts_are_never_lost(before: &Snapshot, plan: &Plan, violations: &mut Vec<Vio
         let Some(earlier) = before.operations.get(id) else { continue };
         if !extends(&earlier.journal, operation) || earlier.ended.is_some() {
             violations.push(Violation(format!("operation {id}: its journal was rewritten")));
+        }
+    }
+}
+
+/// What the operation of a virtual machine, or of a tenant's node, asks for stands in its journal.
+fn intents_for_vms_are_recorded(after: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
+    for step in plan.errands.iter().filter(|step| step.machine.is_none()) {
+        let operation = step.operation.as_ref().and_then(|id| after.operations.get(id));
+        let recorded = operation.is_some_and(|operation| {
+            let asks =
+                |fact: &Fact| matches!(fact, Fact::ErrandAsked { errand, attempt } if (errand, attempt) == (&step.errand, &step.attempt));
+            operation.is_running() && operation.machine().is_none() && operation.journal.iter().any(|entry| asks(&entry.fact))
+        });
+        if !recorded {
+            violations.push(Violation(format!("{} is not recorded as an intent", step.errand)));
+        }
+    }
+}
+
+/// Nothing begins on a virtual machine, or on a tenant's node, while something else is at work on it.
+fn one_operation_for_each_tenant_target(after: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
+    let changed = plan.changes.operations.values().filter(|operation| operation.is_running() && operation.machine().is_none());
+    for operation in changed {
+        let others = after.operations.values().filter(|other| other.is_running() && other.target == operation.target);
+        if others.count() > 1 {
+            violations.push(Violation(format!("{}: more than one operation is at work on it", operation.target)));
         }
     }
 }

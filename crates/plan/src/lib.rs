@@ -12,6 +12,7 @@ mod converge;
 mod draft;
 mod ending;
 mod enroll;
+mod evacuate;
 mod fault;
 mod guard;
 pub mod invariants;
@@ -29,8 +30,10 @@ mod requests;
 mod sight;
 mod snapshot;
 mod sweep;
+mod tenant_cluster;
 mod tenants;
 mod update;
+mod vm;
 mod words;
 
 use std::collections::BTreeSet;
@@ -52,8 +55,12 @@ pub use progress::{Progress, StepProgress, StepStatus, progress_of};
 pub use readiness::{Lack, Life, StoreSight, Vitals, readiness};
 pub use redescribe::{Difference, redescribe};
 pub use snapshot::Snapshot;
+pub use tenant_cluster::{TenantDetail, TenantStatusWords, agent_pool_status, tenant_cluster_status, tenant_node_status};
 pub use tenants::{Inside, Tenants};
 pub use update::{DETAILS_MAX, Flaw, TAG_NAME_MAX, TAG_VALUE_MAX, TAGS_MAX, check_conditions, check_details, check_tags};
+pub use vm::{
+    SpecFlaw, VM_CORES_MAX, VM_CORES_MIN, VM_MEMORY_GB_MAX, VM_MEMORY_GB_MIN, VmDetail, VmPower, VmStatusWords, check_vm_spec, vm_status,
+};
 pub use words::{ProvisioningState, RackStatus, cluster_message, machine_message, problems, provisioning_state, rack_status};
 
 use draft::Draft;
@@ -89,10 +96,15 @@ pub fn plan(snapshot: &Snapshot, visit: &Visit, now: Timestamp) -> Plan {
         Visit::All => visited.extend(snapshot.machines.keys().cloned()),
         Visit::Only(only) => visited.extend(only.machines.iter().cloned()),
     }
+    // What a person did to a virtual machine may be a machine's to forget.
+    visited.extend(draft.plan.changes.machines.keys().cloned());
     visited.extend(control_plane::concerned(&draft.after, &visited));
-    for machine in visited {
-        operate::plan_machine(&mut draft, &machine, now);
+    for machine in &visited {
+        operate::plan_machine(&mut draft, machine, now);
     }
+    let of_tenants = vm::visited(&draft.after, visit, &visited);
+    vm::plan_vms(&mut draft, &of_tenants.vms, now);
+    tenant_cluster::plan_tenant_clusters(&mut draft, &of_tenants.tenant_clusters, now);
     sweep::plan_sweep(&mut draft, now);
     draft.plan
 }

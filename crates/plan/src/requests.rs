@@ -12,6 +12,7 @@ use crate::draft::Draft;
 use crate::guard::{Guarded, being_done, unmanaged_by, wait_or_cancel};
 use crate::preview;
 use crate::update::update;
+use crate::{tenant_cluster, vm};
 
 /// Judges every request without a verdict; returns the machines that this touched.
 pub(crate) fn plan_requests(draft: &mut Draft, now: Timestamp) -> BTreeSet<MachineName> {
@@ -68,13 +69,23 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
             let preview = preview::preview(&draft.after, &machine, *action, *outage);
             Ok(Verdict::Previewed { preview: Box::new(preview) })
         }
-        Ask::ActOnVm { .. } | Ask::PutVm { .. } | Ask::UpdateVm { .. } | Ask::RestartNode { .. } | Ask::UpdateTenantCluster { .. } => {
-            Err(Refusal {
-                rule: Rule::VmExists,
-                message: "it is not part of this version".into(),
-                evidence: Vec::new(),
-                remedy: String::new(),
-            })
+        Ask::ActOnVm { vm, action, conditions } => {
+            let operation = vm::act(draft, request, vm, *action, conditions, now)?;
+            Ok(Verdict::Accepted { operation })
+        }
+        Ask::PutVm { vm, spec, tags, conditions } => vm::put(draft, request, (vm, spec, tags), conditions, now),
+        Ask::UpdateVm { vm, tags, conditions } => {
+            vm::update(draft, request, vm, tags.as_ref(), conditions, now)?;
+            Ok(Verdict::Done)
+        }
+        Ask::RestartNode { cluster, node } => {
+            let operation = vm::restart_node(draft, request, cluster, node, now)?;
+            Ok(Verdict::Accepted { operation })
+        }
+        Ask::UpdateTenantCluster { cluster, pool, tags, drain_policy, conditions } => {
+            let written = tenant_cluster::Written { tags: tags.as_ref(), drain_policy: *drain_policy, conditions };
+            tenant_cluster::update(draft, request, (cluster, pool.as_ref()), &written, now)?;
+            Ok(Verdict::Done)
         }
     }
 }

@@ -123,19 +123,50 @@ pub(crate) fn update(
 
 /// Whether a request that is meant for some editions of a machine is meant for this one.
 pub fn check_conditions(machine: &Machine, conditions: &Conditions) -> Result<(), Refusal> {
+    let edited = Edited {
+        noun: "machine",
+        name: machine.name.to_string(),
+        edition: machine.edition,
+        modified: machine.modified.as_ref(),
+        show: format!("rackwright bmm show {}", machine.name),
+    };
+    check_editions(&edited, conditions)
+}
+
+/// Something that clients write, as far as its editions go.
+pub(crate) struct Edited<'a> {
+    /// What it is: `machine`.
+    pub noun: &'static str,
+    pub name: String,
+    pub edition: u64,
+    pub modified: Option<&'a Modified>,
+    /// The command that shows it.
+    pub show: String,
+}
+
+impl Edited<'_> {
+    /// Whether this very request wrote it: sent again it changes nothing more.
+    pub fn was_written_by(&self, request: &Request) -> bool {
+        let written_by = self.modified.and_then(|modified| modified.request_key.as_ref());
+        written_by.is_some() && written_by == request.key.as_ref()
+    }
+}
+
+/// Whether a request that is meant for some editions of something is meant for this one.
+pub(crate) fn check_editions(of: &Edited<'_>, conditions: &Conditions) -> Result<(), Refusal> {
     if let Some(expected @ Editions::Listed(editions)) = &conditions.expected
-        && !expected.contain(machine.edition)
+        && !expected.contain(of.edition)
     {
         let wanted = match &editions[..] {
             [] => "the request is meant for no etag that there can be".to_owned(),
             editions => format!("the request is meant for the etag {}", named(editions)),
         };
-        return Err(precondition_failed(machine, &wanted));
+        return Err(precondition_failed(of, &wanted));
     }
     match &conditions.excluded {
-        Some(Editions::Any) => Err(precondition_failed(machine, "the request is meant for a machine that is not there")),
-        Some(excluded) if excluded.contain(machine.edition) => {
-            Err(precondition_failed(machine, &format!("the request is meant for any etag but \"{}\"", machine.edition)))
+        Some(Editions::Any) => Err(precondition_failed(of, &format!("the request is meant for a {} that is not there", of.noun))),
+        Some(excluded) if excluded.contain(of.edition) => {
+            Err(precondition_failed(of, &format!("the request is meant for any etag but \"{}\"", of.edition)))
         }
         _ => Ok(()),
     }
@@ -153,19 +184,19 @@ fn named(editions: &[u64]) -> String {
     }
 }
 
-/// The refusal of a request that is meant for another edition of the machine.
-fn precondition_failed(machine: &Machine, wanted: &str) -> Refusal {
-    let written = match &machine.modified {
+/// The refusal of a request that is meant for another edition.
+fn precondition_failed(of: &Edited<'_>, wanted: &str) -> Refusal {
+    let written = match of.modified {
         Some(modified) => format!(", written by {} at {}", modified.by, modified.at.clock()),
         None => String::new(),
     };
     Refusal {
         rule: Rule::PreconditionFailed,
-        message: format!("`{}` was not changed", machine.name),
-        evidence: vec![format!("{wanted}, and the machine's is \"{}\"{written}", machine.edition)],
+        message: format!("`{}` was not changed", of.name),
+        evidence: vec![format!("{wanted}, and the {}'s is \"{}\"{written}", of.noun, of.edition)],
         remedy: format!(
-            "read the machine again, and send what you want to change with its etag: `rackwright bmm show {} --query etag -o tsv` tells it",
-            machine.name
+            "read the {} again, and send what you want to change with its etag: `{} --query etag -o tsv` tells it",
+            of.noun, of.show
         ),
     }
 }

@@ -15,7 +15,6 @@ pub(crate) mod subscriptions;
 pub(crate) mod tenant_clusters;
 pub(crate) mod tenant_write;
 mod vm_body;
-mod vm_words;
 pub(crate) mod vm_write;
 pub(crate) mod vms;
 

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use super::machines::render_fault;
 use super::resource::{Known, Resource};
-use super::vm_words;
 use super::vms::{at_work, zone_of};
 use super::{Place, clusters_at};
 use crate::cache::{Versioned, View};
@@ -65,7 +64,7 @@ pub(crate) struct Properties<'a> {
     cluster_id: String,
     control_plane_kubernetes_version: &'a str,
     control_plane_node_configuration: Value,
-    detailed_status: &'static str,
+    detailed_status: String,
     detailed_status_message: String,
     drain_policy: &'static str,
     initial_agent_pool_configurations: Vec<Value>,
@@ -85,13 +84,13 @@ struct Node<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     bare_metal_machine_id: Option<String>,
     cpu_cores: u32,
-    detailed_status: &'static str,
+    detailed_status: String,
     detailed_status_message: String,
     kubernetes_version: &'a str,
     #[serde(rename = "memorySizeGB")]
     memory_size_gb: u64,
     name: &'a str,
-    power_state: &'static str,
+    power_state: String,
     role: &'static str,
 }
 
@@ -118,19 +117,19 @@ struct NodeBeyond<'a> {
 
 pub(crate) fn render<'a>(view: &'a View, cluster: &'a Cluster, tenant: &'a TenantCluster) -> Resource<'a, Properties<'a>, Ours<'a>> {
     let seen = &tenant.last_seen;
-    let words = vm_words::of_tenant_cluster(tenant);
+    let words = plan::tenant_cluster_status(tenant);
     let control_plane = seen.machines.iter().filter(|machine| machine.role == NodeRole::ControlPlane).count();
     let properties = Properties {
         cluster_id: links::cluster_id(cluster),
         control_plane_kubernetes_version: &seen.version,
         control_plane_node_configuration: json!({ "count": control_plane }),
-        detailed_status: words.status,
+        detailed_status: words.detailed.to_string(),
         detailed_status_message: words.message,
         drain_policy: tenant.drain_policy(None).as_str(),
         initial_agent_pool_configurations: seen.pools.iter().map(|pool| json!({ "count": pool.count, "name": pool.name })).collect(),
         kubernetes_version: &seen.version,
         nodes: tenant.nodes.iter().map(|(name, node)| render_node(view, cluster, tenant, name, node)).collect(),
-        provisioning_state: words.provisioning,
+        provisioning_state: provisioning_state(tenant),
     };
     let mut resource = shell(cluster, tenant.name.as_str(), tenant, &tenant.settings, properties);
     resource.rackwright = Some(Ours {
@@ -142,18 +141,19 @@ pub(crate) fn render<'a>(view: &'a View, cluster: &'a Cluster, tenant: &'a Tenan
 }
 
 fn render_node<'a>(view: &'a View, cluster: &Cluster, tenant: &TenantCluster, name: &'a str, node: &'a TenantNode) -> Node<'a> {
-    let words = vm_words::of_node(node);
+    let machine = node.machine.as_ref().and_then(|machine| view.machine(&cluster.name, machine));
+    let words = plan::tenant_node_status(tenant, node, machine.map(|machine| machine.document.as_ref()));
     Node {
         agent_pool_id: node.pool.as_ref().map(|pool| links::pool_id(cluster, &tenant.name, pool)),
         availability_zone: node.machine.as_ref().and_then(|machine| zone_of(view, cluster, machine)),
         bare_metal_machine_id: node.machine.as_ref().map(|machine| links::machine_id(cluster, machine)),
         cpu_cores: node.cpu_cores,
-        detailed_status: words.status,
+        detailed_status: words.detailed.to_string(),
         detailed_status_message: words.message,
         kubernetes_version: &node.version,
         memory_size_gb: node.memory_bytes / GIB,
         name,
-        power_state: words.power,
+        power_state: words.power.to_string(),
         role: match node.role {
             NodeRole::ControlPlane => "ControlPlane",
             NodeRole::Worker => "Worker",
@@ -174,12 +174,22 @@ fn node_beyond<'a>(view: &View, cluster: &Cluster, tenant: &TenantCluster, name:
     }
 }
 
+/// Cluster API's phase in the model's words, which both kinds know.
+fn provisioning_state(tenant: &TenantCluster) -> &'static str {
+    match tenant.last_seen.phase.as_str() {
+        "Provisioned" | "Running" => "Succeeded",
+        "Deleting" => "Deleting",
+        "Failed" => "Failed",
+        _ => "InProgress",
+    }
+}
+
 /// `AgentPoolProperties`, in the order of its names.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PoolProperties<'a> {
     count: u32,
-    detailed_status: &'static str,
+    detailed_status: String,
     detailed_status_message: String,
     drain_policy: &'static str,
     kubernetes_version: &'a str,
@@ -203,16 +213,16 @@ pub(crate) fn render_pool<'a>(
     pool: &'a PoolSeen,
 ) -> Resource<'a, PoolProperties<'a>, PoolOurs> {
     let settings = tenant.pools.get(&pool.name).unwrap_or(&UNWRITTEN);
-    let nodes = || tenant.nodes.values().filter(|node| node.pool.as_ref() == Some(&pool.name));
-    let ready = nodes().filter(|node| node.ready == Readiness::True).count();
-    let words = vm_words::of_tenant_cluster(tenant);
+    let nodes = tenant.nodes.values().filter(|node| node.pool.as_ref() == Some(&pool.name));
+    let ready = nodes.filter(|node| node.ready == Readiness::True).count();
+    let words = plan::agent_pool_status(tenant, &pool.name);
     let properties = PoolProperties {
         count: pool.count,
-        detailed_status: words.status,
-        detailed_status_message: format!("{ready} of {} nodes ready", nodes().count()),
+        detailed_status: words.detailed.to_string(),
+        detailed_status_message: words.message,
         drain_policy: tenant.drain_policy(Some(&pool.name)).as_str(),
         kubernetes_version: &pool.version,
-        provisioning_state: words.provisioning,
+        provisioning_state: provisioning_state(tenant),
     };
     let mut resource = shell(cluster, pool.name.as_str(), tenant, settings, properties);
     resource.id = links::pool_id(cluster, &tenant.name, &pool.name);

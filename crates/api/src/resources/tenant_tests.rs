@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use http::{Method, StatusCode};
-use model::{Ask, Operation, OperationId, Request, Target, Timestamp, Verdict, VmName, VmSpec, keys};
+use model::{Ask, Operation, OperationId, Request, Seen, Target, Timestamp, Verdict, VmName, VmSpec, keys};
 use serde_json::{Value, json};
 use store::Commit;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::Api;
-use crate::fixtures::{Documents, NOW, cluster, machine, operation, rack, read_pages, send, send_with, tenant_cluster, vm};
+use crate::fixtures::{Documents, NOW, cluster, machine, of_json, operation, rack, read_pages, send, send_with, tenant_cluster, vm};
 
 const PROVIDER: &str = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud";
 
@@ -21,7 +21,13 @@ fn at(kind: &str, rest: &str) -> String {
 async fn site() -> Api {
     let mut documents = Documents::default().cluster(&cluster("site")).rack(&rack("site", "rack1"));
     for name in ["m1", "m2", "m10"] {
-        documents = documents.machine(&machine("site", "rack1", name));
+        let mut machine = machine("site", "rack1", name);
+        let seen = json!({
+            "name": name, "ready": "True", "unschedulable": false, "cordonedByUs": false, "bootId": "b", "kubeletVersion": "v1", "osImage": "x",
+            "machine": name, "internalIp": null, "problems": [],
+        });
+        machine.last_seen.node = Some(Seen { what: of_json(seen), at: Timestamp::parse(NOW).unwrap() });
+        documents = documents.machine(&machine);
     }
     let documents = documents.vm(&vm("site", "fw", "m1")).vm(&vm("site", "fw10", "m2")).vm(&vm("site", "fw2", "m2"));
     let documents = documents.tenant_cluster(&tenant_cluster("site", "naks-01", &["m1", "m2"]));
@@ -162,6 +168,7 @@ async fn what_is_wrong_in_a_body_is_named_with_its_path() {
     let puts = [
         (with("/properties/cpuCores", json!(null)), "properties.cpuCores"),
         (with("/properties/cpuCores", json!(-1)), "properties.cpuCores"),
+        (with("/properties/cpuCores", json!(3)), "properties.cpuCores"),
         (with("/properties/memorySizeGB", json!("4")), "properties.memorySizeGB"),
         (with("/properties/bootMethod", json!("uefi")), "properties.bootMethod"),
         (with("/properties/placementHints/0/scope", json!("Room")), "properties.placementHints[0].scope"),

@@ -39,6 +39,9 @@ pub(crate) async fn put(api: &Api, call: &Call, place: &Place, body: &[u8]) -> R
         Some(tag) => unfit(&format!("tags.{tag}"), &flaw.message),
         None => unfit("tags", &flaw.message),
     })?;
+    if let Some(flaw) = plan::check_vm_spec(&described.spec).first() {
+        return Err(unfit(&flaw.field, &flaw.message));
+    }
     let cluster = home_of(&view, &clusters, &name, &described)?;
     let Described { spec, tags, secrets, .. } = described;
     let ask = Ask::PutVm { vm: name.clone(), spec: Box::new(spec), tags, conditions: conditions(call)? };

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::clusters_at;
 use super::machines::render_wait;
 use super::resource::{Known, Resource};
-use super::vm_words;
 use crate::cache::{Versioned, View};
 use crate::links;
 use crate::reply::{Refused, resource_response};
@@ -57,10 +56,13 @@ pub(crate) fn render<'a>(view: &'a View, cluster: &'a Cluster, vm: &'a Vm, now: 
     resource
 }
 
+fn running<'a>(view: &'a View, cluster: &Cluster, target: &Target) -> Option<&'a Operation> {
+    view.operations_for(&cluster.name, target).into_iter().find(|operation| operation.is_running())
+}
+
 /// The operation that is at work on something, in brief.
 pub(super) fn at_work(view: &View, cluster: &Cluster, target: &Target) -> Option<Value> {
-    let running: Option<&Operation> = view.operations_for(&cluster.name, target).into_iter().find(|operation| operation.is_running());
-    running.map(|operation| {
+    running(view, cluster, target).map(|operation| {
         json!({
             "action": operation.action.command(),
             "caller": operation.caller,
@@ -97,7 +99,7 @@ pub(crate) struct Properties<'a> {
     cloud_services_network_attachment: Option<Value>,
     cluster_id: String,
     cpu_cores: u32,
-    detailed_status: &'static str,
+    detailed_status: String,
     detailed_status_message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     isolate_emulator_thread: Option<&'static str>,
@@ -105,7 +107,7 @@ pub(crate) struct Properties<'a> {
     memory_size_gb: u32,
     network_attachments: Vec<Value>,
     placement_hints: Vec<Value>,
-    power_state: &'static str,
+    power_state: String,
     provisioning_state: VmProvisioning,
     ssh_public_keys: Vec<Value>,
     storage_profile: Value,
@@ -121,7 +123,9 @@ pub(crate) struct Properties<'a> {
 
 fn properties<'a>(view: &'a View, cluster: &'a Cluster, vm: &'a Vm) -> Properties<'a> {
     let spec = &vm.spec;
-    let words = vm_words::of_vm(vm);
+    let machine = vm.machine.as_ref().and_then(|machine| view.machine(&cluster.name, machine));
+    let running = running(view, cluster, &Target::Vm(vm.name.clone()));
+    let words = plan::vm_status(vm, machine.map(|machine| machine.document.as_ref()), running);
     Properties {
         admin_username: &spec.admin_username,
         availability_zone: vm.machine.as_ref().and_then(|machine| zone_of(view, cluster, machine)),
@@ -130,13 +134,13 @@ fn properties<'a>(view: &'a View, cluster: &'a Cluster, vm: &'a Vm) -> Propertie
         cloud_services_network_attachment: spec.cloud_services_network.as_ref().map(attachment),
         cluster_id: links::cluster_id(cluster),
         cpu_cores: spec.cpu_cores,
-        detailed_status: words.status,
+        detailed_status: words.detailed.to_string(),
         detailed_status_message: words.message,
         isolate_emulator_thread: spec.isolate_emulator_thread.map(flag),
         memory_size_gb: spec.memory_gb,
         network_attachments: spec.networks.iter().map(attachment).collect(),
         placement_hints: spec.placement_hints.iter().map(|hint| placement_hint(cluster, hint)).collect(),
-        power_state: words.power,
+        power_state: words.power.to_string(),
         provisioning_state: vm.provisioning,
         ssh_public_keys: spec.ssh_public_keys.iter().map(|key| json!({ "keyData": key })).collect(),
         storage_profile: storage_profile(vm),

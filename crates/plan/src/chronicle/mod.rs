@@ -4,6 +4,7 @@
 //! devices, and the connection. A power state that was seen, or a wait, is no entry: it changes nothing.
 
 mod description;
+mod tenants;
 mod words;
 
 use std::collections::BTreeMap;
@@ -42,6 +43,7 @@ pub fn chronicle(before: &Snapshot, plan: &Plan, now: Timestamp) -> Vec<Activity
     for machine in changes.machines.values() {
         scribe.note_node_ask(machine);
     }
+    scribe.note_tenants();
     scribe.entries
 }
 

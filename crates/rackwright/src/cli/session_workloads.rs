@@ -79,7 +79,7 @@ impl Session {
             (Err(trouble), [collection, inner]) if trouble.exit == Exit::NotFound => {
                 let known = self.list_within(kind, name, collection).await?;
                 let names: Vec<String> = known.iter().filter_map(|one| field(one, "/name")).collect();
-                let list = format!("rackwright agentpool list --kubernetes-cluster-name {name}");
+                let list = format!("rackwright agentpool list {name}");
                 Err(trouble.hint(nearest_hint(inner, names.iter().map(String::as_str), &list)))
             }
             (answer, _) => self.explained(kind, name, answer).await,

@@ -67,11 +67,8 @@ pub enum PoolCommand {
     ///
     /// Changes nothing.
     ///
-    /// Example: rackwright agentpool list --kubernetes-cluster-name naks-01
-    List {
-        #[command(flatten)]
-        of: ClusterArgs,
-    },
+    /// Example: rackwright agentpool list naks-01
+    List(ListArgs),
     /// One pool.
     ///
     /// Changes nothing.
@@ -99,6 +96,18 @@ pub enum PoolCommand {
         #[command(flatten)]
         change: ChangeArgs,
     },
+}
+
+#[derive(Args, Clone, Debug)]
+#[group(required = true, multiple = false)]
+pub struct ListArgs {
+    /// The tenant's cluster.
+    #[arg(value_name = "CLUSTER", value_parser = parse_name)]
+    positional: Option<String>,
+
+    /// The same, as a flag.
+    #[arg(long = "kubernetes-cluster-name", visible_alias = "kc-name", value_name = "CLUSTER", value_parser = parse_name)]
+    flag: Option<String>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -169,8 +178,9 @@ pub async fn run_cluster(session: &Session, screen: &mut Screen, command: Tenant
 
 pub async fn run_pool(session: &Session, screen: &mut Screen, command: PoolCommand) -> Result<(), Trouble> {
     match command {
-        PoolCommand::List { of } => {
-            let pools = session.list_within(Kind::TenantCluster, &of.kubernetes_cluster_name, "agentPools").await?;
+        PoolCommand::List(ListArgs { positional, flag }) => {
+            let cluster = positional.or(flag).unwrap_or_default();
+            let pools = session.list_within(Kind::TenantCluster, &cluster, "agentPools").await?;
             session.showing.list(screen, &Value::from(pools.as_slice()), || pool_table(&pools))
         }
         PoolCommand::Show { name, of } => {
