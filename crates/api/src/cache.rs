@@ -1,12 +1,15 @@
 //! The replica's copy of the documents, kept by watching the store. Reads are served from here.
 
+mod workloads;
+
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use imbl::{OrdMap, OrdSet};
 use model::{
-    Cluster, ClusterName, Machine, MachineName, Operation, OperationId, Rack, RackName, Request, RequestId, Target, Timestamp, keys,
+    Cluster, ClusterName, Machine, MachineName, Operation, OperationId, Rack, RackName, Request, RequestId, Target, TenantCluster,
+    TenantClusterName, Timestamp, Vm, VmName, keys,
 };
 use serde::de::DeserializeOwned;
 use store::{Change, Document, Revision, SharedStore, StoreError};
@@ -15,6 +18,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use crate::events::{Feed, news_of};
+pub(crate) use workloads::Workload;
+use workloads::Workloads;
 
 /// A document as it was at a revision.
 #[derive(Clone, Debug)]
@@ -34,6 +39,7 @@ pub(crate) struct View {
     by_group: OrdMap<GroupKey, OrdSet<ClusterName>>,
     racks: OrdMap<ClusterName, OrdMap<RackName, Versioned<Rack>>>,
     machines: OrdMap<ClusterName, OrdMap<MachineName, Versioned<Machine>>>,
+    workloads: Workloads,
     pub operations: OrdMap<OperationId, Arc<Operation>>,
     by_target: OrdMap<ClusterName, OrdMap<Target, OrdSet<OperationId>>>,
     by_acceptance: OrdSet<Acceptance>,
@@ -190,6 +196,9 @@ impl View {
     }
 
     fn put(&mut self, key: &str, value: &[u8], revision: Revision) {
+        if self.workloads.put(key, value, revision) {
+            return;
+        }
         if key.starts_with(keys::CLUSTERS) {
             if let Some(document) = decode::<Cluster>(key, value) {
                 self.put_cluster(Versioned { document, revision });
@@ -240,6 +249,7 @@ impl View {
 
     /// Operations and requests come and go; machines and racks go when the site's people take them out.
     fn remove(&mut self, key: &str) {
+        self.workloads.remove(key);
         let id = key.rsplit('/').next().unwrap_or_default();
         if let Some((cluster, name)) = key.strip_prefix(keys::MACHINES).and_then(|place| place.split_once('/')) {
             if let (Ok(cluster), Ok(name)) = (ClusterName::new(cluster), MachineName::new(name))
@@ -304,6 +314,45 @@ impl View {
         after: Option<&(ClusterName, RackName)>,
     ) -> impl Iterator<Item = Member<'a, Rack>> {
         members_after(&self.racks, clusters, after)
+    }
+
+    /// Virtual machines of the clusters, by cluster and name, after a place in that order.
+    pub fn vms_after<'a>(
+        &'a self,
+        clusters: &[&'a Versioned<Cluster>],
+        after: Option<&(ClusterName, VmName)>,
+    ) -> impl Iterator<Item = Member<'a, Vm>> {
+        members_after(&self.workloads.vms, clusters, after)
+    }
+
+    /// Tenant clusters of the clusters, by cluster and name, after a place in that order.
+    pub fn tenant_clusters_after<'a>(
+        &'a self,
+        clusters: &[&'a Versioned<Cluster>],
+        after: Option<&(ClusterName, TenantClusterName)>,
+    ) -> impl Iterator<Item = Member<'a, TenantCluster>> {
+        members_after(&self.workloads.clusters, clusters, after)
+    }
+
+    pub fn vm(&self, cluster: &ClusterName, name: &VmName) -> Option<&Versioned<Vm>> {
+        self.workloads.vms.get(cluster)?.get(name)
+    }
+
+    pub fn vms_of(&self, cluster: &ClusterName) -> impl Iterator<Item = &Versioned<Vm>> {
+        self.workloads.vms.get(cluster).into_iter().flat_map(OrdMap::values)
+    }
+
+    pub fn tenant_cluster(&self, cluster: &ClusterName, name: &TenantClusterName) -> Option<&Versioned<TenantCluster>> {
+        self.workloads.clusters.get(cluster)?.get(name)
+    }
+
+    pub fn tenant_clusters_of(&self, cluster: &ClusterName) -> impl Iterator<Item = &Versioned<TenantCluster>> {
+        self.workloads.clusters.get(cluster).into_iter().flat_map(OrdMap::values)
+    }
+
+    /// What is on a machine, or was last: clusters first, each by name.
+    pub fn workloads_on(&self, machine: &Machine) -> impl Iterator<Item = &Workload> {
+        self.workloads.on(&machine.cluster, &machine.name)
     }
 
     /// Operations, the latest first, after a place in that order.

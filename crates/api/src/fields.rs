@@ -40,6 +40,43 @@ pub(crate) fn given(model: &Model, body: &[u8]) -> Result<Vec<Written>, Refused>
     }
 }
 
+/// The description of a resource that is to be made, without what is only answered. Whatever must be there is there, and
+/// everything has its shape, however deep.
+pub(crate) fn described(model: &'static Model, body: &[u8]) -> Result<Value, Refused> {
+    describe(Shape::Object(model), "", Value::Object(object(body)?))
+}
+
+fn describe(shape: Shape, path: &str, value: Value) -> Result<Value, Refused> {
+    check_shape(shape, path, &value)?;
+    match (shape, value) {
+        (Shape::List(item), Value::Array(values)) => {
+            let described = values.into_iter().enumerate().map(|(n, value)| describe(*item, &format!("{path}[{n}]"), value));
+            described.collect::<Result<Vec<_>, _>>().map(Value::Array)
+        }
+        (Shape::Object(model), Value::Object(fields)) => {
+            let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
+            let mut described = Map::new();
+            for (name, value) in fields {
+                let Some(field) = model.fields.iter().find(|field| field.name == name) else { return Err(unknown(model, &prefix, &name)) };
+                if !value.is_null() && !matches!(field.access, Access::ReadOnly | Access::Unserved) {
+                    described.insert(name, describe(field.shape, &format!("{prefix}{}", field.name), value)?);
+                }
+            }
+            for field in model.fields.iter().filter(|field| field.always && !described.contains_key(field.name)) {
+                let path = format!("{prefix}{}", field.name);
+                match field.access {
+                    // What is missing in it is named, and not that it is missing itself.
+                    Access::Within => drop(describe(field.shape, &path, Value::Object(Map::new()))?),
+                    Access::Fixed(_) | Access::WriteOnly => return Err(Refused::bad_content(format!("`{path}` is missing")).target(path)),
+                    _ => {}
+                }
+            }
+            Ok(Value::Object(described))
+        }
+        (_, value) => Ok(value),
+    }
+}
+
 /// The refusal of a body without what must be there.
 pub(crate) fn missing(model: &Model, name: &str) -> Refused {
     let mut about = model.about.trim_end_matches('.').chars();
@@ -57,15 +94,17 @@ fn read(model: &Model, path: &str, body: Map<String, Value>, current: &Value, fo
         }
         match field.access {
             Access::ReadOnly | Access::Unserved => {}
-            Access::Secret => return Err(unchangeable(&path, None)),
+            Access::Secret => return Err(unchangeable(&path, None, FROM_SITE_FILE)),
+            Access::WriteOnly => return Err(unchangeable(&path, None, "is taken when the resource is made, and at no other time")),
             Access::Writable => {
                 check_shape(field.shape, &path, &value)?;
                 found.push(Written { path, value });
             }
-            Access::Immutable => {
+            Access::Immutable | Access::Fixed(_) => {
+                let whence = if let Access::Fixed(whence) = field.access { whence } else { FROM_SITE_FILE };
                 check_shape(field.shape, &path, &value)?;
                 if !is_same(&current[field.name], &value) {
-                    return Err(unchangeable(&path, Some(&current[field.name])));
+                    return Err(unchangeable(&path, Some(&current[field.name]), whence));
                 }
             }
             Access::Within => {
@@ -87,11 +126,15 @@ fn is_same(current: &Value, sent: &Value) -> bool {
     }
 }
 
-fn unchangeable(path: &str, current: Option<&Value>) -> Refused {
+const FROM_SITE_FILE: &str = "comes from the site file";
+
+/// `whence` says where the field comes from.
+fn unchangeable(path: &str, current: Option<&Value>, whence: &str) -> Refused {
     let why = match current {
-        Some(Value::Null) => "there is none, and it would come from the site file".to_owned(),
-        Some(current) => format!("it is {current}, and comes from the site file"),
-        None => "it comes from the site file".to_owned(),
+        Some(Value::Null) if whence == FROM_SITE_FILE => "there is none, and it would come from the site file".to_owned(),
+        Some(Value::Null) => format!("there is none, and it {whence}"),
+        Some(current) => format!("it is {}, and {whence}", shortened(&current.to_string())),
+        None => format!("it {whence}"),
     };
     Refused::new(Code::PropertyChangeNotAllowed, format!("`{path}` cannot be changed here: {why}")).target(path)
 }

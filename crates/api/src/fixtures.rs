@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use model::{Cluster, Machine, Operation, Rack, Timestamp, keys};
+use model::{Cluster, Machine, Operation, Rack, TenantCluster, Timestamp, Vm, keys};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use store::{Commit, MemoryStore, SharedStore, TokioClock};
@@ -45,6 +45,36 @@ pub fn machine(cluster: &str, rack: &str, name: &str) -> Machine {
     }))
 }
 
+/// A virtual machine that runs on a machine.
+pub fn vm(cluster: &str, name: &str, machine: &str) -> Vm {
+    of_json(json!({
+        "name": name, "cluster": cluster, "createdAt": NOW, "edition": 1, "provisioning": "Succeeded", "uid": "u1", "machine": machine,
+        "spec": { "cpuCores": 4, "memoryGb": 8, "image": "registry/fw:1", "adminUsername": "azureuser", "osDisk": { "sizeGb": 20 } },
+        "lastSeen": { "at": NOW, "what": {
+            "name": name, "uid": "u1", "run": "Always", "state": "Running", "cpuCores": 4, "memoryBytes": 8_u64 << 30, "grace": 180_000,
+        } },
+    }))
+}
+
+/// A tenant cluster with one pool, and a node of it on each of the machines.
+pub fn tenant_cluster(cluster: &str, name: &str, machines: &[&str]) -> TenantCluster {
+    let node = |(n, machine): (usize, &&str)| {
+        let node = json!({
+            "role": "Worker", "pool": "agentpool1", "machine": machine, "vm": "Running", "ready": "True", "isUnschedulable": false,
+            "version": "v1.31.4", "cpuCores": 8, "memoryBytes": 32_u64 << 30, "since": NOW,
+        });
+        (format!("{name}-agentpool1-md-{n}"), node)
+    };
+    let nodes: serde_json::Map<String, Value> = machines.iter().enumerate().map(node).collect();
+    of_json(json!({
+        "name": name, "cluster": cluster, "createdAt": NOW, "nodes": nodes,
+        "lastSeen": {
+            "name": name, "uid": "u2", "phase": "Provisioned", "version": "v1.31.4", "machines": [],
+            "pools": [{ "name": "agentpool1", "count": machines.len(), "version": "v1.31.4" }],
+        },
+    }))
+}
+
 /// A running restart with one entry in its journal.
 pub fn operation(id: &str, cluster: &str, machine: &str, accepted_at: Timestamp) -> Operation {
     of_json(json!({
@@ -73,6 +103,14 @@ impl Documents {
 
     pub fn machine(self, machine: &Machine) -> Documents {
         self.put(keys::machine(&machine.cluster, &machine.name), machine)
+    }
+
+    pub fn vm(self, vm: &Vm) -> Documents {
+        self.put(keys::vm(&vm.cluster, &vm.name), vm)
+    }
+
+    pub fn tenant_cluster(self, tenant: &TenantCluster) -> Documents {
+        self.put(keys::tenant_cluster(&tenant.cluster, &tenant.name), tenant)
     }
 
     pub fn operation(self, operation: &Operation) -> Documents {

@@ -48,7 +48,7 @@ use futures::FutureExt;
 use http::{Method, StatusCode};
 use model::{Clock, ClusterName, Footing, KeeperState, SiteFileRefused};
 use serde_json::json;
-use store::SharedStore;
+use store::{SharedStore, Vault};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{Instrument, debug, field, info_span};
@@ -69,7 +69,7 @@ pub use wire::{HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, 
 use activity::rejections::{Concern, Rejections};
 use call::Call;
 use reply::{Refused, allow_response, json_response};
-use route::{Kind, Route};
+use route::{Kind, Route, Write};
 use submit::Queues;
 
 #[derive(Clone)]
@@ -80,13 +80,21 @@ pub struct Api {
     keepers: Keepers,
     process: Process,
     rejections: Arc<Rejections>,
+    vault: Arc<Vault>,
     /// How many requests of each cluster wait in this process.
     queues: Queues,
 }
 
 impl Api {
     pub fn new(store: SharedStore, clock: Arc<dyn Clock>, cache: Arc<Cache>, keepers: Keepers, process: Process) -> Api {
-        Api { store, clock, cache, keepers, process, rejections: Arc::default(), queues: Queues::default() }
+        let vault = Arc::new(Vault::ephemeral(store.clone()));
+        Api { store, clock, cache, keepers, process, rejections: Arc::default(), vault, queues: Queues::default() }
+    }
+
+    /// Where the secrets of what clients describe are kept. Without one they are lost when the process ends.
+    #[must_use]
+    pub fn with_vault(self, vault: Arc<Vault>) -> Api {
+        Api { vault, ..self }
     }
 }
 
@@ -189,12 +197,30 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::Providers { subscription } => resources::providers::list(&view, &subscription),
         Route::Provider { subscription, namespace } => resources::providers::show(&view, &subscription, &namespace),
         Route::ProviderOperations => Ok(resources::providers::operations()),
-        Route::List { kind, subscription, group } => resources::list(&view, call, kind, &subscription, group.as_deref()),
+        Route::List { kind, subscription, group } => resources::list(&view, call, kind, &subscription, group.as_deref(), api.clock.now()),
         Route::Show { kind: Kind::Clusters, subscription, group, name } => resources::clusters::show(&view, &subscription, &group, &name),
         Route::Show { kind: Kind::Racks, subscription, group, name } => resources::racks::show(&view, &subscription, &group, &name),
         Route::Show { kind: Kind::Machines, subscription, group, name } => {
             resources::machines::show(&view, &subscription, &group, &name, api.clock.now())
         }
+        Route::Show { kind: Kind::Vms, subscription, group, name } => {
+            resources::vms::show(&view, &subscription, &group, &name, api.clock.now())
+        }
+        Route::Show { kind: Kind::TenantClusters, subscription, group, name } => {
+            resources::tenant_clusters::show(&view, &resources::Place { subscription, group, name })
+        }
+        Route::Pools { subscription, group, tenant } => {
+            resources::tenant_clusters::list_pools(&view, call, &resources::Place { subscription, group, name: tenant })
+        }
+        Route::Pool { subscription, group, tenant, pool } => {
+            resources::tenant_clusters::show_pool(&view, &resources::Place { subscription, group, name: tenant }, &pool)
+        }
+        Route::UpdateVm { .. }
+        | Route::DeleteVm { .. }
+        | Route::ActOnVm { .. }
+        | Route::UpdateTenantCluster { .. }
+        | Route::ActOnTenantCluster { .. }
+        | Route::UpdatePool { .. } => change_workload(api, call, route, body).await,
         Route::Update { how, subscription, group, name } => {
             let body = call.read_body(body, &api.process.stopping).await?;
             resources::machine_update::update(api, call, how, &resources::Place { subscription, group, name }, &body).await
@@ -217,5 +243,33 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::Events => events::listen(api, call),
         Route::CancelOperation { id } => operations::cancel(api, call, &id).await,
         Route::Backup => backup::send(api).await,
+    }
+}
+
+/// What changes a tenant's virtual machine or cluster.
+async fn change_workload(api: &Api, call: &Call, route: Route, body: axum::body::Body) -> Result<Response, Refused> {
+    use resources::{Place, tenant_write, vm_write};
+    let body = call.read_body(body, &api.process.stopping).await?;
+    match route {
+        Route::UpdateVm { how: Write::Whole, subscription, group, name } => {
+            vm_write::put(api, call, &Place { subscription, group, name }, &body).await
+        }
+        Route::UpdateVm { how: Write::Part, subscription, group, name } => {
+            vm_write::update(api, call, &Place { subscription, group, name }, &body).await
+        }
+        Route::DeleteVm { subscription, group, name } => vm_write::delete(api, call, &Place { subscription, group, name }).await,
+        Route::ActOnVm { subscription, group, name, verb } => {
+            vm_write::act(api, call, &Place { subscription, group, name }, &verb, &body).await
+        }
+        Route::UpdateTenantCluster { subscription, group, name } => {
+            tenant_write::update(api, call, &Place { subscription, group, name }, &body).await
+        }
+        Route::ActOnTenantCluster { subscription, group, name, verb } => {
+            tenant_write::act(api, call, &Place { subscription, group, name }, &verb, &body).await
+        }
+        Route::UpdatePool { subscription, group, tenant, pool } => {
+            tenant_write::update_pool(api, call, &Place { subscription, group, name: tenant }, &pool, &body).await
+        }
+        _ => Err(Refused::internal()),
     }
 }

@@ -1,6 +1,6 @@
 //! Resource ids and the addresses that clients are sent to.
 
-use model::{Cluster, MachineName, Operation, RackName, Target, TenantClusterName, VmName};
+use model::{Cluster, MachineName, Operation, PoolName, RackName, Target, TenantClusterName, VmName};
 
 use crate::call::Call;
 
@@ -35,6 +35,10 @@ pub(crate) fn vm_id(cluster: &Cluster, vm: &VmName) -> String {
 
 pub(crate) fn tenant_cluster_id(cluster: &Cluster, tenant: &TenantClusterName) -> String {
     id_of(cluster, "kubernetesClusters", tenant.as_str())
+}
+
+pub(crate) fn pool_id(cluster: &Cluster, tenant: &TenantClusterName, pool: &PoolName) -> String {
+    format!("{}/agentPools/{pool}", tenant_cluster_id(cluster, tenant))
 }
 
 /// What an operation is at work on.

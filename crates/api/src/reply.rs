@@ -167,7 +167,7 @@ pub(crate) fn json_response(status: StatusCode, body: &impl Serialize) -> Respon
 }
 
 /// A resource, with its `etag` as the header too.
-pub(crate) fn resource_response(status: StatusCode, resource: &Resource<'_, impl Serialize>) -> Response {
+pub(crate) fn resource_response(status: StatusCode, resource: &Resource<'_, impl Serialize, impl Serialize>) -> Response {
     let mut response = json_response(status, resource);
     if let Ok(etag) = HeaderValue::from_str(&resource.etag) {
         response.headers_mut().insert(header::ETAG, etag);

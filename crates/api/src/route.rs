@@ -29,6 +29,14 @@ pub(crate) enum Route {
     Update { how: Write, subscription: String, group: String, name: String },
     Delete { subscription: String, group: String, name: String },
     Act { subscription: String, group: String, machine: String, verb: String },
+    UpdateVm { how: Write, subscription: String, group: String, name: String },
+    DeleteVm { subscription: String, group: String, name: String },
+    ActOnVm { subscription: String, group: String, name: String, verb: String },
+    UpdateTenantCluster { subscription: String, group: String, name: String },
+    ActOnTenantCluster { subscription: String, group: String, name: String, verb: String },
+    Pools { subscription: String, group: String, tenant: String },
+    Pool { subscription: String, group: String, tenant: String, pool: String },
+    UpdatePool { subscription: String, group: String, tenant: String, pool: String },
     OperationStatus { subscription: String, id: String },
     OperationResult { subscription: String, id: String },
     ActivityLog { subscription: String },
@@ -56,14 +64,20 @@ pub(crate) enum Kind {
     Clusters,
     Racks,
     Machines,
+    Vms,
+    TenantClusters,
 }
 
 impl Kind {
+    pub const ALL: [Kind; 5] = [Kind::Clusters, Kind::Racks, Kind::Machines, Kind::Vms, Kind::TenantClusters];
+
     pub fn arm_type(self) -> &'static str {
         match self {
             Kind::Clusters => "clusters",
             Kind::Racks => "racks",
             Kind::Machines => "bareMetalMachines",
+            Kind::Vms => "virtualMachines",
+            Kind::TenantClusters => "kubernetesClusters",
         }
     }
 
@@ -73,11 +87,13 @@ impl Kind {
             Kind::Clusters => "Microsoft.NetworkCloud/clusters",
             Kind::Racks => "Microsoft.NetworkCloud/racks",
             Kind::Machines => "Microsoft.NetworkCloud/bareMetalMachines",
+            Kind::Vms => "Microsoft.NetworkCloud/virtualMachines",
+            Kind::TenantClusters => "Microsoft.NetworkCloud/kubernetesClusters",
         }
     }
 
     pub fn parse(text: &str) -> Option<Kind> {
-        [Kind::Clusters, Kind::Racks, Kind::Machines].into_iter().find(|kind| kind.arm_type().eq_ignore_ascii_case(text))
+        Kind::ALL.into_iter().find(|kind| kind.arm_type().eq_ignore_ascii_case(text))
     }
 }
 
@@ -128,6 +144,33 @@ const TABLE: &[Row] = &[
     }),
     (Method::POST, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}/{}", |v| {
         Some(Route::Act { subscription: owned(v[0]), group: owned(v[1]), machine: owned(v[2]), verb: owned(v[3]) })
+    }),
+    (Method::PATCH, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/virtualmachines/{}", |v| {
+        Some(Route::UpdateVm { how: Write::Part, subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]) })
+    }),
+    (Method::PUT, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/virtualmachines/{}", |v| {
+        Some(Route::UpdateVm { how: Write::Whole, subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]) })
+    }),
+    (Method::DELETE, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/virtualmachines/{}", |v| {
+        Some(Route::DeleteVm { subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]) })
+    }),
+    (Method::POST, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/virtualmachines/{}/{}", |v| {
+        Some(Route::ActOnVm { subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]), verb: owned(v[3]) })
+    }),
+    (Method::PATCH, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/kubernetesclusters/{}", |v| {
+        Some(Route::UpdateTenantCluster { subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]) })
+    }),
+    (Method::POST, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/kubernetesclusters/{}/{}", |v| {
+        Some(Route::ActOnTenantCluster { subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]), verb: owned(v[3]) })
+    }),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/kubernetesclusters/{}/agentpools", |v| {
+        Some(Route::Pools { subscription: owned(v[0]), group: owned(v[1]), tenant: owned(v[2]) })
+    }),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/kubernetesclusters/{}/agentpools/{}", |v| {
+        Some(Route::Pool { subscription: owned(v[0]), group: owned(v[1]), tenant: owned(v[2]), pool: owned(v[3]) })
+    }),
+    (Method::PATCH, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/kubernetesclusters/{}/agentpools/{}", |v| {
+        Some(Route::UpdatePool { subscription: owned(v[0]), group: owned(v[1]), tenant: owned(v[2]), pool: owned(v[3]) })
     }),
     (Method::GET, "subscriptions/{}/providers/microsoft.networkcloud/locations/{}/operationstatuses/{}", |v| {
         Some(Route::OperationStatus { subscription: owned(v[0]), id: owned(v[2]) })
@@ -188,6 +231,14 @@ impl Route {
             Route::Update { .. } => "Update",
             Route::Delete { .. } => "Delete",
             Route::Act { .. } => "Act",
+            Route::UpdateVm { .. } => "UpdateVm",
+            Route::DeleteVm { .. } => "DeleteVm",
+            Route::ActOnVm { .. } => "ActOnVm",
+            Route::UpdateTenantCluster { .. } => "UpdateTenantCluster",
+            Route::ActOnTenantCluster { .. } => "ActOnTenantCluster",
+            Route::Pools { .. } => "Pools",
+            Route::Pool { .. } => "Pool",
+            Route::UpdatePool { .. } => "UpdatePool",
             Route::OperationStatus { .. } => "OperationStatus",
             Route::OperationResult { .. } => "OperationResult",
             Route::ActivityLog { .. } => "ActivityLog",

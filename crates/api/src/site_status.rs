@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, ClusterName, FaultClass, Machine, Management, Operation, OperationResult, Power, Span, Timestamp, Wait, WaitKind};
+use model::{
+    Cluster, ClusterName, FaultClass, Machine, Management, Operation, OperationResult, Power, Readiness, Span, Timestamp, VmState, Wait,
+    WaitKind,
+};
 use serde_json::{Value, json};
 
 use crate::cache::View;
 use crate::health;
 use crate::operations;
 use crate::reply::json_response;
-use crate::resources::machines::{render_fault, render_wait};
+use crate::resources::machines::{render_evacuated, render_fault, render_wait};
 use crate::{KeeperWatch, Keepers};
 
 pub(crate) fn show(view: &View, keepers: &Keepers, now: Timestamp) -> Response {
@@ -80,6 +83,8 @@ fn render(view: &View, cluster: &Cluster, Doings { running, failed }: &Doings<'_
         "clusterWaits": cluster.waits.iter().map(|wait| render_wait(wait, now)).collect::<Vec<_>>(),
         "machines": counts(&machines),
         "controlPlane": control_plane,
+        "workloads": workloads(view, cluster),
+        "evacuated": evacuated(&machines),
         "degraded": degraded(&machines),
         "operationCount": running.len(),
         "operations": running.iter().take(STATUS_OPERATIONS_MAX).map(|operation| operations::render(operation, now)).collect::<Vec<_>>(),
@@ -142,6 +147,48 @@ fn counts(machines: &[&Machine]) -> Value {
         // It answers, but not so that the machine could be looked at.
         "bmcTroubled": count(&|machine| bmc_fault(machine).is_some_and(|class| class != FaultClass::Unreachable)),
     })
+}
+
+/// How many virtual machines, tenant clusters and nodes of theirs there are, and how they are.
+fn workloads(view: &View, cluster: &Cluster) -> Value {
+    let (mut running, mut stopped, mut vms) = (0, 0, 0);
+    for vm in view.vms_of(&cluster.name) {
+        vms += 1;
+        match vm.document.last_seen.as_ref().map(|seen| seen.what.state) {
+            Some(VmState::Running | VmState::Paused | VmState::Migrating) => running += 1,
+            Some(VmState::Stopped) => stopped += 1,
+            _ => {}
+        }
+    }
+    let (mut clusters, mut silent, mut nodes, mut ready) = (0, 0, 0, 0);
+    for tenant in view.tenant_clusters_of(&cluster.name) {
+        clusters += 1;
+        silent += usize::from(tenant.document.fault.is_some());
+        nodes += tenant.document.nodes.len();
+        ready += tenant.document.nodes.values().filter(|node| node.ready == Readiness::True).count();
+    }
+    json!({
+        "virtualMachines": vms,
+        "running": running,
+        "stopped": stopped,
+        "kubernetesClusters": clusters,
+        "silentClusters": silent,
+        "nodes": nodes,
+        "readyNodes": ready,
+    })
+}
+
+/// Machines that were emptied, with what waits to come back.
+fn evacuated(machines: &[&Machine]) -> Vec<Value> {
+    let emptied = machines.iter().filter_map(|machine| Some((machine, machine.evacuated.as_ref()?)));
+    emptied
+        .take(STATUS_WAITS_MAX)
+        .map(|(machine, evacuated)| {
+            let mut rendered = render_evacuated(evacuated);
+            rendered["machine"] = json!(machine.name);
+            rendered
+        })
+        .collect()
 }
 
 /// The machines of which their nodes tell something wrong, and what.

@@ -166,7 +166,7 @@ impl ControlPlane {
         plane.faces.spawn(notify::stay_alive(stages.keeping.clone()));
         plane.faces.spawn(stopping::in_order(shutdown.clone(), stop_delay, process.answering.clone(), stages.clone()));
         let keepers = Arc::new(std::mem::take(&mut plane.keeper_watches));
-        let api = api::Api::new(store, clock, cache, keepers, process);
+        let api = api::Api::new(store, clock, cache, keepers, process).with_vault(plane.vault.clone());
         let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
         plane.faces.spawn_on(api::serve(listener, api::router(api), max_connections, stages.listening), &threads);
         Ok(plane)

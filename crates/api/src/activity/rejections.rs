@@ -1,7 +1,7 @@
 //! Requests that were refused before a keeper saw them, as entries of the activity log.
 //!
-//! Only what concerns a machine or an operation that is known is written down, and an unknown machine where it can only
-//! have been one cluster's: what is nobody's has no log. How the entries get there, and how many, is in `desk`.
+//! Only what concerns something that is known is written down, and an unknown machine, virtual machine or tenant cluster
+//! where it can only have been one cluster's: what is nobody's has no log. How the entries get there, and how many, is in `desk`.
 
 mod desk;
 
@@ -17,7 +17,7 @@ use crate::cache::View;
 use crate::call::Call;
 use crate::operations;
 use crate::reply::Refused;
-use crate::resources::machines;
+use crate::resources::{Place, machines, tenant_clusters, vms};
 use crate::route::Route;
 use desk::{Desk, Waiting};
 
@@ -52,6 +52,8 @@ impl Rejections {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Concern {
     Machine { subscription: String, group: String, name: String, verb: String },
+    Vm { subscription: String, group: String, name: String, verb: String },
+    TenantCluster { subscription: String, group: String, name: String, verb: String },
     Operation { id: String, verb: &'static str },
 }
 
@@ -60,11 +62,26 @@ impl Concern {
         Concern::Machine { subscription: subscription.into(), group: group.into(), name: name.into(), verb: verb.into() }
     }
 
+    fn vm(subscription: &str, group: &str, name: &str, verb: &str) -> Concern {
+        Concern::Vm { subscription: subscription.into(), group: group.into(), name: name.into(), verb: verb.into() }
+    }
+
+    fn tenant_cluster(subscription: &str, group: &str, name: &str, verb: &str) -> Concern {
+        Concern::TenantCluster { subscription: subscription.into(), group: group.into(), name: name.into(), verb: verb.into() }
+    }
+
     pub fn of(route: &Route) -> Option<Concern> {
         match route {
             Route::Act { subscription, group, machine, verb } => Some(Concern::machine(subscription, group, machine, verb)),
             Route::Update { subscription, group, name, .. } => Some(Concern::machine(subscription, group, name, "write")),
             Route::Delete { subscription, group, name } => Some(Concern::machine(subscription, group, name, "delete")),
+            Route::ActOnVm { subscription, group, name, verb } => Some(Concern::vm(subscription, group, name, verb)),
+            Route::UpdateVm { subscription, group, name, .. } => Some(Concern::vm(subscription, group, name, "write")),
+            Route::DeleteVm { subscription, group, name } => Some(Concern::vm(subscription, group, name, "delete")),
+            Route::ActOnTenantCluster { subscription, group, name, verb } => Some(Concern::tenant_cluster(subscription, group, name, verb)),
+            Route::UpdateTenantCluster { subscription, group, name } | Route::UpdatePool { subscription, group, tenant: name, .. } => {
+                Some(Concern::tenant_cluster(subscription, group, name, "write"))
+            }
             Route::CancelOperation { id } => Some(Concern::Operation { id: id.clone(), verb: "cancel" }),
             _ => None,
         }
@@ -77,9 +94,20 @@ impl Concern {
                 if let Ok((cluster, machine)) = machines::find(view, subscription, group, name) {
                     return Some(Rejected::new(&cluster.document, Part::Machine(machine.document.name.clone()), None, verb));
                 }
-                // A name that nobody has is told of the cluster that it was looked for in, if that can only be one.
-                let [cluster] = view.clusters_in(subscription, Some(group))[..] else { return None };
-                Some(Rejected { about: model::shortened(name), ..Rejected::new(&cluster.document, Part::Cluster, None, verb) })
+                of_nobody(view, subscription, group, name, verb)
+            }
+            Concern::Vm { subscription, group, name, verb } => match vms::find(view, subscription, group, name) {
+                Ok((cluster, vm)) => Some(Rejected::new(&cluster.document, Part::Vm(vm.document.name.clone()), None, verb)),
+                Err(_) => of_nobody(view, subscription, group, name, verb),
+            },
+            Concern::TenantCluster { subscription, group, name, verb } => {
+                let place = Place { subscription: subscription.clone(), group: group.clone(), name: name.clone() };
+                match tenant_clusters::find(view, &place) {
+                    Ok((cluster, tenant)) => {
+                        Some(Rejected::new(&cluster.document, Part::TenantCluster(tenant.document.name.clone()), None, verb))
+                    }
+                    Err(_) => of_nobody(view, subscription, group, name, verb),
+                }
             }
             Concern::Operation { id, verb } => {
                 let (operation, cluster) = operations::find(view, id).ok()?;
@@ -87,6 +115,12 @@ impl Concern {
             }
         }
     }
+}
+
+/// A name that nobody has is told of the cluster that it was looked for in, if that can only be one.
+fn of_nobody(view: &View, subscription: &str, group: &str, name: &str, verb: &str) -> Option<Rejected> {
+    let [cluster] = view.clusters_in(subscription, Some(group))[..] else { return None };
+    Some(Rejected { about: model::shortened(name), ..Rejected::new(&cluster.document, Part::Cluster, None, verb) })
 }
 
 /// What was refused.

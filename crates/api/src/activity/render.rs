@@ -35,8 +35,8 @@ pub(super) fn arm_type(part: PartKind) -> &'static str {
         PartKind::Cluster => Kind::Clusters.arm_type(),
         PartKind::Rack => Kind::Racks.arm_type(),
         PartKind::Machine => Kind::Machines.arm_type(),
-        PartKind::Vm => "virtualMachines",
-        PartKind::TenantCluster => "kubernetesClusters",
+        PartKind::Vm => Kind::Vms.arm_type(),
+        PartKind::TenantCluster => Kind::TenantClusters.arm_type(),
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) enum Subject {
     Clusters,
     Racks,
     Machines,
+    Vms,
+    TenantClusters,
     Operations,
 }
 
@@ -35,7 +37,7 @@ pub(crate) enum Subject {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct News {
     pub subject: Subject,
-    /// The resource that it is about; of an operation, its machine.
+    /// The resource that it is about; of an operation, what it is at work on.
     pub resource_id: String,
     /// The lines `event:` and `data:`.
     pub lines: String,

@@ -25,12 +25,16 @@ use crate::call::Call;
 use crate::codes::Code;
 use crate::reply::{RETRY_AFTER, Refused, shortened};
 
-/// The names of what can be listened to; Azure's name for machines is understood too.
-const SUBJECTS: [(&str, Subject); 5] = [
+/// The names of what can be listened to; Azure's name for machines and ours for its virtual
+/// machines are understood too.
+const SUBJECTS: [(&str, Subject); 8] = [
     ("clusters", Subject::Clusters),
     ("racks", Subject::Racks),
     ("machines", Subject::Machines),
+    ("virtualMachines", Subject::Vms),
+    ("kubernetesClusters", Subject::TenantClusters),
     ("operations", Subject::Operations),
+    ("vms", Subject::Vms),
     ("bareMetalMachines", Subject::Machines),
 ];
 
@@ -64,7 +68,8 @@ fn parse_subjects(text: &str) -> Result<Vec<Subject>, Refused> {
         .map(|name| match SUBJECTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             Some((_, subject)) => Ok(*subject),
             None => {
-                let message = format!("`types` has no `{}`; clusters, racks, machines and operations can be listened to", shortened(name));
+                let known = "clusters, racks, machines, virtualMachines, kubernetesClusters and operations";
+                let message = format!("`types` has no `{}`; {known} can be listened to", shortened(name));
                 Err(Refused::bad_content(message).target("types"))
             }
         })

@@ -1,6 +1,6 @@
 //! What a commit changed, as listeners read it. Requests, leases and secrets are nobody's news.
 
-use model::{Cluster, ClusterName, MachineName, OperationId, RackName, keys};
+use model::{Cluster, ClusterName, MachineName, OperationId, RackName, TenantClusterName, VmName, keys};
 use serde_json::{Value, json};
 use store::{Change, Revision};
 
@@ -35,6 +35,17 @@ fn news_of_one(change: &Change, before: &View, after: &View) -> Option<News> {
         let id = links::machine_id(cluster, &machine.document.name);
         let shown = (machine.revision, machine.document.edition);
         return resource(Subject::Machines, change, shown, id, "bareMetalMachines", machine.document.name.as_str());
+    }
+    if let Some((cluster, name)) = split(view, key, keys::VMS) {
+        let vm = view.vm(&cluster.name, &VmName::new(name).ok()?)?;
+        let (id, shown) = (links::vm_id(cluster, &vm.document.name), (vm.revision, vm.document.edition));
+        return resource(Subject::Vms, change, shown, id, "virtualMachines", vm.document.name.as_str());
+    }
+    if let Some((cluster, name)) = split(view, key, keys::TENANT_CLUSTERS) {
+        let tenant = view.tenant_cluster(&cluster.name, &TenantClusterName::new(name).ok()?)?;
+        let id = links::tenant_cluster_id(cluster, &tenant.document.name);
+        let shown = (tenant.revision, tenant.document.settings.edition);
+        return resource(Subject::TenantClusters, change, shown, id, "kubernetesClusters", tenant.document.name.as_str());
     }
     let (cluster, id) = split(view, key, keys::OPERATIONS)?;
     let operation = view.operations.get(&OperationId::new(id))?;

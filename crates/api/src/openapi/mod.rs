@@ -5,6 +5,7 @@
 mod described;
 mod paths;
 mod schemas;
+mod workloads;
 
 use std::collections::BTreeSet;
 

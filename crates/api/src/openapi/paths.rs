@@ -3,17 +3,18 @@
 use http::Method;
 
 use super::described::{Content, Described, Place, Query, get};
+use super::workloads;
 use crate::resources::actions::VERBS;
 use crate::schema;
 use Content::{Bytes, Document, Nothing, One, Page};
 
 const SUBSCRIPTION: &str = "/subscriptions/{subscriptionId}";
-const GROUP: &str = "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}";
-const NETWORK_CLOUD: &str = "/providers/Microsoft.NetworkCloud";
+pub(super) const GROUP: &str = "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}";
+pub(super) const NETWORK_CLOUD: &str = "/providers/Microsoft.NetworkCloud";
 
 /// The groups that operations are shown in.
 const ARM: &str = "Azure Resource Manager";
-const SITES: &str = "Microsoft.NetworkCloud";
+pub(super) const SITES: &str = "Microsoft.NetworkCloud";
 const OURS: &str = "Rackwright";
 
 pub(super) const API_VERSION: Query = Query { required: true, ..query("api-version", "Any text: every version is taken.") };
@@ -24,23 +25,26 @@ const ACTIVITY_FILTER: Query = query(
     "$filter",
     "`eventTimestamp ge … and …`, of eventTimestamp, resourceId, resourceGroupName, correlationId, status, caller, resourceProvider, levels.",
 );
-const EVENT_TYPES: Query = query("types", "Only events of these, with commas between: clusters, racks, machines, operations.");
+const EVENT_TYPES: Query = query(
+    "types",
+    "Only events of these, with commas between: clusters, racks, machines, virtualMachines, kubernetesClusters, operations.",
+);
 const EVENT_RESOURCE: Query = query("resourceId", "Only events about this resource.");
 const LAST_EVENT: Query = query("lastEventId", "Where to go on, for clients that cannot send the header.");
 const LAST_EVENT_HEADER: Query = Query { place: Place::Header, ..query("Last-Event-ID", "Where to go on: the last id that came.") };
 const RUNNING: Query = Query { kind: "boolean", ..query("running", "Only operations that have not ended.") };
 const OUTAGE: Query = Query { kind: "boolean", ..query("acceptControlPlaneOutage", "Accept that the control plane goes away.") };
 const PREVIEW: Query = Query { kind: "boolean", ..query("preview", "Answer what the action would do, and do nothing.") };
-const PAGES: [Query; 2] = [TOP, SKIP_TOKEN];
-const CONDITIONS: [Query; 2] = [
-    Query { place: Place::Header, ..query("If-Match", "The ETag that the machine must have, several, or `*`.") },
-    Query { place: Place::Header, ..query("If-None-Match", "The ETags that the machine must not have, or `*`.") },
+pub(super) const PAGES: [Query; 2] = [TOP, SKIP_TOKEN];
+pub(super) const CONDITIONS: [Query; 2] = [
+    Query { place: Place::Header, ..query("If-Match", "The ETag that the resource must have, several, or `*`.") },
+    Query { place: Place::Header, ..query("If-None-Match", "The ETags that the resource must not have, or `*`.") },
 ];
-const REQUEST_ID: Query =
+pub(super) const REQUEST_ID: Query =
     Query { place: Place::Header, ..query("x-ms-client-request-id", "The same request with the same id is carried out once.") };
 
 /// What stands against whatever goes through a keeper.
-const KEEPER: [u16; 5] = [400, 404, 409, 429, 503];
+pub(super) const KEEPER: [u16; 5] = [400, 404, 409, 429, 503];
 
 const fn query(name: &'static str, about: &'static str) -> Query {
     Query { name, place: Place::Query, kind: "string", required: false, about }
@@ -52,7 +56,7 @@ pub(super) fn meaning_of(status: u16) -> &'static str {
         400 => "The request is not understood, or asks for what cannot be.",
         404 => "There is nothing of that name.",
         409 => "Refused: something speaks against it now.",
-        412 => "The machine is not at the edition that the request is meant for.",
+        412 => "The resource is not at the edition that the request is meant for.",
         429 => "Too much at once.",
         501 => "This server's store cannot do it.",
         _ => "Nobody could say yes or no in time, or nothing could be stored.",
@@ -60,7 +64,18 @@ pub(super) fn meaning_of(status: u16) -> &'static str {
 }
 
 pub(super) fn all() -> Vec<Described> {
-    [ours(), neighbours(), resources(), machine_writes(), machine_actions(), operations(), news()].concat()
+    [
+        ours(),
+        neighbours(),
+        resources(),
+        machine_writes(),
+        machine_actions(),
+        workloads::vms(),
+        workloads::tenant_clusters(),
+        operations(),
+        news(),
+    ]
+    .concat()
 }
 
 fn ours() -> Vec<Described> {
@@ -117,6 +132,8 @@ fn resources() -> Vec<Described> {
         ("Cluster", "clusters", "clusterName", &schema::CLUSTER),
         ("Rack", "racks", "rackName", &schema::RACK),
         ("BareMetalMachine", "bareMetalMachines", "bareMetalMachineName", &schema::MACHINE),
+        ("VirtualMachine", "virtualMachines", "virtualMachineName", &schema::VM),
+        ("KubernetesCluster", "kubernetesClusters", "kubernetesClusterName", &schema::TENANT_CLUSTER),
     ];
     let described = kinds.into_iter().flat_map(|(what, kind, name, model)| {
         let list = |id: String, place: &str, about: &str| {
@@ -161,7 +178,7 @@ fn machine_writes() -> Vec<Described> {
 }
 
 fn machine_actions() -> Vec<Described> {
-    let described = VERBS.into_iter().map(|verb| {
+    let described = VERBS.iter().map(|verb| {
         let (path, id) = (format!("{}/{}", machine_path(), verb.name), format!("{}BareMetalMachine", verb.name));
         let action = Described::new(Method::POST, SITES, &id, path, verb.about).queries(&[REQUEST_ID]).refused(&KEEPER);
         let accepted = "Accepted; `Azure-AsyncOperation` and `Location` lead to what becomes of it.";

@@ -59,7 +59,8 @@ impl Schemas {
         // What is never answered, and refused if it is sent, is nobody's business.
         let shown = || model.fields.iter().filter(|field| !matches!(field.access, Access::Unserved | Access::Secret));
         let properties: Map<String, Value> = shown().map(|field| (field.name.to_owned(), self.field(field))).collect();
-        let required: Vec<&str> = shown().filter(|field| field.always).map(|field| field.name).collect();
+        let required: Vec<&str> =
+            shown().filter(|field| field.always && field.access != Access::WriteOnly).map(|field| field.name).collect();
         json!({ "type": "object", "description": model.about, "properties": properties, "required": required })
     }
 
@@ -79,6 +80,9 @@ impl Schemas {
         }
         if field.access == Access::ReadOnly {
             schema["readOnly"] = json!(true);
+        }
+        if field.access == Access::WriteOnly {
+            schema["writeOnly"] = json!(true);
         }
         schema
     }

@@ -1,7 +1,7 @@
 //! `Microsoft.NetworkCloud/bareMetalMachines/{name}/{verb}`: what a person can ask of a machine.
 
 use axum::response::Response;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use model::{Action, Ask, Evacuate, MachineName, Operation, Outage, Shutdown, Verdict};
 
 use super::{machines, previews};
@@ -29,7 +29,7 @@ pub(crate) struct Target {
     pub verb: String,
 }
 
-/// An action of a machine.
+/// An action of a machine, a virtual machine or a tenant cluster.
 pub(crate) struct Verb {
     pub name: &'static str,
     pub about: &'static str,
@@ -37,11 +37,11 @@ pub(crate) struct Verb {
     pub body: &'static Model,
 }
 
-const fn verb(name: &'static str, body: &'static Model, about: &'static str) -> Verb {
+pub(super) const fn verb(name: &'static str, body: &'static Model, about: &'static str) -> Verb {
     Verb { name, about, body }
 }
 
-pub(crate) const VERBS: [Verb; 7] = [
+pub(crate) static VERBS: [Verb; 7] = [
     verb("powerOff", &schema::POWER_OFF, "Power the machine off, gracefully unless `skipShutdown` says otherwise."),
     verb("start", &schema::NOTHING, "Power the machine on."),
     verb("restart", &schema::NOTHING, "Power the machine off, and on again."),
@@ -76,7 +76,7 @@ pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) ->
 
 fn parse_ask(call: &Call, verb: &str, machine: MachineName, body: &[u8]) -> Result<Ask, Refused> {
     let outage = if flag_of(call, "acceptControlPlaneOutage")? { Outage::Accepted } else { Outage::Refused };
-    let Some(known) = VERBS.iter().find(|known| known.name.eq_ignore_ascii_case(verb)) else { return Err(no_such_action(verb)) };
+    let known = find_verb(&VERBS, verb)?;
     let given = fields::given(known.body, body)?;
     let is_true = |name: &str| text_of(&given, name) == Some("True");
     let action = match known.name {
@@ -87,7 +87,7 @@ fn parse_ask(call: &Call, verb: &str, machine: MachineName, body: &[u8]) -> Resu
         "cordon" => Action::Cordon { evacuate: evacuation(is_true("evacuate"), is_true("force"))? },
         "unmanage" => return Ok(Ask::Unmanage { machine, reason: reason(&given)? }),
         "manage" => return Ok(Ask::Manage { machine, reason: reason(&given)? }),
-        _ => return Err(no_such_action(verb)),
+        _ => return Err(no_such_action(&VERBS, verb)),
     };
     Ok(Ask::Act { machine, action, outage })
 }
@@ -128,13 +128,21 @@ fn evacuation(evacuates: bool, forces: bool) -> Result<Evacuate, Refused> {
     }
 }
 
-fn no_such_action(verb: &str) -> Refused {
-    let [known @ .., last] = VERBS.each_ref().map(|verb| verb.name);
-    let message = format!("there is no action `{}`; {} and {last} are", shortened(verb), known.join(", "));
+pub(super) fn find_verb(verbs: &'static [Verb], verb: &str) -> Result<&'static Verb, Refused> {
+    verbs.iter().find(|known| known.name.eq_ignore_ascii_case(verb)).ok_or_else(|| no_such_action(verbs, verb))
+}
+
+fn no_such_action(verbs: &[Verb], verb: &str) -> Refused {
+    let names: Vec<&str> = verbs.iter().map(|verb| verb.name).collect();
+    let possible = match &names[..] {
+        [known @ .., last] if !known.is_empty() => format!("{} and {last} are", known.join(", ")),
+        names => format!("{} is", names.concat()),
+    };
+    let message = format!("there is no action `{}`; {possible}", shortened(verb));
     Refused::new(Code::InvalidAction, message).target(shortened(verb))
 }
 
-fn text_of<'a>(given: &'a [Written], name: &str) -> Option<&'a str> {
+pub(super) fn text_of<'a>(given: &'a [Written], name: &str) -> Option<&'a str> {
     given.iter().find(|found| found.path == name)?.value.as_str()
 }
 
@@ -153,16 +161,28 @@ fn reason(given: &[Written]) -> Result<String, Refused> {
     Ok(reason)
 }
 
+/// 202 with the operation that a verdict began.
+pub(super) fn respond_with_operation(api: &Api, call: &Call, cluster: &model::Cluster, verdict: &Verdict) -> Result<Response, Refused> {
+    let Verdict::Accepted { operation } = verdict else { return Err(Refused::internal().in_log()) };
+    let view = api.cache.view();
+    let gone = || Refused::not_found("operation", operation.as_str()).in_log();
+    Ok(accepted(call, cluster, view.operations.get(operation).ok_or_else(gone)?))
+}
+
 /// 202 with the two addresses that clients poll.
 fn accepted(call: &Call, cluster: &model::Cluster, operation: &Operation) -> Response {
-    let (status, result) = links::operation_links(call, cluster, operation);
     let mut response = json_response(StatusCode::ACCEPTED, &render_status(cluster, operation));
-    let headers = response.headers_mut();
+    set_links(response.headers_mut(), call, cluster, operation);
+    response
+}
+
+/// The two addresses that clients poll, and how often they should.
+pub(super) fn set_links(headers: &mut HeaderMap, call: &Call, cluster: &model::Cluster, operation: &Operation) {
+    let (status, result) = links::operation_links(call, cluster, operation);
     for (name, link) in [("azure-asyncoperation", status), (header::LOCATION.as_str(), result)] {
         if let (Ok(name), Ok(value)) = (header::HeaderName::try_from(name), HeaderValue::try_from(link)) {
             headers.insert(name, value);
         }
     }
     set_retry_after(headers, RETRY_AFTER);
-    response
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, ClusterName, Machine, MachineName, Rack, RackName};
+use model::{Cluster, ClusterName, Machine, MachineName, Rack, RackName, TenantCluster, TenantClusterName, Vm, VmName};
 use serde::Serialize;
 
 use super::filter::{Filter, Judged};
@@ -24,11 +24,13 @@ struct Item<'a> {
     tags: &'a BTreeMap<String, String>,
 }
 
-/// A place in the list: clusters first, then racks, then machines.
+/// A place in the list: clusters first, then racks, machines, virtual machines and tenants' clusters.
 enum Place {
     Cluster(ClusterName),
     Rack((ClusterName, RackName)),
     Machine((ClusterName, MachineName)),
+    Vm((ClusterName, VmName)),
+    TenantCluster((ClusterName, TenantClusterName)),
 }
 
 impl Place {
@@ -38,6 +40,8 @@ impl Place {
             Kind::Clusters => ClusterName::new(place).ok().map(Place::Cluster),
             Kind::Racks => parse_place(place, RackName::new).map(Place::Rack),
             Kind::Machines => parse_place(place, MachineName::new).map(Place::Machine),
+            Kind::Vms => parse_place(place, VmName::new).map(Place::Vm),
+            Kind::TenantClusters => parse_place(place, TenantClusterName::new).map(Place::TenantCluster),
         }
     }
 }
@@ -55,21 +59,29 @@ pub(crate) fn list(view: &View, call: &Call, subscription: &str, group: Option<&
 }
 
 fn items_after<'a>(view: &'a View, clusters: &[&'a Versioned<Cluster>], after: Option<&Place>) -> impl Iterator<Item = Item<'a>> {
-    let (own, racks, machines) = match after {
-        None => (Some(None), Some(None), Some(None)),
-        Some(Place::Cluster(place)) => (Some(Some(place.clone())), Some(None), Some(None)),
-        Some(Place::Rack(place)) => (None, Some(Some(place)), Some(None)),
-        Some(Place::Machine(place)) => (None, None, Some(Some(place))),
+    // Of each kind where it begins: nothing for one that is over.
+    let whole = (Some(None), Some(None), Some(None), Some(None), Some(None));
+    let (own, racks, machines, vms, tenants) = match after {
+        None => whole,
+        Some(Place::Cluster(place)) => (Some(Some(place.clone())), whole.1, whole.2, whole.3, whole.4),
+        Some(Place::Rack(place)) => (None, Some(Some(place)), whole.2, whole.3, whole.4),
+        Some(Place::Machine(place)) => (None, None, Some(Some(place)), whole.3, whole.4),
+        Some(Place::Vm(place)) => (None, None, None, Some(Some(place)), whole.4),
+        Some(Place::TenantCluster(place)) => (None, None, None, None, Some(Some(place))),
     };
     let own = own.into_iter().flat_map(|after: Option<ClusterName>| {
         clusters.iter().filter(move |cluster| after.as_ref().is_none_or(|after| cluster.document.name > *after)).copied()
     });
+    let own: Vec<Item> = own.map(|cluster| Item::of_cluster(&cluster.document)).collect();
     let racks = racks.into_iter().flat_map(|after| view.racks_after(clusters, after));
     let machines = machines.into_iter().flat_map(|after| view.machines_after(clusters, after));
-    let own: Vec<Item> = own.map(|cluster| Item::of_cluster(&cluster.document)).collect();
+    let vms = vms.into_iter().flat_map(|after| view.vms_after(clusters, after));
+    let tenants = tenants.into_iter().flat_map(|after| view.tenant_clusters_after(clusters, after));
     let racks = racks.map(|(cluster, rack)| Item::of_rack(&cluster.document, &rack.document));
     let machines = machines.map(|(cluster, machine)| Item::of_machine(&cluster.document, &machine.document));
-    own.into_iter().chain(racks).chain(machines)
+    let vms = vms.map(|(cluster, vm)| Item::of_vm(&cluster.document, &vm.document));
+    let tenants = tenants.map(|(cluster, tenant)| Item::of_tenant_cluster(&cluster.document, &tenant.document));
+    own.into_iter().chain(racks).chain(machines).chain(vms).chain(tenants)
 }
 
 impl<'a> Item<'a> {
@@ -85,6 +97,14 @@ impl<'a> Item<'a> {
         Item { cluster, kind: Kind::Machines, name: machine.name.as_str(), tags: &machine.tags }
     }
 
+    fn of_vm(cluster: &'a Cluster, vm: &'a Vm) -> Self {
+        Item { cluster, kind: Kind::Vms, name: vm.name.as_str(), tags: &vm.tags }
+    }
+
+    fn of_tenant_cluster(cluster: &'a Cluster, tenant: &'a TenantCluster) -> Self {
+        Item { cluster, kind: Kind::TenantClusters, name: tenant.name.as_str(), tags: &tenant.settings.tags }
+    }
+
     fn judged(&self) -> Judged<'a> {
         let home = &self.cluster.home;
         let arm_type = self.kind.full_type();
@@ -94,7 +114,9 @@ impl<'a> Item<'a> {
     fn token(&self) -> String {
         match self.kind {
             Kind::Clusters => format!("{}/{}", self.kind.arm_type(), self.name),
-            Kind::Racks | Kind::Machines => format!("{}/{}/{}", self.kind.arm_type(), self.cluster.name, self.name),
+            Kind::Racks | Kind::Machines | Kind::Vms | Kind::TenantClusters => {
+                format!("{}/{}/{}", self.kind.arm_type(), self.cluster.name, self.name)
+            }
         }
     }
 

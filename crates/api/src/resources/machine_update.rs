@@ -9,7 +9,7 @@ use model::Ask;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Place, clusters_at, machines};
+use super::{Place, clusters_at, machines, tags_of, unfit};
 use crate::Api;
 use crate::cache::View;
 use crate::call::Call;
@@ -59,12 +59,7 @@ fn wanted(how: Write, body: Map<String, Value>, current: &Value) -> Result<Wante
             plan::check_details(&details).map_err(|flaw| unfit(&path, &flaw.message))?;
             wanted.details = Some(details);
         } else {
-            let tags = BTreeMap::deserialize(value).map_err(|problem| not_understood(&problem))?;
-            plan::check_tags(&tags).map_err(|flaw| match &flaw.tag {
-                Some(tag) => unfit(&format!("{path}.{tag}"), &flaw.message),
-                None => unfit(&path, &flaw.message),
-            })?;
-            wanted.tags = Some(tags);
+            wanted.tags = tags_of([Written { path, value }])?;
         }
     }
     if how == Write::Whole {
@@ -76,10 +71,6 @@ fn wanted(how: Write, body: Map<String, Value>, current: &Value) -> Result<Wante
         wanted.tags.get_or_insert_default();
     }
     Ok(wanted)
-}
-
-fn unfit(path: &str, why: &str) -> Refused {
-    Refused::bad_content(format!("`{path}` is not possible: {why}")).target(path)
 }
 
 /// A machine is described before it is there.

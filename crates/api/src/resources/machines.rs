@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::clusters_at;
 use super::resource::{Known, Ours, Resource};
-use crate::cache::{Versioned, View};
+use crate::cache::{Versioned, View, Workload};
 use crate::links;
 use crate::operations::step_status;
 use crate::reply::{Refused, resource_response};
@@ -88,7 +88,8 @@ pub(super) fn render_hold(hold: &Hold) -> Value {
     json!({ "kind": hold.owner.code(), "owner": hold.owner.to_string(), "reason": hold.reason, "since": hold.since })
 }
 
-fn render_evacuated(evacuated: &Evacuated) -> Value {
+/// What was stopped and cordoned to empty a machine, and waits to come back.
+pub(crate) fn render_evacuated(evacuated: &Evacuated) -> Value {
     let node = |node: &CordonedNode| json!({ "cluster": node.cluster, "node": node.node });
     json!({
         "by": evacuated.by,
@@ -129,7 +130,7 @@ pub(super) fn render<'a>(view: &View, cluster: &'a Cluster, machine: &'a Machine
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Properties<'a> {
     action_states: Vec<Value>,
-    associated_resource_ids: [&'a str; 0],
+    associated_resource_ids: Vec<String>,
     bmc_connection_string: String,
     bmc_mac_address: &'a str,
     boot_mac_address: &'a str,
@@ -168,7 +169,7 @@ fn properties<'a>(view: &View, cluster: &'a Cluster, machine: &'a Machine) -> Pr
     let hardware = &machine.hardware;
     Properties {
         action_states: latest_of_each(&operations).into_iter().map(action_state).collect(),
-        associated_resource_ids: [],
+        associated_resource_ids: view.workloads_on(machine).map(|workload| workload_id(cluster, workload)).collect(),
         bmc_connection_string: format!("redfish+{}", hardware.bmc_address),
         bmc_mac_address: &hardware.bmc_mac,
         boot_mac_address: &hardware.boot_mac,
@@ -192,6 +193,13 @@ fn properties<'a>(view: &View, cluster: &'a Cluster, machine: &'a Machine) -> Pr
         ready_state: if machine.is_ready() { "True" } else { "False" },
         serial_number: &hardware.serial_number,
         service_tag: &hardware.serial_number,
+    }
+}
+
+fn workload_id(cluster: &Cluster, workload: &Workload) -> String {
+    match workload {
+        Workload::Vm(name) => links::vm_id(cluster, name),
+        Workload::TenantCluster(name) => links::tenant_cluster_id(cluster, name),
     }
 }
 

@@ -12,16 +12,24 @@ pub(crate) mod providers;
 pub(crate) mod racks;
 pub(crate) mod resource;
 pub(crate) mod subscriptions;
+pub(crate) mod tenant_clusters;
+pub(crate) mod tenant_write;
+mod vm_body;
+pub(crate) mod vm_write;
+pub(crate) mod vms;
 
 use std::collections::BTreeMap;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, ClusterName, Machine, MachineName, Rack, RackName};
+use model::{Cluster, ClusterName, Machine, MachineName, Rack, RackName, TenantCluster, TenantClusterName, Timestamp, Vm, VmName};
+use serde::Deserialize;
 
 use crate::cache::{Member, Versioned, View};
 use crate::call::Call;
 use crate::codes::Code;
+use crate::fields::Written;
+use crate::json::not_understood;
 use crate::paging::{PAGE_DEFAULT, Paging};
 use crate::reply::{Refused, json_response, shortened};
 use crate::route::Kind;
@@ -33,7 +41,14 @@ pub(crate) struct Place {
     pub name: String,
 }
 
-pub(crate) fn list(view: &View, call: &Call, kind: Kind, subscription: &str, group: Option<&str>) -> Result<Response, Refused> {
+pub(crate) fn list(
+    view: &View,
+    call: &Call,
+    kind: Kind,
+    subscription: &str,
+    group: Option<&str>,
+    now: Timestamp,
+) -> Result<Response, Refused> {
     let paging = Paging::of(call, PAGE_DEFAULT)?;
     let clusters = view.clusters_in(subscription, group);
     if clusters.is_empty() {
@@ -59,7 +74,39 @@ pub(crate) fn list(view: &View, call: &Call, kind: Kind, subscription: &str, gro
             let page = paging.page(call, rest, token, |(cluster, machine)| machines::render(view, &cluster.document, &machine.document));
             json_response(StatusCode::OK, &page)
         }
+        Kind::Vms => {
+            let after = paging.after(|token| parse_place(token, VmName::new))?;
+            let rest = view.vms_after(&clusters, after.as_ref());
+            let token = |(cluster, vm): &Member<'_, Vm>| format!("{}/{}", cluster.document.name, vm.document.name);
+            let page = paging.page(call, rest, token, |(cluster, vm)| vms::render(view, &cluster.document, &vm.document, now));
+            json_response(StatusCode::OK, &page)
+        }
+        Kind::TenantClusters => {
+            let after = paging.after(|token| parse_place(token, TenantClusterName::new))?;
+            let rest = view.tenant_clusters_after(&clusters, after.as_ref());
+            let token = |(cluster, tenant): &Member<'_, TenantCluster>| format!("{}/{}", cluster.document.name, tenant.document.name);
+            let render = |(cluster, tenant): &Member<'_, TenantCluster>| {
+                // What is shown lives as long as the view, and not as long as the page.
+                serde_json::json!(tenant_clusters::render(view, &cluster.document, &tenant.document))
+            };
+            json_response(StatusCode::OK, &paging.page(call, rest, token, render))
+        }
     })
+}
+
+/// The tags among what was written, if there are any, and if they can be tags.
+fn tags_of(written: impl IntoIterator<Item = Written>) -> Result<Option<Tags>, Refused> {
+    let Some(Written { path, value }) = written.into_iter().find(|written| written.path == "tags") else { return Ok(None) };
+    let tags = Tags::deserialize(value).map_err(|problem| not_understood(&problem))?;
+    plan::check_tags(&tags).map_err(|flaw| match &flaw.tag {
+        Some(tag) => unfit(&format!("{path}.{tag}"), &flaw.message),
+        None => unfit(&path, &flaw.message),
+    })?;
+    Ok(Some(tags))
+}
+
+fn unfit(path: &str, why: &str) -> Refused {
+    Refused::bad_content(format!("`{path}` is not possible: {why}")).target(path)
 }
 
 /// A place in a list of what clusters have: `cluster/name`. Neither name can have a slash.
@@ -94,3 +141,6 @@ type Tags = BTreeMap<String, String>;
 pub(crate) fn etag(edition: u64) -> String {
     format!("\"{edition}\"")
 }
+
+#[cfg(test)]
+mod tenant_tests;

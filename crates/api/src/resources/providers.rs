@@ -4,12 +4,15 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::actions::VERBS;
+use super::actions::{VERBS, Verb};
 use super::check_place;
+use super::tenant_write::TENANT_VERBS;
+use super::vm_write::VM_VERBS;
 use crate::cache::View;
 use crate::codes::Code;
 use crate::links::PROVIDER;
 use crate::reply::{Refused, json_response, shortened};
+use crate::route::Kind;
 
 /// A provider: its types, and versions of the API that clients are known to send. Any other version works too.
 pub(crate) struct Provider {
@@ -21,7 +24,17 @@ pub(crate) struct Provider {
 const PROVIDERS: [Provider; 3] = [
     Provider {
         namespace: PROVIDER,
-        types: &["bareMetalMachines", "clusters", "racks", "operations", "locations/operationStatuses", "locations/operationResults"],
+        types: &[
+            "bareMetalMachines",
+            "clusters",
+            "racks",
+            "virtualMachines",
+            "kubernetesClusters",
+            "kubernetesClusters/agentPools",
+            "operations",
+            "locations/operationStatuses",
+            "locations/operationResults",
+        ],
         api_versions: &["2026-07-01", "2025-09-01", "2025-02-01"],
     },
     Provider { namespace: "Microsoft.Insights", types: &["eventtypes"], api_versions: &["2015-04-01"] },
@@ -76,10 +89,22 @@ fn render(view: &View, subscription: &str, provider: &Provider) -> Value {
 
 /// Everything that can be done, in the words of Azure's role definitions.
 pub(crate) fn operations() -> Response {
-    let reads = ["clusters", "racks", "bareMetalMachines"].map(|kind| (kind, "read".to_owned(), format!("Read {kind}.")));
-    let write = ("bareMetalMachines", "write".to_owned(), "Write the tags and details of a machine.".to_owned());
-    let actions = VERBS.map(|verb| ("bareMetalMachines", format!("{}/action", verb.name), verb.about.to_owned()));
-    let all = reads.into_iter().chain([write]).chain(actions);
+    const POOLS: &str = "kubernetesClusters/agentPools";
+    let kinds = Kind::ALL.into_iter().map(Kind::arm_type).chain([POOLS]);
+    let reads = kinds.map(|kind| (kind, "read".to_owned(), format!("Read {kind}.")));
+    let writes = [
+        ("bareMetalMachines", "write", "Write the tags and details of a machine."),
+        ("virtualMachines", "write", "Make a virtual machine, or write its tags."),
+        ("virtualMachines", "delete", "Delete a virtual machine with its disks."),
+        ("kubernetesClusters", "write", "Write the tags and the drain policy of a tenant's cluster."),
+        (POOLS, "write", "Write the tags and the drain policy of a pool."),
+    ];
+    let writes = writes.into_iter().map(|(kind, what, about)| (kind, what.to_owned(), about.to_owned()));
+    let of = |kind: &'static str, verbs: &'static [Verb]| {
+        verbs.iter().map(move |verb| (kind, format!("{}/action", verb.name), verb.about.to_owned()))
+    };
+    let actions = of("bareMetalMachines", &VERBS).chain(of("virtualMachines", &VM_VERBS)).chain(of("kubernetesClusters", &TENANT_VERBS));
+    let all = reads.chain(writes).chain(actions);
     let value: Vec<Value> = all
         .map(|(kind, operation, about)| {
             json!({

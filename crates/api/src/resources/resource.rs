@@ -13,19 +13,19 @@ use crate::route::Kind;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Resource<'a, P> {
+pub(crate) struct Resource<'a, P, O = Ours> {
     pub etag: String,
     extended_location: ExtendedLocation,
-    id: String,
+    pub(super) id: String,
     location: &'a str,
     name: &'a str,
     pub properties: P,
     /// What is ours beside the model.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rackwright: Option<Ours>,
+    pub rackwright: Option<O>,
     pub system_data: SystemData<'a>,
     tags: &'a Tags,
-    r#type: &'static str,
+    pub(super) r#type: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -85,7 +85,7 @@ pub(super) struct Known<'a> {
     pub tags: &'a Tags,
 }
 
-impl<'a, P> Resource<'a, P> {
+impl<'a, P, O> Resource<'a, P, O> {
     pub(super) fn new(cluster: &'a Cluster, known: Known<'a>, properties: P) -> Self {
         let Known { kind, name, created_at, edition, tags } = known;
         Resource {

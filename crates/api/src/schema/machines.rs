@@ -149,7 +149,7 @@ const EVACUATED: Model = Model {
     ],
 };
 
-const CORDONED_NODE: Model = Model {
+pub(super) const CORDONED_NODE: Model = Model {
     name: "CordonedNode",
     about: "A tenant cluster's node that was cordoned to empty the machine.",
     fields: &[always("cluster", Text), always("node", Text)],

@@ -8,6 +8,8 @@ mod neighbours;
 mod operations;
 mod previews;
 mod status;
+mod tenant_clusters;
+mod vms;
 
 pub(crate) use activity::ACTIVITY;
 pub(crate) use bodies::{CORDON, NOTHING, POWER_OFF, REASON};
@@ -17,6 +19,8 @@ pub(crate) use neighbours::{OPERATION_ENTRY, PROVIDER, RESOURCE, RESOURCE_GROUP,
 pub(crate) use operations::{ERROR, OPERATION, OPERATION_STATUS};
 pub(crate) use previews::PREVIEW;
 pub(crate) use status::{HEALTH, STATUS};
+pub(crate) use tenant_clusters::{POOL, RESTART_NODE, TENANT_CLUSTER};
+pub(crate) use vms::{POWER_OFF_VM, VM};
 
 /// The shape of a value.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +57,10 @@ pub(crate) enum Access {
     Immutable,
     /// It comes from the site file and is never answered, so that nothing can be sent back.
     Secret,
+    /// It was settled elsewhere, as the words say: it may be sent back as it is, and not changed.
+    Fixed(&'static str),
+    /// It is taken when the resource is made, and never answered.
+    WriteOnly,
     /// An object whose fields have accesses of their own.
     Within,
 }

@@ -54,7 +54,8 @@ pub(crate) const OPERATION: Model = Model {
     fields: &[
         always("id", Text),
         always("cluster", Text),
-        always("machine", Text),
+        always("machine", Text).nullable(),
+        always("target", Text),
         always("action", Text),
         always("caller", Text),
         always("correlationId", Text),

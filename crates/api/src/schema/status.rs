@@ -1,7 +1,7 @@
 //! The whole picture in one answer, and whether the process lives.
 
 use super::Shape::{Flag, Instant, List, Object, OneOf, Text, Whole};
-use super::machines::{FAULT, WAIT};
+use super::machines::{CORDONED_NODE, FAULT, WAIT};
 use super::operations::OPERATION;
 use super::{Model, TEXTS, always, sometimes};
 
@@ -29,6 +29,8 @@ const CLUSTER_STATUS: Model = Model {
         always("clusterWaits", List(&Object(&WAIT))),
         always("machines", Object(&COUNTS)),
         always("controlPlane", List(&Object(&MEMBER))),
+        always("workloads", Object(&WORKLOADS)),
+        always("evacuated", List(&Object(&EVACUATED))),
         always("degraded", List(&Object(&DEGRADED))),
         always("operationCount", Whole),
         always("operations", List(&Object(&OPERATION))),
@@ -89,6 +91,32 @@ const MEMBER: Model = Model {
     name: "ControlPlaneMember",
     about: "A control-plane machine.",
     fields: &[always("machine", Text), always("spare", Flag), always("ready", Flag)],
+};
+
+const WORKLOADS: Model = Model {
+    name: "WorkloadCounts",
+    about: "How many virtual machines and tenants' clusters there are, and how they are.",
+    fields: &[
+        always("virtualMachines", Whole),
+        always("running", Whole),
+        always("stopped", Whole),
+        always("kubernetesClusters", Whole),
+        always("silentClusters", Whole),
+        always("nodes", Whole),
+        always("readyNodes", Whole),
+    ],
+};
+
+const EVACUATED: Model = Model {
+    name: "EvacuatedMachine",
+    about: "A machine that was emptied, with what waits to come back.",
+    fields: &[
+        always("machine", Text),
+        always("by", Text),
+        always("since", Instant),
+        always("virtualMachines", TEXTS),
+        always("nodes", List(&Object(&CORDONED_NODE))),
+    ],
 };
 
 const DEGRADED: Model = Model {

@@ -66,20 +66,32 @@ impl Action {
     /// Sends it, and follows its operation unless told otherwise.
     pub async fn run(&self, session: &Session, screen: &mut Screen, args: FollowArgs) -> Result<(), Trouble> {
         let accepted = self.send(session, screen, args.consent).await?;
-        let Some(id) = accepted["name"].as_str() else {
-            return Err(Trouble::failed("the server accepted it, but named no operation").hint("`rackwright operation list` names them"));
-        };
-        if !args.no_wait {
-            let ended = follow(session, screen, id).await?;
-            return conclude(session, screen, &ended, Wanted::Success);
-        }
-        if session.showing.is_for_people() {
-            screen.data(&format!("`{}`: {} accepted as operation {}", self.machine, command_of(self.verb), short_id(id)))?;
-            screen.hint(&how_to_follow(id));
-            return Ok(());
-        }
-        // The same shape as with waiting, so that a script reads one.
-        let operation = session.client.get(&target(id)).await?;
-        session.showing.list(screen, &operation, || operation_table(std::slice::from_ref(&operation), Clock::of_process()))
+        see_through(session, screen, accepted["name"].as_str(), &self.machine, command_of(self.verb), args).await
     }
+}
+
+/// Follows an operation that was accepted to its end, or says where to.
+pub async fn see_through(
+    session: &Session,
+    screen: &mut Screen,
+    operation: Option<&str>,
+    about: &str,
+    command: &str,
+    args: FollowArgs,
+) -> Result<(), Trouble> {
+    let Some(id) = operation else {
+        return Err(Trouble::failed("the server accepted it, but named no operation").hint("`rackwright operation list` names them"));
+    };
+    if !args.no_wait {
+        let ended = follow(session, screen, id).await?;
+        return conclude(session, screen, &ended, Wanted::Success);
+    }
+    if session.showing.is_for_people() {
+        screen.data(&format!("`{about}`: {command} accepted as operation {}", short_id(id)))?;
+        screen.hint(&how_to_follow(id));
+        return Ok(());
+    }
+    // The same shape as with waiting, so that a script reads one.
+    let operation = session.client.get(&target(id)).await?;
+    session.showing.list(screen, &operation, || operation_table(std::slice::from_ref(&operation), Clock::of_process()))
 }

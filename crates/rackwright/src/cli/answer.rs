@@ -48,9 +48,18 @@ pub fn short_id(id: &str) -> &str {
     id.get(..8).unwrap_or(id)
 }
 
+/// What an operation is at work on. A server of before there was anything but machines names only those.
+pub fn target_of(operation: &Value) -> String {
+    field(operation, "/target").unwrap_or_else(|| field_or_dash(operation, "/machine"))
+}
+
 /// An action's verb as it is typed here.
 pub fn command_of(verb: &str) -> &str {
-    if verb == "powerOff" { "power-off" } else { verb }
+    match verb {
+        "powerOff" => "power-off",
+        "restartNode" => "restart-node",
+        other => other,
+    }
 }
 
 /// An error envelope as a person reads it: a refusal with its rule, its evidence and its remedy, or a plain message.

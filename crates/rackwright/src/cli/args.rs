@@ -11,8 +11,10 @@ use super::fault::FaultArgs;
 use super::operation::OperationCommand;
 use super::output::{Output, Showing};
 use super::resources::{ClusterCommand, RackCommand};
+use super::tenants::{PoolCommand, TenantClusterCommand};
 use super::top::TopArgs;
 use super::trouble::Trouble;
+use super::vm::VmCommand;
 use crate::restore::RestoreArgs;
 use crate::serve::ServeArgs;
 use crate::sim_serve::SimServeArgs;
@@ -126,6 +128,15 @@ pub enum Command {
     /// Racks: where the machines of a site stand.
     #[command(subcommand)]
     Rack(RackCommand),
+    /// Virtual machines of tenants: look at them, make them, and act on them.
+    #[command(subcommand, visible_alias = "virtualmachine")]
+    Vm(VmCommand),
+    /// Kubernetes clusters of tenants: their nodes, the machines that these are on, and how they are drained.
+    #[command(subcommand, name = "kubernetescluster")]
+    TenantCluster(TenantClusterCommand),
+    /// Pools of tenants' Kubernetes clusters: worker nodes that are alike.
+    #[command(subcommand, name = "agentpool")]
+    Pool(PoolCommand),
     /// Operations: what is being done, what was done, and stopping it.
     #[command(subcommand)]
     Operation(OperationCommand),
@@ -201,6 +212,33 @@ pub struct NameArgs {
 impl NameArgs {
     pub fn get(&self) -> &str {
         self.positional.as_deref().or(self.flag.as_deref()).unwrap_or_default()
+    }
+}
+
+/// A name, with or without its flag, or ids.
+#[derive(Args, Clone, Debug)]
+#[group(required = true, multiple = false)]
+pub struct ShowArgs {
+    /// Its name.
+    #[arg(value_name = "NAME", value_parser = parse_name)]
+    positional: Option<String>,
+
+    /// The same, as a flag.
+    #[arg(long = "name", short = 'n', value_name = "NAME", value_parser = parse_name)]
+    flag: Option<String>,
+
+    /// Whole ids instead of a name, one or several, as other answers name them.
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    ids: Vec<String>,
+}
+
+impl ShowArgs {
+    pub fn name(&self) -> Option<&str> {
+        self.positional.as_deref().or(self.flag.as_deref())
+    }
+
+    pub fn ids(&self) -> &[String] {
+        &self.ids
     }
 }
 

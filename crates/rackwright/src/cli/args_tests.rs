@@ -3,6 +3,7 @@
 use super::args::*;
 use super::bmm::BmmCommand;
 use super::output::Output;
+use super::vm::VmCommand;
 use clap::{CommandFactory, Parser};
 use expect_test::expect;
 
@@ -12,7 +13,7 @@ fn parse(line: &str) -> Result<Cli, clap::Error> {
 
 fn name(line: &str) -> String {
     match parse(line).unwrap().command {
-        Some(Command::Bmm(BmmCommand::Show { name })) => name.get().to_owned(),
+        Some(Command::Bmm(BmmCommand::Show(args))) => args.name().unwrap().to_owned(),
         other => panic!("{other:?}"),
     }
 }
@@ -41,6 +42,35 @@ fn global_options_stand_anywhere_and_a_server_needs_no_context() {
     let cli = parse("rackwright -o json bmm list -g site1").unwrap();
     assert_eq!((cli.global.output, cli.global.resource_group.as_deref()), (Output::Json, Some("site1")));
     assert!(parse("rackwright bmm list --server http://127.0.0.1:1 --context lab").is_err());
+}
+
+#[test]
+fn tenants_resources_are_typed_as_in_az() {
+    let skips = |line: &str| match parse(line).unwrap().command {
+        Some(Command::Vm(VmCommand::PowerOff { skip_shutdown, .. })) => skip_shutdown.is_true(),
+        other => panic!("{other:?}"),
+    };
+    assert!(skips("rackwright virtualmachine power-off -n v --skip-shutdown True") && skips("rackwright vm power-off v --skip-shutdown"));
+    assert!(!skips("rackwright vm power-off v --skip-shutdown False") && !skips("rackwright vm power-off v"));
+    for right in [
+        "vm show --ids /a /b",
+        "bmm show --ids /a",
+        "kubernetescluster agentpool list --kubernetes-cluster-name k",
+        "agentpool show -n p --kubernetes-cluster-name k",
+        "kubernetescluster update -n k --drain-policy hold --tags a=b",
+    ] {
+        assert!(parse(&format!("rackwright {right}")).is_ok(), "{right}");
+    }
+    for wrong in [
+        "vm show",
+        "vm show v --ids /a",
+        "vm power-off v --skip-shutdown maybe",
+        "agentpool list",
+        "kubernetescluster update k --drain-policy maybe",
+        "vm create v --cpu-cores many --memory-size 1 --vm-image i --os-disk-size 1",
+    ] {
+        assert_eq!(parse(&format!("rackwright {wrong}")).unwrap_err().exit_code(), 2, "{wrong}");
+    }
 }
 
 #[test]
@@ -75,6 +105,13 @@ fn every_action_takes_yes() {
         "bmm uncordon m",
         "bmm manage m --reason r",
         "bmm unmanage m --reason r",
+        "vm create v --cpu-cores 1 --memory-size 1 --vm-image i --os-disk-size 1",
+        "vm delete v",
+        "vm start v",
+        "vm power-off v",
+        "vm restart v",
+        "vm reimage v",
+        "kubernetescluster restart-node k --node-name n",
         "operation cancel 8f3c",
     ] {
         assert!(parse(&format!("rackwright {line} --yes")).is_ok(), "{line}");
@@ -90,21 +127,27 @@ fn the_help_teaches_commands_and_exit_codes() {
         Usage: rackwright [OPTIONS] [COMMAND]
 
         Commands:
-          up            Start the control plane and a simulated site, and make them the current context
-          serve         Start the control plane for the sites that files describe
-          sim           The simulated site: run it alone, and break things in it
-          status        What runs, what waits, and what ends each wait
-          top           A live view of racks, machines, operations and waits. Changes nothing
-          bmm           Bare-metal machines: look at them, and act on them [alias: baremetalmachine]
-          cluster       Clusters: the sites that are kept
-          rack          Racks: where the machines of a site stand
-          operation     Operations: what is being done, what was done, and stopping it
-          activity-log  The activity log: what was asked, decided, refused and done, and by whom
-          completions   The script that lets a shell complete our commands with the tab key. Changes nothing
-          context       Contexts: which server commands talk to
-          backup        Copy what a running server knows to a file, while it goes on
-          restore       Put a backup into a data directory, before a server is started on it
-          help          Print this message or the help of the given subcommand(s)
+          up                 Start the control plane and a simulated site, and make them the current context
+          serve              Start the control plane for the sites that files describe
+          sim                The simulated site: run it alone, and break things in it
+          status             What runs, what waits, and what ends each wait
+          top                A live view of racks, machines, operations and waits. Changes nothing
+          bmm                Bare-metal machines: look at them, and act on them [alias: baremetalmachine]
+          cluster            Clusters: the sites that are kept
+          rack               Racks: where the machines of a site stand
+          vm                 Virtual machines of tenants: look at them, make them, and act on them [alias:
+                             virtualmachine]
+          kubernetescluster  Kubernetes clusters of tenants: their nodes, the machines that these are on,
+                             and how they are drained
+          agentpool          Pools of tenants' Kubernetes clusters: worker nodes that are alike
+          operation          Operations: what is being done, what was done, and stopping it
+          activity-log       The activity log: what was asked, decided, refused and done, and by whom
+          completions        The script that lets a shell complete our commands with the tab key. Changes
+                             nothing
+          context            Contexts: which server commands talk to
+          backup             Copy what a running server knows to a file, while it goes on
+          restore            Put a backup into a data directory, before a server is started on it
+          help               Print this message or the help of the given subcommand(s)
 
         Options:
           -h, --help     Print help (see more with '--help')
@@ -222,7 +265,7 @@ fn an_action_says_whether_it_disrupts_and_shows_an_example() {
 
 /// Every command that can be carried out, with the words that lead to it.
 fn leaves(command: &clap::Command, path: &[&str], found: &mut Vec<(String, clap::Command)>) {
-    for child in command.get_subcommands().filter(|child| child.get_name() != "help") {
+    for child in command.get_subcommands().filter(|child| child.get_name() != "help" && !child.is_hide_set()) {
         let path = [path, &[child.get_name()]].concat();
         if child.has_subcommands() {
             leaves(child, &path, found);

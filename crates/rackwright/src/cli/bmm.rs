@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::act::{Action, ConsentArgs};
-use super::args::{NameArgs, Truth};
+use super::args::{NameArgs, ShowArgs, Truth};
 use super::holds;
 use super::preview::ActArgs;
 use super::render::{Clock, doubts, machine_sheet, machine_table};
@@ -12,6 +12,7 @@ use super::screen::{Screen, Sheet, Tone};
 use super::session::{Kind, Session};
 use super::trouble::Trouble;
 use super::update::{self, UpdateArgs};
+use super::workload::show_several;
 
 #[derive(Debug, Subcommand)]
 pub enum BmmCommand {
@@ -21,15 +22,12 @@ pub enum BmmCommand {
     ///
     /// Example: rackwright bmm list --query "[?properties.powerState=='Off'].name" -o tsv
     List,
-    /// One machine: what it is, who holds it, and what it waits for.
+    /// One machine: what it is, what is on it, who holds it, and what it waits for. Or several, by their ids.
     ///
     /// Changes nothing.
     ///
     /// Example: rackwright bmm show rack1compute01
-    Show {
-        #[command(flatten)]
-        name: NameArgs,
-    },
+    Show(ShowArgs),
     /// Who keeps a machine cordoned, and the tenant nodes on it: the owner, the reason, since when.
     ///
     /// Changes nothing. Holds of people, conditions and evacuations are lifted by `uncordon`; those of an operation end with it.
@@ -166,7 +164,7 @@ pub struct ManagementArgs {
 pub async fn run(session: &Session, screen: &mut Screen, command: BmmCommand) -> Result<(), Trouble> {
     match command {
         BmmCommand::List => list(session, screen).await,
-        BmmCommand::Show { name } => show(session, screen, name.get()).await,
+        BmmCommand::Show(args) => show(session, screen, &args).await,
         BmmCommand::Holds { name } => holds::run(session, screen, name.get()).await,
         BmmCommand::PowerOff { name, skip_shutdown, outage, act } => {
             power_off(name.get(), skip_shutdown.is_true(), outage).preview_or_run(session, screen, act).await
@@ -199,10 +197,14 @@ async fn list(session: &Session, screen: &mut Screen) -> Result<(), Trouble> {
     Ok(())
 }
 
-async fn show(session: &Session, screen: &mut Screen, name: &str) -> Result<(), Trouble> {
-    let machine = session.get(Kind::Machine, name).await?;
+async fn show(session: &Session, screen: &mut Screen, args: &ShowArgs) -> Result<(), Trouble> {
+    let found = match args.name() {
+        Some(name) => vec![session.get(Kind::Machine, name).await?],
+        None => session.get_by_ids(Kind::Machine, args.ids()).await?,
+    };
     let running = running_beside(session).await?;
-    show_one(session, screen, &machine, || machine_sheet(&machine, &running, Clock::of_process()), &running)
+    let sheet = |machine: &Value| machine_sheet(machine, &running, Clock::of_process());
+    show_several(session, screen, &found, sheet, |machines| machine_table(machines, &running))
 }
 
 /// JSON is the API's answer alone; the operations beside it stand in our own columns.

@@ -126,6 +126,25 @@ impl Client {
         .await
     }
 
+    /// Makes a resource. The answer's body, and the address at which what becomes of it can be polled, if it takes longer.
+    pub async fn put(&self, target: &Target, body: &Value) -> Result<(Value, Option<String>), Trouble> {
+        let request = || self.http.request(Method::PUT, self.url(target)).json(body);
+        let mut sent = request().send().await;
+        if sent.as_ref().is_err_and(is_connection_loss) {
+            tokio::time::sleep(RESEND_AFTER).await;
+            sent = request().send().await;
+        }
+        let response = sent.map_err(|problem| self.no_answer(&problem))?;
+        let polled = response.headers().get("azure-asyncoperation").and_then(|link| link.to_str().ok()).map(str::to_owned);
+        let status = response.status();
+        let text = response.bytes().await.map_err(|problem| self.no_answer(&problem))?;
+        Ok((self.read(status, &text)?, polled))
+    }
+
+    pub async fn delete(&self, target: &Target) -> Result<Value, Trouble> {
+        self.send(|| self.http.request(Method::DELETE, self.url(target))).await
+    }
+
     async fn send(&self, request: impl Fn() -> reqwest::RequestBuilder) -> Result<Value, Trouble> {
         let mut answer = exchange(request()).await;
         if answer.as_ref().is_err_and(is_connection_loss) {

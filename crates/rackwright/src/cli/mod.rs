@@ -33,11 +33,17 @@ pub mod screen;
 mod session;
 #[cfg(test)]
 mod session_tests;
+mod session_workloads;
+mod shorthand;
 pub mod simulator;
+mod tenants;
 mod top;
 pub mod trouble;
 mod update;
+mod vm;
+mod vm_create;
 mod welcome;
+mod workload;
 
 use std::process::ExitCode;
 
@@ -85,6 +91,9 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::Bmm(command) => bmm::run(&open()?, screen, command).await,
         Command::Cluster(command) => resources::run_cluster(&open()?, screen, command).await,
         Command::Rack(command) => resources::run_rack(&open()?, screen, command).await,
+        Command::Vm(command) => vm::run(&open()?, screen, command).await,
+        Command::TenantCluster(command) => tenants::run_cluster(&open()?, screen, command).await,
+        Command::Pool(command) => tenants::run_pool(&open()?, screen, command).await,
         Command::Operation(command) => operation::run(&open()?, screen, command).await,
         Command::ActivityLog(command) => activity::run(&open()?, &global, screen, command).await,
         Command::Completions { shell } => completions::run(screen, shell),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::answer::{field, field_or_dash, short_id};
+use super::answer::{field, field_or_dash, short_id, target_of};
 use super::render::{Clock, operation_table};
 use super::screen::Screen;
 use super::session::Session;
@@ -36,7 +36,7 @@ pub fn conclude(session: &Session, screen: &mut Screen, ended: &Value, wanted: W
 fn judge(ended: &Value, wanted: Wanted) -> Result<(), Trouble> {
     let id = field_or_dash(ended, "/id");
     let id = short_id(&id);
-    let machine = field_or_dash(ended, "/machine");
+    let machine = target_of(ended);
     let (exit, subject) = match (ended["status"].as_str(), wanted) {
         (Some("Succeeded"), Wanted::Success) | (Some("Canceled"), Wanted::Cancel) => return Ok(()),
         (Some("Canceled"), Wanted::Success) => (Exit::Canceled, format!("operation {id} on `{machine}` was cancelled")),
@@ -74,6 +74,10 @@ fn participle(action: &str) -> String {
         "restart" => "restarted".to_owned(),
         "cordon" => "cordoned".to_owned(),
         "uncordon" => "uncordoned".to_owned(),
+        "create" => "created".to_owned(),
+        "delete" => "deleted".to_owned(),
+        "reimage" => "reimaged".to_owned(),
+        "restart-node" => "restarted".to_owned(),
         other => format!("changed by {other}"),
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
-use super::answer::{field, field_or_dash, is_true};
+use super::answer::{field, is_true, target_of};
 use super::render::current_step;
 use super::screen::Screen;
 
@@ -64,7 +64,7 @@ impl Drop for Progress {
 /// `rack1compute01: Power Off: waiting for the effect of the graceful shutdown, late`.
 fn line_of(operation: &Value) -> Option<String> {
     let step = current_step(operation)?;
-    let machine = field_or_dash(operation, "/machine");
+    let machine = target_of(operation);
     let waiting = field(operation, "/wait/brief").map(|what| format!(": waiting for {what}")).unwrap_or_default();
     let late = if is_true(operation, "/wait/late") { ", late" } else { "" };
     let stopping = if operation["cancelRequestedBy"].is_string() { ", to be cancelled at the next safe point" } else { "" };

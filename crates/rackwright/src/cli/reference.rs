@@ -71,7 +71,7 @@ fn commands(page: &mut String, command: &Command, path: &str, everywhere: &[&Id]
 }
 
 fn children(command: &Command) -> impl Iterator<Item = &Command> {
-    command.get_subcommands().filter(|child| child.get_name() != "help")
+    command.get_subcommands().filter(|child| child.get_name() != "help" && !child.is_hide_set())
 }
 
 fn one(page: &mut String, command: &Command, path: &str, everywhere: &[&Id]) {

@@ -19,14 +19,18 @@ pub enum Kind {
     Cluster,
     Rack,
     Machine,
+    Vm,
+    TenantCluster,
 }
 
 impl Kind {
-    fn collection(self) -> &'static str {
+    pub(super) fn collection(self) -> &'static str {
         match self {
             Kind::Cluster => "clusters",
             Kind::Rack => "racks",
             Kind::Machine => "bareMetalMachines",
+            Kind::Vm => "virtualMachines",
+            Kind::TenantCluster => "kubernetesClusters",
         }
     }
 
@@ -35,6 +39,8 @@ impl Kind {
             Kind::Cluster => "cluster",
             Kind::Rack => "rack",
             Kind::Machine => "machine",
+            Kind::Vm => "virtual machine",
+            Kind::TenantCluster => "Kubernetes cluster",
         }
     }
 
@@ -43,6 +49,8 @@ impl Kind {
             Kind::Cluster => "rackwright cluster list",
             Kind::Rack => "rackwright rack list",
             Kind::Machine => "rackwright bmm list",
+            Kind::Vm => "rackwright vm list",
+            Kind::TenantCluster => "rackwright kubernetescluster list",
         }
     }
 }
@@ -153,7 +161,7 @@ impl Session {
     }
 
     /// The subscription and the resource group that a name means; without a group, the only one that has the name.
-    async fn locate(&self, kind: Kind, name: &str) -> Result<(String, String), Trouble> {
+    pub(super) async fn locate(&self, kind: Kind, name: &str) -> Result<(String, String), Trouble> {
         let subscription = self.subscription().await?;
         if let Some(group) = &self.group {
             return Ok((subscription, group.clone()));
@@ -173,7 +181,7 @@ impl Session {
     }
 
     /// A name that the server does not know, with what may have been meant.
-    async fn explain_missing(&self, kind: Kind, name: &str, trouble: Trouble) -> Trouble {
+    pub(super) async fn explain_missing(&self, kind: Kind, name: &str, trouble: Trouble) -> Trouble {
         match self.list(kind).await {
             Ok(all) if groups_with(&all, name).is_empty() => unknown(kind, name, &all),
             Err(better) if better.exit == Exit::NotFound => better,
@@ -191,7 +199,7 @@ impl Session {
     }
 }
 
-fn place(subscription: &str, group: Option<&str>, kind: Kind, rest: &[&str]) -> Target {
+pub(super) fn place(subscription: &str, group: Option<&str>, kind: Kind, rest: &[&str]) -> Target {
     let group = group.map(|group| ["resourceGroups", group]).into_iter().flatten();
     let segments =
         ["subscriptions", subscription].into_iter().chain(group).chain(["providers", "Microsoft.NetworkCloud", kind.collection()]);

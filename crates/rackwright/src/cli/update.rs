@@ -41,6 +41,24 @@ pub struct UpdateArgs {
     if_match: Option<HeaderValue>,
 }
 
+/// Tags that replace all that there are.
+#[derive(Args, Clone, Debug)]
+pub struct TagsArgs {
+    /// Its tags from now on, as in `az`; `--tags ''` takes all away.
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1.., value_parser = parse_tag)]
+    tags: Vec<Tag>,
+}
+
+impl TagsArgs {
+    pub fn is_given(&self) -> bool {
+        !self.tags.is_empty()
+    }
+
+    pub fn by_key(&self) -> Result<BTreeMap<String, String>, Trouble> {
+        by_key(&self.tags)
+    }
+}
+
 /// A tag as it is typed, or the empty text that stands for none at all.
 type Tag = Option<(String, String)>;
 

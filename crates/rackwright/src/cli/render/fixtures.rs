@@ -235,3 +235,69 @@ pub fn refused_restart() -> Value {
     entry["properties"] = json!({ "statusCode": "Conflict", "statusMessage": error.to_string() });
     entry
 }
+
+fn tenant_resource(kind: &str, name: &str) -> Value {
+    let provider = "/subscriptions/s1/resourceGroups/site1/providers/Microsoft.NetworkCloud";
+    json!({
+        "id": format!("{provider}/{kind}/{name}"),
+        "name": name,
+        "tags": { "owner": "net" },
+        "properties": { "clusterId": format!("{provider}/clusters/cluster1") },
+    })
+}
+
+/// A virtual machine that runs and is being restarted.
+pub fn vm(name: &str) -> Value {
+    let mut vm = tenant_resource("virtualMachines", name);
+    let machine = "/subscriptions/s1/resourceGroups/site1/providers/Microsoft.NetworkCloud/bareMetalMachines/rack1compute01";
+    let properties = json!({
+        "bareMetalMachineId": machine, "clusterId": vm["properties"]["clusterId"], "cpuCores": 4, "memorySizeGB": 8,
+        "detailedStatus": "Running", "detailedStatusMessage": "running", "powerState": "On", "provisioningState": "Succeeded",
+        "vmImage": "registry/fw:1", "storageProfile": { "osDisk": { "createOption": "Persistent", "diskSizeGB": 20 } },
+        "placementHints": [{
+            "hintType": "AntiAffinity", "schedulingExecution": "Hard", "scope": "Rack", "resourceId": machine.replace("rack1", "rack2"),
+        }],
+    });
+    vm["properties"] = properties;
+    vm["rackwright"] = json!({
+        "seenAt": "2026-11-14T14:00:00.000Z",
+        "operation": { "id": "8f3c1a2b-0000", "action": "restart", "caller": "alice", "since": "2026-11-14T14:02:10.000Z" },
+        "waits": [],
+    });
+    vm
+}
+
+/// A tenant's cluster with a node of the control plane, and one of a pool that is cordoned.
+pub fn tenant_cluster() -> Value {
+    let mut cluster = tenant_resource("kubernetesClusters", "naks-01");
+    let (control, worker) = ("naks-01-control-plane-x7k2p", "naks-01-agentpool1-md-tjr8k-4qqx4");
+    cluster["properties"] = json!({
+        "clusterId": cluster["properties"]["clusterId"], "kubernetesVersion": "v1.31.4", "detailedStatus": "Available",
+        "detailedStatusMessage": "provisioned", "drainPolicy": "wait",
+        "nodes": [
+            { "name": control, "role": "ControlPlane", "powerState": "On" },
+            { "name": worker, "role": "Worker", "powerState": "On" },
+        ],
+    });
+    let node = |name: &str, pool: Value, machine: &str, cordoned: bool| {
+        json!({
+            "name": name, "pool": pool, "machine": machine, "ready": "True", "cordoned": cordoned,
+            "since": "2026-11-14T14:00:00.000Z", "operation": null,
+        })
+    };
+    cluster["rackwright"] = json!({
+        "apiFault": null, "drainPolicyFrom": "default",
+        "nodes": [node(control, Value::Null, "rack1compute01", false), node(worker, "agentpool1".into(), "rack1compute02", true)],
+    });
+    cluster
+}
+
+pub fn pool() -> Value {
+    let mut pool = tenant_resource("kubernetesClusters/naks-01/agentPools", "agentpool1");
+    pool["properties"] = json!({
+        "count": 2, "kubernetesVersion": "v1.31.4", "detailedStatus": "Available", "detailedStatusMessage": "2 of 2 nodes ready",
+        "drainPolicy": "hold",
+    });
+    pool["rackwright"] = json!({ "drainPolicyFrom": "cluster", "readyNodes": 2 });
+    pool
+}

@@ -10,14 +10,16 @@ use super::racks::{cluster_of, group_of};
 use super::role::role;
 use super::sight;
 use super::waits::wait_facts;
-use crate::cli::answer::{command_of, field, field_or_dash, is_true, items, name_in_id, short_id, text_of};
+use crate::cli::answer::{command_of, field, field_or_dash, is_true, items, name_in_id, segment_after, short_id, text_of};
 use crate::cli::screen::{Sheet, Tone};
 
 /// `running` are the operations that run now, on this machine or on others.
 pub fn machine_sheet(machine: &Value, running: &[Value], clock: Clock) -> Sheet {
     let mut lines = identity(machine);
     lines.extend(condition(machine, clock));
+    lines.extend(workloads(machine));
     lines.extend(holds(machine, clock));
+    lines.extend(evacuated(machine, clock));
     lines.push(management(machine, clock));
     lines.extend(running.iter().filter(|operation| is_on(operation, machine)).map(at_work));
     lines.extend(items(machine, "/rackwright/waits").iter().flat_map(|wait| wait_facts(wait, clock)));
@@ -72,6 +74,27 @@ fn condition(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
         (Tone::Alarm, "problem", format!("{}{since}", field_or_dash(problem, "/message")))
     }));
     lines
+}
+
+/// The virtual machines and tenants' clusters that are on it, if any.
+fn workloads(machine: &Value) -> Vec<Fact<'static>> {
+    let ids: Vec<&str> = items(machine, "/properties/associatedResourceIds").iter().filter_map(Value::as_str).collect();
+    let of = |collection: &str| {
+        let names = ids.iter().filter_map(|id| segment_after(id, collection)).map(text_of);
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let lines = [(Tone::Plain, "vms", of("virtualMachines")), (Tone::Plain, "tenants", of("kubernetesClusters"))];
+    lines.into_iter().filter(|(_, _, names)| !names.is_empty()).collect()
+}
+
+/// What was stopped and cordoned to empty it, and waits to come back.
+fn evacuated(machine: &Value, clock: Clock) -> Option<Fact<'static>> {
+    let emptied = machine.pointer("/rackwright/evacuated").filter(|emptied| emptied.is_object())?;
+    let vms: Vec<String> = items(emptied, "/virtualMachines").iter().filter_map(Value::as_str).map(text_of).collect();
+    let node = |node: &Value| format!("{}/{}", field_or_dash(node, "/cluster"), field_or_dash(node, "/node"));
+    let nodes: Vec<String> = items(emptied, "/nodes").iter().map(node).collect();
+    let text = format!("since {}; to come back: {}", clock.time(emptied, "/since"), [vms, nodes].concat().join(", "));
+    Some((Tone::Notice, "evacuated", text))
 }
 
 fn holds(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
@@ -236,6 +259,21 @@ mod tests {
             managed   yes
         "#]]
         .assert_eq(&machine_sheet(&fixtures::spare("site1", "rack4control01"), &[], clock).plain());
+    }
+
+    #[test]
+    fn what_is_on_it_and_what_waits_to_come_back_is_named() {
+        let mut machine = fixtures::machine("site1", "rack1compute01", "compute-plane");
+        let provider = "/subscriptions/s1/resourceGroups/site1/providers/Microsoft.NetworkCloud";
+        let ids = ["kubernetesClusters/naks-01", "virtualMachines/fw1", "virtualMachines/fw2"].map(|id| format!("{provider}/{id}"));
+        machine["properties"]["associatedResourceIds"] = serde_json::json!(ids);
+        let nodes = serde_json::json!([{ "cluster": "naks-01", "node": "n1" }]);
+        let emptied = serde_json::json!({ "since": "2026-11-14T14:00:00.000Z", "virtualMachines": ["fw1"], "nodes": nodes });
+        machine["rackwright"]["evacuated"] = emptied;
+        let sheet = machine_sheet(&machine, &[], Clock::at(fixtures::NOW)).plain();
+        for line in ["vms        fw1, fw2\n", "tenants    naks-01\n", "to come back: fw1, naks-01/n1\n"] {
+            assert!(sheet.contains(line), "{sheet}");
+        }
     }
 
     #[test]

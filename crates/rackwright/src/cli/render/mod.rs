@@ -15,6 +15,8 @@ mod racks;
 mod role;
 mod sight;
 mod status;
+mod tenants;
+mod vms;
 mod waits;
 
 pub use activity::{activity_line, activity_sheet, activity_table};
@@ -32,6 +34,8 @@ pub use racks::{cluster_of, group_of, rack_sheet, rack_table};
 pub use role::role;
 pub use sight::{doubts, is_bmc_blind};
 pub use status::{status_sheet, status_table};
+pub use tenants::{pool_sheet, pool_table, tenant_cluster_sheet, tenant_cluster_table};
+pub use vms::{vm_sheet, vm_table};
 
 #[cfg(test)]
 pub mod fixtures;

@@ -6,7 +6,7 @@ use super::clock::Clock;
 use super::layout::{Fact, Table, facts};
 use super::operations::{percent, tone};
 use super::waits::wait_facts;
-use crate::cli::answer::{field, field_or_dash, items, text_of};
+use crate::cli::answer::{field, field_or_dash, items, target_of, text_of};
 use crate::cli::outcome::told;
 use crate::cli::screen::{Sheet, Tone};
 
@@ -38,7 +38,7 @@ fn header(operation: &Value, clock: Clock) -> Vec<Fact<'static>> {
     let status = format!("{}, {}", text("/status"), percent(operation));
     let mut lines = vec![
         (Tone::Strong, "operation", text("/id")),
-        (Tone::Plain, "action", format!("{} of {} in cluster {}", text("/action"), text("/machine"), text("/cluster"))),
+        (Tone::Plain, "action", format!("{} of {} in cluster {}", text("/action"), target_of(operation), text("/cluster"))),
         (Tone::Plain, "asked by", text("/caller")),
         (Tone::Plain, "correlation", text("/correlationId")),
         (tone(operation), "status", status),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::clock::Clock;
 use super::layout::Table;
 use super::racks::cluster_of;
-use crate::cli::answer::{field, field_or_dash, items, short_id};
+use crate::cli::answer::{field, field_or_dash, items, short_id, target_of};
 use crate::cli::screen::Tone;
 
 pub fn operation_table(operations: &[Value], clock: Clock) -> Table {
@@ -17,7 +17,7 @@ pub fn operation_table(operations: &[Value], clock: Clock) -> Table {
             [
                 short_id(&id).to_owned(),
                 field_or_dash(operation, "/cluster"),
-                field_or_dash(operation, "/machine"),
+                target_of(operation),
                 field_or_dash(operation, "/action"),
                 field_or_dash(operation, "/status"),
                 percent(operation),

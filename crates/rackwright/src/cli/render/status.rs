@@ -7,7 +7,7 @@ use super::layout::Table;
 use super::operations::{current_step, percent, tone};
 use super::sight;
 use super::waits;
-use crate::cli::answer::{field, field_or_dash, is_true, items, short_id};
+use crate::cli::answer::{field, field_or_dash, is_true, items, short_id, target_of};
 use crate::cli::screen::{Sheet, Tone};
 
 const INDENT: &str = "  ";
@@ -74,8 +74,47 @@ fn header(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
         sheet.line(if sick { Tone::Alarm } else { Tone::Plain }, format!("{INDENT}control plane{seen}: {}", members.join(", ")));
     }
     sheet.line(Tone::Plain, format!("{INDENT}machines{seen}: {}", counts(&cluster["machines"])));
+    workloads(sheet, cluster);
     degraded(sheet, cluster);
+    evacuated(sheet, cluster, clock);
     failed(sheet, cluster);
+}
+
+/// What tenants have there, if they have anything.
+fn workloads(sheet: &mut Sheet, cluster: &Value) {
+    let count = |name: &str| cluster["workloads"][name].as_u64().unwrap_or_default();
+    let mut parts = Vec::new();
+    if count("virtualMachines") > 0 {
+        parts.push(format!("{} virtual machines, {} running, {} stopped", count("virtualMachines"), count("running"), count("stopped")));
+    }
+    if count("kubernetesClusters") > 0 {
+        let silent = match count("silentClusters") {
+            0 => String::new(),
+            silent => format!(" ({silent} not answering)"),
+        };
+        let (ready, nodes) = (count("readyNodes"), count("nodes"));
+        parts.push(format!("{} Kubernetes clusters{silent}, {ready} of {nodes} nodes ready", count("kubernetesClusters")));
+    }
+    if !parts.is_empty() {
+        let tone = if count("silentClusters") > 0 { Tone::Alarm } else { Tone::Plain };
+        sheet.line(tone, format!("{INDENT}tenants: {}", parts.join("; ")));
+    }
+}
+
+/// How many emptied machines are named; `bmm list` shows which are cordoned.
+const EVACUATED_NAMED: usize = 10;
+
+fn evacuated(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
+    let machines = items(cluster, "/evacuated");
+    for machine in machines.iter().take(EVACUATED_NAMED) {
+        let count = |pointer| items(machine, pointer).len();
+        let waiting = format!("{} virtual machines and {} tenant nodes wait to come back", count("/virtualMachines"), count("/nodes"));
+        let (name, since) = (field_or_dash(machine, "/machine"), clock.time(machine, "/since"));
+        sheet.line(Tone::Notice, format!("{INDENT}evacuated: {name} since {since}: {waiting}"));
+    }
+    if machines.len() > EVACUATED_NAMED {
+        sheet.line(Tone::Notice, format!("{INDENT}… and {} more are evacuated", machines.len() - EVACUATED_NAMED));
+    }
 }
 
 /// How many failed operations are named; the list shows all.
@@ -89,7 +128,7 @@ fn failed(sheet: &mut Sheet, cluster: &Value) {
         .take(FAILED_NAMED)
         .map(|operation| {
             let text = |pointer| field_or_dash(operation, pointer);
-            format!("{} {} of {}", short_id(&text("/id")), text("/action"), text("/machine"))
+            format!("{} {} of {}", short_id(&text("/id")), text("/action"), target_of(operation))
         })
         .collect();
     let (operations, more) = match count {
@@ -166,7 +205,7 @@ fn operations(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
             tone(operation),
             [
                 short_id(&id).to_owned(),
-                field_or_dash(operation, "/machine"),
+                target_of(operation),
                 field_or_dash(operation, "/action"),
                 percent(operation),
                 current_step(operation).unwrap_or_else(|| "-".to_owned()),

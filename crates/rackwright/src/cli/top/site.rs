@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::cli::answer::{field, field_or_dash, is_true, items, short_id};
+use crate::cli::answer::{field, field_or_dash, is_true, items, short_id, target_of};
 use crate::cli::render::{cluster_of, current_step, group_of, is_bmc_blind, is_degraded, is_on, rack_of, role};
 
 /// Everything on the screen but the place that is looked at.
@@ -161,7 +161,7 @@ fn operations_of(cluster: &Value, several: bool) -> impl Iterator<Item = Operati
         let waiting = field(operation, "/wait/brief").map(|what| format!(": waiting for {what}")).unwrap_or_default();
         Operation {
             id: short_id(&field_or_dash(operation, "/id")).to_owned(),
-            machine: named(cluster, &field_or_dash(operation, "/machine"), several),
+            machine: named(cluster, &target_of(operation), several),
             action: field_or_dash(operation, "/action"),
             percent: operation["percentComplete"].as_u64().unwrap_or_default().min(100),
             step: format!("{step}{waiting}"),
