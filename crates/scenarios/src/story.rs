@@ -24,6 +24,7 @@
 //! pods of naks-01                     what runs in it
 //! virtctl stop web1                   somebody stops, starts or restarts a virtual machine past us
 //! tenant kubectl cordon NODE          a tenant cordons or uncordons a node of its own
+//! tenant evict web-0 in naks-01       a tenant evicts a pod of its own
 //! log of rack1compute01               what the activity log says of the machine; `log of failures` is what has failed
 //! ```
 //!
@@ -111,6 +112,7 @@ impl Teller {
             ["tenant", "nodes", "of", cluster] => self.tell_lines(&self.house.tenant_nodes(cluster).await),
             ["pods", "of", cluster] => self.tell_lines(&self.house.tenant_pods(cluster).await),
             ["virtctl", verb, vm] => self.say(&format!("  {}", self.house.virtctl(verb, vm).await)),
+            ["tenant", "evict", pod, "in", cluster] => self.say(&format!("  {}", self.house.tenant_evict(cluster, pod).await)),
             ["tenant", "kubectl", verb, node] => self.say(&format!("  {}", self.house.tenant_kubectl(verb, node).await)),
             ["kubectl", verb, machine] => self.kubectl(verb, machine).await,
             ["by", "hand", verb, machine] => self.by_hand(verb, machine).await,

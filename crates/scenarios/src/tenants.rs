@@ -77,6 +77,13 @@ impl House {
         StatusCode::NOT_FOUND.as_u16()
     }
 
+    /// An eviction as the owner of a tenant's cluster asks for it. Returns the status code.
+    pub async fn tenant_evict(&self, cluster: &str, pod: &str) -> u16 {
+        let eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod}});
+        let path = format!("/api/v1/namespaces/default/pods/{pod}/eviction");
+        self.tenant(cluster, Method::POST, &path, &eviction).await.0.as_u16()
+    }
+
     /// A request to the undercloud's API with its token.
     pub async fn undercloud(&self, method: Method, path: &str, body: &Value) -> (StatusCode, Value) {
         send(self.site.kubernetes(), &self.site.layout().kubernetes_token(), method, path, body).await
