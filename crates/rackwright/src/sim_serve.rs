@@ -31,6 +31,7 @@ pub async fn run(args: SimServeArgs) -> Result<(), Trouble> {
     let other = remembering::remember_simulator(&simulation.simulator, &data_dir).await?;
     let mut lines = vec![format!("{} simulated machines are up, at {}×", simulation.machines, args.world.speed)];
     lines.extend(other.iter().map(|file| remembering::simulator_line(file)));
+    lines.extend(simulation.tenant_lines());
     let sites: Vec<String> = simulation.site_files.iter().map(|path| format!("--config {}", path.display())).collect();
     lines.push(format!("A control plane for them: {} serve {}", places::own_command(), sites.join(" ")));
     places::announce(&lines);

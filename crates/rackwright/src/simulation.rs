@@ -80,7 +80,7 @@ pub struct Simulation {
     pub site_files: Vec<PathBuf>,
     pub machines: usize,
     /// The files by which tenants' clusters are reached.
-    pub tenant_kubeconfigs: Vec<PathBuf>,
+    tenant_kubeconfigs: Vec<PathBuf>,
     /// Where it can be broken.
     pub simulator: Simulator,
     tasks: JoinSet<Result<(), sim::SimError>>,
@@ -116,6 +116,11 @@ impl Simulation {
         }
         let simulator = start_control(sites, shutdown, &mut tasks).await?;
         Ok(Simulation { site_files, machines, tenant_kubeconfigs, simulator, tasks })
+    }
+
+    /// How a tenant looks at its own cluster.
+    pub fn tenant_lines(&self) -> impl Iterator<Item = String> {
+        self.tenant_kubeconfigs.iter().map(|path| format!("  Tenant   kubectl --kubeconfig {} get nodes", path.display()))
     }
 
     /// Waits until every site has ended; the first one that ends with an error tells.

@@ -51,7 +51,8 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     let context = remembering::remember(&plane).await?;
     let other = remembering::remember_simulator(&simulation.simulator, &data_dir.join("sim")).await?;
     let mut lines = greeting(&args.world, &plane, &data_dir, &context);
-    lines.splice(4..4, other.iter().map(|file| remembering::simulator_line(file)));
+    let more = other.iter().map(|file| remembering::simulator_line(file)).chain(simulation.tenant_lines());
+    lines.splice(4..4, more);
     places::announce(&lines);
     notify::tell(Word::Ready);
     tokio::select! {

@@ -240,3 +240,38 @@ fn files_that_a_kubeconfig_names_lie_beside_it_and_count_as_part_of_it() {
     let desk = desk.with("ca.pem", "two", 0o644);
     assert!(!crate::equip::is_same_undercloud(&first, &desk.load().unwrap()), "a new certificate is another way");
 }
+
+#[test]
+fn what_a_simulator_puts_on_the_machines_is_read_and_judged() {
+    let with = |text: &str| format!("{SITE}\n{text}");
+    let sound = "[[simulated.virtual-machine]]\nname = \"web\"\nmachine = \"rack1compute01\"\nrunning = false\n";
+    let desk = Desk::new(&with(sound));
+    let described = Described::read(&desk.directory.path().join("site.toml")).unwrap();
+    assert_eq!(described.tenancy().vms.len(), 1);
+    assert_eq!(described.tenancy().vms[0].power, sim::VmPower::Stopped);
+    let wrong = "[[simulated.virtual-machine]]\nname = \"Web\"\nmachine = \"rack1compute01\"\ncores = 97\ndisk = \"round\"\nsize = 4\n\n\
+                 [[simulated.virtual-machine]]\nname = \"web\"\nmachine = \"rack1compute09\"\n\n\
+                 [[simulated.kubernetes-cluster]]\nname = \"naks-01\"\nversion = \"v1.32.4\"\n\n\
+                 [[simulated.kubernetes-cluster.workload]]\nkind = \"cronjob\"\nname = \"w\"\n";
+    refused(
+        "[cluster]",
+        &format!("{wrong}\n[cluster]"),
+        &expect![[r#"
+        site.toml cannot be used: 7 problems
+          site.toml:2: `name`: `Web` is no name; one has 1 to 63 small letters, digits and hyphens, and begins and ends without a hyphen
+            2 | name = "Web"
+          site.toml:4: `cores` must be a whole number from 1 to 96
+            4 | cores = 97
+          site.toml:5: `disk`: `round` is no kind of disk; there are `persistent` and `ephemeral`
+            5 | disk = "round"
+          site.toml:6: [[simulated.virtual-machine]] has no `size`
+            6 | size = 4
+          site.toml:10: `web` is on `rack1compute09`, which is not described
+            10 | machine = "rack1compute09"
+          site.toml:12: a Kubernetes cluster has at least one node of the control plane: a `node` without `pool`
+            12 | [[simulated.kubernetes-cluster]]
+          site.toml:17: `kind`: `cronjob` is no kind of workload; there are `deployment`, `statefulset`, `daemonset` and `bare`
+            17 | kind = "cronjob"
+    "#]],
+    );
+}
