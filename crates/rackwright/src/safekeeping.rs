@@ -67,6 +67,7 @@ mod tests {
         let text = include_str!("../../../examples/seed-000.toml");
         let mut table: toml::Table = text.parse().unwrap();
         table["machine"].as_array_mut().unwrap().truncate(1);
+        table.remove("simulated");
         table["machine"][0]["name"] = machine.into();
         let cluster = table["cluster"].as_table_mut().unwrap();
         cluster.retain(|key, _| !key.starts_with("bmc-"));

@@ -1,5 +1,7 @@
 //! Simulated sites as `up` and `sim serve` run them: opened, listening on loopback, and described by site files.
 
+mod tenants;
+
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -7,7 +9,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use model::{ClusterName, Hardware, InvalidName, Limits, MachineName, RackName, Role, SecretRef, SiteMachine, SiteRack, Standing};
-use sim::{BmcScheme, Control, DescribedMachine, Endpoints, Site, SiteSpec};
+use sim::{BmcScheme, Control, DescribedMachine, Endpoints, Site, SiteSpec, Tenancy};
 use store::{SharedStore, SqliteStore, SystemClock};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -51,6 +53,9 @@ pub struct WorldArgs {
     /// What the world's variations are drawn from
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Put no tenants' virtual machines and Kubernetes clusters on the machines of a made-up site
+    #[arg(long, conflicts_with = "configs")]
+    pub without_tenants: bool,
     /// Let the BMCs speak https, with certificates of an authority of the site's own
     #[arg(long)]
     pub bmc_tls: bool,
@@ -74,6 +79,8 @@ fn parse_speed(text: &str) -> Result<f64, String> {
 pub struct Simulation {
     pub site_files: Vec<PathBuf>,
     pub machines: usize,
+    /// The files by which tenants' clusters are reached.
+    pub tenant_kubeconfigs: Vec<PathBuf>,
     /// Where it can be broken.
     pub simulator: Simulator,
     tasks: JoinSet<Result<(), sim::SimError>>,
@@ -88,6 +95,7 @@ impl Simulation {
         let store: SharedStore = Arc::new(store);
         refuse_other_sites(&store, &blueprints).await?;
         let (mut site_files, mut machines, mut tasks) = (Vec::new(), 0, JoinSet::new());
+        let mut tenant_kubeconfigs = Vec::new();
         let mut sites = Vec::new();
         for Blueprint { spec, described } in blueprints {
             let site = Site::open(spec.at_speed(args.speed), store.clone(), clock.clone()).await.map_err(|error| {
@@ -99,13 +107,15 @@ impl Simulation {
                 .await
                 .map_err(|error| Trouble::caused("the simulated site cannot listen", &error))?;
             machines += site.layout().machines().len();
+            let files = endpoints.tenants.keys().map(|tenant| dir.join(tenant_kubeconfig_name(&site.layout().site, tenant)));
+            tenant_kubeconfigs.extend(files);
             site_files.push(describe(&site, described, &endpoints, args, dir)?);
             sites.push(site.clone());
             let shutdown = shutdown.clone();
             tasks.spawn(async move { site.run(shutdown).await });
         }
         let simulator = start_control(sites, shutdown, &mut tasks).await?;
-        Ok(Simulation { site_files, machines, simulator, tasks })
+        Ok(Simulation { site_files, machines, tenant_kubeconfigs, simulator, tasks })
     }
 
     /// Waits until every site has ended; the first one that ends with an error tells.
@@ -168,7 +178,9 @@ fn blueprints(args: &WorldArgs) -> Result<Vec<Blueprint>, Trouble> {
     if args.configs.is_empty() {
         let generated = (1..=args.clusters).map(|number| {
             let seed = args.seed.wrapping_add(u64::from(number - 1));
-            Blueprint { spec: SiteSpec::new(format!("site{number}"), args.racks, args.machines_per_rack, seed), described: None }
+            let spec = SiteSpec::new(format!("site{number}"), args.racks, args.machines_per_rack, seed);
+            let tenancy = if args.without_tenants { Tenancy::default() } else { tenants::made_up(args.racks, args.machines_per_rack) };
+            Blueprint { spec: spec.with_tenancy(tenancy), described: None }
         });
         return Ok(generated.collect());
     }
@@ -180,7 +192,8 @@ fn blueprints(args: &WorldArgs) -> Result<Vec<Blueprint>, Trouble> {
             return Err(Trouble::failed(format!("{}: cluster `{name}` is described twice", path.display())));
         }
         let machines = described.site.machines.iter().map(|machine| described_machine(&described, machine)).collect();
-        blueprints.push(Blueprint { spec: SiteSpec::described(name, machines, args.seed), described: Some(described.site) });
+        let spec = SiteSpec::described(name, machines, args.seed).with_tenancy(described.tenancy().clone());
+        blueprints.push(Blueprint { spec, described: Some(described.site) });
     }
     Ok(blueprints)
 }
@@ -229,6 +242,9 @@ fn describe(site: &Site, described: Option<model::Site>, endpoints: &Endpoints, 
         .collect();
     let unwritable = |error| Trouble::caused("a site file cannot be written", &error);
     write_private(&dir.join(&reach.kubeconfig), &site.kubeconfig(endpoints))?;
+    for (tenant, endpoint) in &endpoints.tenants {
+        write_private(&dir.join(tenant_kubeconfig_name(name, tenant)), &endpoint.kubeconfig)?;
+    }
     write_private(&dir.join(&reach.bmc_credentials), &written::logins(&logins).map_err(unwritable)?)?;
     if let (Some(file), Some(trust)) = (&reach.bmc_ca, &endpoints.trust) {
         write_private(&dir.join(file), &trust.ca_pem)?;
@@ -236,6 +252,11 @@ fn describe(site: &Site, described: Option<model::Site>, endpoints: &Endpoints, 
     let path = dir.join(format!("{name}.toml"));
     write_private(&path, &written::site(&definition, &reach).map_err(unwritable)?)?;
     Ok(path)
+}
+
+/// The file by which a tenant's cluster is reached, beside the undercloud's.
+fn tenant_kubeconfig_name(site: &str, tenant: &str) -> String {
+    format!("{site}-{tenant}-kubeconfig.yaml")
 }
 
 /// A made-up site as its owner would describe it.

@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use world::{FaultKind, FaultOrder, Layout, MachineSpec};
+use world::{Aim, FaultKind, FaultOrder, Layout, MachineSpec};
 
 use crate::faults::{FaultRefused, FaultSeen, parse_order, parse_script};
 use crate::site::Site;
@@ -154,7 +154,13 @@ async fn kinds() -> axum::Json<Value> {
             let setting = kind
                 .setting()
                 .map(|setting| json!({"name": setting.name, "default": setting.default, "least": setting.least, "most": setting.most}));
-            let aim = if kind.aim() == world::Aim::Api { "api" } else { "machine" };
+            let aim = match kind.aim() {
+                Aim::Machine => "machine",
+                Aim::Api => "api",
+                Aim::Tenant => "cluster",
+                Aim::Pod => "pod",
+                Aim::Vm => "vm",
+            };
             json!({"kind": kind.name(), "target": aim, "setting": setting, "about": kind.about()})
         })
         .collect();

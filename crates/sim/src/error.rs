@@ -3,12 +3,16 @@
 use std::net::IpAddr;
 
 use store::StoreError;
-use world::{LayoutError, RestoreError};
+use world::{LayoutError, ObjectError, RestoreError, TenancyError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
     #[error("the site cannot be laid out")]
     Layout(#[from] LayoutError),
+    #[error("the site cannot have such tenants")]
+    Tenancy(#[from] TenancyError),
+    #[error("the way into the tenant cluster `{cluster}` cannot be written down: {source}")]
+    Kubeconfig { cluster: String, source: ObjectError },
     /// Going on with another layout would lose the machines that were there.
     #[error("the simulated site `{site}` was made with {found}, not with {asked}; start it as it was made, or use another data directory")]
     DifferentLayout { site: String, found: String, asked: String },

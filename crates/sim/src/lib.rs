@@ -19,11 +19,12 @@ mod tls;
 pub use control::{Control, control};
 pub use error::SimError;
 pub use faults::{FaultRefused, FaultSeen, Wire, parse_order, parse_script, parse_span};
-pub use listen::{BmcScheme, Endpoints};
+pub use listen::{BmcScheme, Endpoints, TenantEndpoint};
 pub use redfish::Quirk;
 pub use site::{Site, saved_sites};
 pub use spec::SiteSpec;
 pub use tls::BmcTrust;
 pub use world::{
-    Aim, BmcLog, Counters, DescribedMachine, FaultKind, FaultOrder, Layout, LayoutError, LogEntry, Logged, MachineSpec, Pace, Role, Vendor,
+    Aim, BmcLog, ClusterNode, Counters, DescribedMachine, FaultKind, FaultOrder, Layout, LayoutError, LogEntry, Logged, MachineSpec, Pace,
+    Role, Tenancy, TenancyError, TenantCluster, TenantVm, Vendor, VmDisk, VmManner, VmPower, Workload, WorkloadKind, check_tenant_name,
 };

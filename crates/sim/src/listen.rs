@@ -1,4 +1,4 @@
-//! The site's addresses: one port per BMC and one for the Kubernetes API, the same ones at every start where possible.
+//! The site's addresses: one port per BMC and one per Kubernetes API, the same ones at every start where possible.
 //!
 //! A service that is away has no listener: connections to it are refused, and open ones break.
 
@@ -7,6 +7,8 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -20,7 +22,7 @@ use tokio_util::task::TaskTracker;
 use world::Record;
 
 use crate::error::SimError;
-use crate::faults::{Reach, Wire};
+use crate::faults::{Reach, Wire, is_untrusted};
 use crate::site::{PORTS_KEY, Site, parse};
 use crate::tls::BmcTrust;
 
@@ -40,7 +42,7 @@ const BACKLOG: u32 = 128;
 /// The pause after a listener failed to accept or to come back, such as for want of file descriptors.
 const LISTEN_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// How the BMCs are spoken to. The Kubernetes API is always plain HTTP.
+/// How the BMCs are spoken to. The undercloud's Kubernetes API is always plain HTTP, those of tenants are always HTTPS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BmcScheme {
     #[default]
@@ -67,19 +69,47 @@ pub struct Endpoints {
     pub bmcs: BTreeMap<String, SocketAddr>,
     /// What to trust, if the BMCs speak HTTPS.
     pub trust: Option<BmcTrust>,
+    /// By tenant cluster.
+    pub tenants: BTreeMap<String, TenantEndpoint>,
+}
+
+/// Where a tenant cluster is reached, and the file that says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TenantEndpoint {
+    pub address: SocketAddr,
+    pub kubeconfig: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Ports {
     kubernetes: u16,
     bmcs: BTreeMap<String, u16>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    tenants: BTreeMap<String, u16>,
+}
+
+/// How a service proves who it is.
+#[derive(Clone)]
+struct Proof {
+    usual: TlsAcceptor,
+    /// For a tenant cluster: what it shows while a fault makes it show something else.
+    stray: Option<(String, TlsAcceptor)>,
+}
+
+impl Proof {
+    fn now(&self, site: &Site) -> &TlsAcceptor {
+        match &self.stray {
+            Some((cluster, stray)) if site.look(|world| is_untrusted(world, cluster)) => stray,
+            _ => &self.usual,
+        }
+    }
 }
 
 /// One service on its port.
 struct Listening {
     listener: TcpListener,
     wire: Wire,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Proof>,
 }
 
 impl Site {
@@ -105,13 +135,18 @@ impl Site {
             let port = remembered.bmcs.get(&machine.name).copied().unwrap_or(0);
             let (listener, address) = bind(ip, port).await?;
             if let Some(wire) = self.redfish(&machine.name) {
-                let tls = certificates.as_ref().and_then(|certificates| certificates.acceptors.get(&machine.name)).cloned();
+                let acceptor = certificates.as_ref().and_then(|certificates| certificates.acceptors.get(&machine.name));
+                let tls = acceptor.map(|usual| Proof { usual: usual.clone(), stray: None });
                 faces.push(Listening { listener, wire, tls });
                 bmcs.insert(machine.name.clone(), address);
             }
         }
-        let ports =
-            Ports { kubernetes: kubernetes.port(), bmcs: bmcs.iter().map(|(name, address)| (name.clone(), address.port())).collect() };
+        let tenants = self.listen_for_tenants(ip, &remembered, &mut faces).await?;
+        let ports = Ports {
+            kubernetes: kubernetes.port(),
+            bmcs: bmcs.iter().map(|(name, address)| (name.clone(), address.port())).collect(),
+            tenants: tenants.iter().map(|(name, endpoint)| (name.clone(), endpoint.address.port())).collect(),
+        };
         if ports != remembered {
             self.save_with(vec![Record { key: PORTS_KEY.to_owned(), value: Some(json!(ports)) }]).await?;
         }
@@ -120,7 +155,37 @@ impl Site {
             self.inner.listeners.spawn(async move { site.serve_face(face).await });
         }
         let trust = certificates.map(|certificates| certificates.trust);
-        Ok(Endpoints { kubernetes, token: self.layout().kubernetes_token(), bmcs, trust })
+        Ok(Endpoints { kubernetes, token: self.layout().kubernetes_token(), bmcs, trust, tenants })
+    }
+
+    /// Opens a port for each tenant cluster, and writes down where it is where Cluster API keeps that.
+    async fn listen_for_tenants(
+        &self,
+        ip: IpAddr,
+        remembered: &Ports,
+        faces: &mut Vec<Listening>,
+    ) -> Result<BTreeMap<String, TenantEndpoint>, SimError> {
+        let clusters: Vec<String> = self.look(|world| world.tenants().map(|(name, _)| name.to_owned()).collect());
+        let mut tenants = BTreeMap::new();
+        if clusters.is_empty() {
+            return Ok(tenants);
+        }
+        let certificates = self.tenant_certificates(ip, &clusters).await?;
+        let ca_data = STANDARD.encode(&certificates.ca_pem);
+        for cluster in clusters {
+            let port = remembered.tenants.get(&cluster).copied().unwrap_or(0);
+            let (listener, address) = bind(ip, port).await?;
+            let (Some(wire), Some(usual)) = (self.tenant_kubernetes(&cluster), certificates.acceptors.get(&cluster)) else { continue };
+            let stray = Some((cluster.clone(), certificates.stray.clone()));
+            faces.push(Listening { listener, wire, tls: Some(Proof { usual: usual.clone(), stray }) });
+            let token = self.layout().token_of(&world::ClusterName::Tenant(cluster.clone()));
+            let kubeconfig = world::tenant_kubeconfig(&cluster, &format!("https://{address}"), Some(&ca_data), &token);
+            let written = self.change(|world, now| world.set_tenant_kubeconfig(&cluster, &kubeconfig, now));
+            written.map_err(|source| SimError::Kubeconfig { cluster: cluster.clone(), source })?;
+            tenants.insert(cluster, TenantEndpoint { address, kubeconfig });
+        }
+        self.settle().await?;
+        Ok(tenants)
     }
 
     /// Serves one face until the site stops, with no listener while it is away.
@@ -135,7 +200,7 @@ impl Site {
                 biased;
                 () = stopping.cancelled() => break,
                 () = wire.until(Reach::Away, &mut changes) => {}
-                () = accept(&listener, &wire, tls.as_ref(), &connections, [&away, &stopping]) => {}
+                () = accept(self, &listener, &wire, tls.as_ref(), &connections, [&away, &stopping]) => {}
             }
             away.cancel();
             let Ok(address) = listener.local_addr() else { break };
@@ -161,9 +226,10 @@ impl Site {
 
 /// Accepts for ever.
 async fn accept(
+    site: &Site,
     listener: &TcpListener,
     wire: &Wire,
-    tls: Option<&TlsAcceptor>,
+    tls: Option<&Proof>,
     connections: &TaskTracker,
     [away, stopping]: [&CancellationToken; 2],
 ) {
@@ -175,7 +241,7 @@ async fn accept(
         // Answers are small, and waiting to fill a packet would only delay them. A socket that refuses still works.
         let _ = stream.set_nodelay(true);
         let (away, stopping) = (away.clone(), stopping.clone());
-        let (wire, tls) = (wire.clone(), tls.cloned());
+        let (wire, tls) = (wire.clone(), tls.map(|proof| proof.now(site).clone()));
         connections.spawn(async move { converse(stream, wire, tls, [&away, &stopping]).await });
     }
 }

@@ -101,7 +101,12 @@ impl Site {
         let world = match shape {
             None => {
                 new_records.push(Record { key: SHAPE_KEY.to_owned(), value: Some(json!(spec.shape())) });
-                World::new(layout.clone(), spec.pace, now)
+                spec.tenancy.check(&layout)?;
+                if spec.tenancy.is_empty() {
+                    World::new(layout.clone(), spec.pace, now)
+                } else {
+                    World::with_tenants(layout.clone(), spec.pace, now, &spec.tenancy)
+                }
             }
             Some(found) if found != spec.shape() => {
                 let asked = spec.shape();
@@ -170,6 +175,11 @@ impl Site {
     pub fn tenant_kubernetes(&self, name: &str) -> Option<Wire> {
         let is_known = self.look(|world| world.kube(&ClusterName::Tenant(name.to_owned())).is_some());
         is_known.then(|| Wire::new(self.clone(), Face::Tenant(name.to_owned())))
+    }
+
+    /// The bearer token that a tenant cluster's kubeconfig carries.
+    pub fn tenant_token(&self, name: &str) -> String {
+        self.inner.layout.token_of(&ClusterName::Tenant(name.to_owned()))
     }
 
     /// The tenants' clusters that there are now.

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use world::{DescribedMachine, Layout, LayoutError, Pace, Role};
+use world::{DescribedMachine, Layout, LayoutError, Pace, Role, Tenancy};
 
-/// A site to make or to go on with. All but the pace must stay the same over its life.
+/// A site to make or to go on with. All but the pace and the tenants must stay the same over its life.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SiteSpec {
     pub name: String,
@@ -14,17 +14,19 @@ pub struct SiteSpec {
     pub described: Vec<DescribedMachine>,
     pub seed: u64,
     pub pace: Pace,
+    /// What tenants have when the site is made. A site that goes on has what it has.
+    pub tenancy: Tenancy,
 }
 
 impl SiteSpec {
     /// A site at the pace of real servers.
     pub fn new(name: impl Into<String>, racks: u32, machines_per_rack: u32, seed: u64) -> SiteSpec {
-        SiteSpec { name: name.into(), racks, machines_per_rack, described: Vec::new(), seed, pace: Pace::REAL }
+        SiteSpec { name: name.into(), racks, machines_per_rack, described: Vec::new(), seed, pace: Pace::REAL, tenancy: Tenancy::default() }
     }
 
     /// A site of the machines that somebody describes, at the pace of real servers.
     pub fn described(name: impl Into<String>, described: Vec<DescribedMachine>, seed: u64) -> SiteSpec {
-        SiteSpec { name: name.into(), racks: 0, machines_per_rack: 0, described, seed, pace: Pace::REAL }
+        SiteSpec { name: name.into(), racks: 0, machines_per_rack: 0, described, seed, pace: Pace::REAL, tenancy: Tenancy::default() }
     }
 
     /// The same site, `speed` times faster than real servers.
@@ -37,6 +39,12 @@ impl SiteSpec {
     #[must_use]
     pub fn with_pace(mut self, pace: Pace) -> SiteSpec {
         self.pace = pace;
+        self
+    }
+
+    #[must_use]
+    pub fn with_tenancy(mut self, tenancy: Tenancy) -> SiteSpec {
+        self.tenancy = tenancy;
         self
     }
 

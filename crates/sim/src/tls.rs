@@ -1,4 +1,5 @@
-//! Certificates for BMCs that speak HTTPS: one authority per site and one leaf per BMC, the same at every start.
+//! Certificates for BMCs that speak HTTPS and for the API servers of tenant clusters, which always do: one authority per
+//! site and one leaf per service, the same at every start.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -38,6 +39,9 @@ struct Kept {
     ip: IpAddr,
     authority: Leaf,
     leaves: BTreeMap<String, Leaf>,
+    /// By tenant cluster: the certificate of its API server.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    tenants: BTreeMap<String, Leaf>,
 }
 
 /// What the listeners need.
@@ -46,18 +50,55 @@ pub(crate) struct Certificates {
     pub acceptors: BTreeMap<String, TlsAcceptor>,
 }
 
+/// What the listeners of tenant clusters need, and what their kubeconfigs say.
+pub(crate) struct TenantCertificates {
+    pub ca_pem: String,
+    pub acceptors: BTreeMap<String, TlsAcceptor>,
+    /// With a certificate that nobody trusts, for those who are to meet one.
+    pub stray: TlsAcceptor,
+}
+
 impl Site {
-    /// The site's certificates for BMCs at `ip`; made and kept if there are none yet.
-    pub(crate) async fn certificates(&self, ip: IpAddr) -> Result<Certificates, SimError> {
-        let before: Option<Kept> = match self.inner.journal.load(TLS_KEY).await? {
-            Some(bytes) => Some(parse(TLS_KEY, &bytes)?),
-            None => None,
-        };
-        let names: Vec<&str> = self.layout().machines().iter().map(|machine| machine.name.as_str()).collect();
-        let kept = complete(before.clone(), &self.layout().site, &names, ip)?;
-        if before.as_ref() != Some(&kept) {
+    /// The certificates of the API servers of tenant clusters at `ip`; made and kept if there are none yet.
+    pub(crate) async fn tenant_certificates(&self, ip: IpAddr, clusters: &[String]) -> Result<TenantCertificates, SimError> {
+        let before = self.kept_certificates().await?;
+        let mut kept = complete(before.clone(), &self.layout().site, &[], ip)?;
+        let key = KeyPair::from_pem(&kept.authority.key).map_err(|error| tls(&error))?;
+        let issuer = Issuer::new(authority_params(&self.layout().site), key);
+        for cluster in clusters {
+            if !kept.tenants.contains_key(cluster) {
+                kept.tenants.insert(cluster.clone(), new_leaf(&format!("{cluster} API"), ip, &issuer)?);
+            }
+        }
+        self.keep_certificates(before.as_ref(), &kept).await?;
+        let mut acceptors = BTreeMap::new();
+        for (name, leaf) in &kept.tenants {
+            acceptors.insert(name.clone(), acceptor_of(leaf)?);
+        }
+        let stray = new_authority(&format!("not {}", self.layout().site))?;
+        Ok(TenantCertificates { ca_pem: kept.authority.certificate, acceptors, stray: acceptor_of(&stray)? })
+    }
+
+    async fn kept_certificates(&self) -> Result<Option<Kept>, SimError> {
+        match self.inner.journal.load(TLS_KEY).await? {
+            Some(bytes) => Ok(Some(parse(TLS_KEY, &bytes)?)),
+            None => Ok(None),
+        }
+    }
+
+    async fn keep_certificates(&self, before: Option<&Kept>, kept: &Kept) -> Result<(), SimError> {
+        if before != Some(kept) {
             self.save_with(vec![Record { key: TLS_KEY.to_owned(), value: Some(json!(kept)) }]).await?;
         }
+        Ok(())
+    }
+
+    /// The site's certificates for BMCs at `ip`; made and kept if there are none yet.
+    pub(crate) async fn certificates(&self, ip: IpAddr) -> Result<Certificates, SimError> {
+        let before = self.kept_certificates().await?;
+        let names: Vec<&str> = self.layout().machines().iter().map(|machine| machine.name.as_str()).collect();
+        let kept = complete(before.clone(), &self.layout().site, &names, ip)?;
+        self.keep_certificates(before.as_ref(), &kept).await?;
         let mut fingerprints = BTreeMap::new();
         let mut acceptors = BTreeMap::new();
         for (name, leaf) in &kept.leaves {
@@ -73,14 +114,14 @@ impl Site {
 fn complete(before: Option<Kept>, site: &str, machines: &[&str], ip: IpAddr) -> Result<Kept, SimError> {
     let mut kept = match before {
         Some(kept) if kept.ip == ip => kept,
-        Some(kept) => Kept { ip, leaves: BTreeMap::new(), ..kept },
-        None => Kept { ip, authority: new_authority(site)?, leaves: BTreeMap::new() },
+        Some(kept) => Kept { ip, leaves: BTreeMap::new(), tenants: BTreeMap::new(), ..kept },
+        None => Kept { ip, authority: new_authority(site)?, leaves: BTreeMap::new(), tenants: BTreeMap::new() },
     };
     let key = KeyPair::from_pem(&kept.authority.key).map_err(|error| tls(&error))?;
     let issuer = Issuer::new(authority_params(site), key);
     for machine in machines {
         if !kept.leaves.contains_key(*machine) {
-            kept.leaves.insert((*machine).to_owned(), new_leaf(machine, ip, &issuer)?);
+            kept.leaves.insert((*machine).to_owned(), new_leaf(&format!("{machine} BMC"), ip, &issuer)?);
         }
     }
     Ok(kept)
@@ -101,10 +142,10 @@ fn new_authority(site: &str) -> Result<Leaf, SimError> {
     Ok(Leaf { certificate: certificate.pem(), key: key.serialize_pem() })
 }
 
-fn new_leaf(machine: &str, ip: IpAddr, issuer: &Issuer<'_, KeyPair>) -> Result<Leaf, SimError> {
+fn new_leaf(name: &str, ip: IpAddr, issuer: &Issuer<'_, KeyPair>) -> Result<Leaf, SimError> {
     let key = KeyPair::generate().map_err(|error| tls(&error))?;
     let mut params = CertificateParams::default();
-    params.distinguished_name = named(&format!("{machine} BMC"));
+    params.distinguished_name = named(name);
     params.subject_alt_names = vec![SanType::IpAddress(ip)];
     params.use_authority_key_identifier_extension = true;
     let certificate = params.signed_by(&key, issuer).map_err(|error| tls(&error))?;
@@ -115,6 +156,11 @@ fn named(name: &str) -> DistinguishedName {
     let mut names = DistinguishedName::new();
     names.push(DnType::CommonName, name);
     names
+}
+
+fn acceptor_of(leaf: &Leaf) -> Result<TlsAcceptor, SimError> {
+    let certificate = CertificateDer::from_pem_slice(leaf.certificate.as_bytes()).map_err(|error| tls(&error))?;
+    acceptor(certificate, &leaf.key)
 }
 
 fn acceptor(certificate: CertificateDer<'static>, key: &str) -> Result<TlsAcceptor, SimError> {

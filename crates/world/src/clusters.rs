@@ -43,7 +43,7 @@ impl World {
         }
     }
 
-    fn kube_mut(&mut self, cluster: &ClusterName) -> Option<&mut Kube> {
+    pub(crate) fn kube_mut(&mut self, cluster: &ClusterName) -> Option<&mut Kube> {
         match cluster {
             ClusterName::Undercloud => Some(&mut self.undercloud),
             ClusterName::Tenant(name) => self.tenants.get_mut(name),
@@ -155,6 +155,7 @@ impl World {
         let kube = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?;
         let answer = kube.create(resource, namespace, object, at);
         kube.count_now(at);
+        self.virt_settle(at);
         answer
     }
 
@@ -185,6 +186,7 @@ impl World {
         let kube = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?;
         let answer = kube.modify(resource, key, part, at, change);
         kube.count_now(at);
+        self.virt_settle(at);
         answer
     }
 
@@ -213,6 +215,7 @@ impl World {
         let kube = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?;
         let answer = kube.delete(resource, key, options, at);
         kube.count_now(at);
+        self.virt_settle(at);
         answer
     }
 
@@ -234,6 +237,7 @@ impl World {
         let kube = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?;
         let answer = kube.evict(key, options, at);
         kube.count_now(at);
+        self.virt_settle(at);
         answer
     }
 }

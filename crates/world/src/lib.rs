@@ -31,12 +31,16 @@ mod placing;
 mod pod;
 mod pod_gc;
 mod pod_work;
+mod quantity;
 mod random;
 mod scheduler;
 mod secret;
 mod site;
 mod taint_manager;
+mod tenancy;
+mod tenancy_made;
 mod time;
+mod virt;
 mod workloads;
 mod writes;
 
@@ -65,7 +69,12 @@ pub use pace::Pace;
 pub use persist::{Record, RestoreError};
 pub use random::{Random, hash_text};
 pub use site::World;
+pub use tenancy::{
+    ClusterNode, Tenancy, TenancyError, TenantCluster, TenantVm, VmDisk, VmManner, VmPower, Workload, WorkloadKind, check_tenant_name,
+};
+pub use tenancy_made::{tenant_kubeconfig, tenant_server};
 pub use time::{Instant, Span};
+pub use virt::{TENANT_NAMESPACE, VmAction, VmRefusal};
 pub use writes::{DeleteOptions, Deleted};
 
 /// The version every kubelet and the API server of the site report.

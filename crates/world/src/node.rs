@@ -16,7 +16,7 @@ const ROLE_LABEL_PREFIX: &str = "platform.afo-nc.microsoft.com";
 pub(crate) const CONTROL_PLANE_ROLE: &str = "node-role.kubernetes.io/control-plane";
 
 pub(crate) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
-const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+pub(crate) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 /// A condition's type, its healthy status, and the reason and message of a healthy one.
 const CONDITIONS: [(&str, &str, &str, &str); 4] = [

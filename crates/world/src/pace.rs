@@ -44,6 +44,10 @@ pub struct Pace {
     pub pod_start: Span,
     /// How long one second of a pod's grace takes. Pods here use all of it; a faster site's pods end sooner than they say.
     pub grace_second: Span,
+    /// From when the pod of a virtual machine runs until its guest's operating system is up.
+    pub vm_boot: Span,
+    /// How long it takes to fill a virtual machine's new disk.
+    pub disk_import: Span,
     /// From a change until the controller or the scheduler that watches for it has acted on it.
     pub controller_lag: Span,
     /// How often the collector looks for pods that no kubelet will end.
@@ -67,6 +71,8 @@ impl Pace {
         report_every: Span::minutes(5),
         pod_start: Span::seconds(2),
         grace_second: Span::seconds(1),
+        vm_boot: Span::seconds(40),
+        disk_import: Span::minutes(1),
         controller_lag: Span(200),
         pod_gc_every: Span::seconds(20),
     };
@@ -93,6 +99,8 @@ impl Pace {
             report_every: faster(self.report_every).max(REPORT_EVERY_FLOOR),
             pod_start: faster(self.pod_start),
             grace_second: faster(self.grace_second),
+            vm_boot: faster(self.vm_boot),
+            disk_import: faster(self.disk_import),
             controller_lag: faster(self.controller_lag),
             pod_gc_every: faster(self.pod_gc_every).max(Span(1)),
         }
@@ -123,6 +131,8 @@ impl Pace {
             report_every: Pace::REAL.report_every,
             pod_start: Span::ZERO,
             grace_second: Span::ZERO,
+            vm_boot: Span::ZERO,
+            disk_import: Span::ZERO,
             controller_lag: Span::ZERO,
             pod_gc_every: Pace::REAL.pod_gc_every,
         }

@@ -107,7 +107,7 @@ struct SavedMachine {
 impl World {
     /// Whether hardware is between two states, so that standing still for a while would be noticed.
     pub fn is_moving(&self) -> bool {
-        self.faults.next_at().is_some() || self.states.iter().any(|state| state.next_at().is_some())
+        self.faults.next_at().is_some() || self.virt.next_at().is_some() || self.states.iter().any(|state| state.next_at().is_some())
     }
 
     /// Asks for the present instant to be saved with the next records.
@@ -233,6 +233,8 @@ impl World {
             tenant.awake(stood_still, now);
             tenant.resume(tenant.has_majority(), now);
         }
+        self.found_tenants(now);
+        self.virt_settle(now);
     }
 }
 

@@ -1,6 +1,6 @@
 //! When pods are placed: a moment after they were made, and again whenever room may have come.
 //!
-//! Where one goes is `scheduler.rs`'s to say. Nobody places the undercloud's pods: they name their node, or wait.
+//! Where one goes is `scheduler.rs`'s to say.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use crate::objects::{CLAIMS, Durability, NODES, ObjectError, ObjectKey, PODS, Pa
 use crate::pod;
 use crate::scheduler::{self, SELECTED_NODE, Surroundings};
 use crate::time::Instant;
+use crate::virt::launcher;
 
 fn is_unplaced(pod: &Value) -> bool {
     pod::node_name(pod).is_none() && !pod::is_terminating(pod) && !pod::is_finished(pod)
@@ -19,7 +20,7 @@ fn is_unplaced(pod: &Value) -> bool {
 impl Kube {
     /// Keeps the list of pods that wait for a node, and looks again when one has come or room has.
     pub(crate) fn note_unplaced(&mut self, key: &ObjectKey, before: Option<&Value>, after: Option<&Value>, at: Instant) {
-        if self.flavour != Flavour::Tenant {
+        if !self.is_placed_by_us(after.or(before)) {
             return;
         }
         let is_news = match after {
@@ -37,6 +38,11 @@ impl Kube {
         if is_news {
             self.look_for_places(at);
         }
+    }
+
+    /// The undercloud's own pods name their node, or wait; what runs its virtual machines is placed like any pod.
+    fn is_placed_by_us(&self, pod: Option<&Value>) -> bool {
+        self.flavour == Flavour::Tenant || pod.is_some_and(launcher::is_launcher)
     }
 
     /// Lets the scheduler look soon, if anybody waits for a node.
@@ -69,12 +75,12 @@ impl Kube {
     }
 
     fn claims_of(&self, key: &ObjectKey, pod: &Value) -> Vec<Arc<Value>> {
-        let names = claim_names(pod).map(|name| ObjectKey::namespaced(&key.namespace, name));
+        let names = scheduler::claims_of(pod).map(|name| ObjectKey::namespaced(&key.namespace, name));
         names.filter_map(|key| self.objects.get(&CLAIMS, &key).cloned()).collect()
     }
 
     fn bind(&mut self, key: &ObjectKey, pod: &Value, node: &str, at: Instant) {
-        for name in claim_names(pod) {
+        for name in scheduler::claims_of(pod) {
             let claim = ObjectKey::namespaced(&key.namespace, name);
             // A pod may name a claim that nobody made; it then runs without, as nothing here reads volumes.
             let _: Result<_, ObjectError> =
@@ -82,11 +88,6 @@ impl Kube {
         }
         self.change_pod(key, at, |pod| pod::with_node(pod, node, at));
     }
-}
-
-fn claim_names(pod: &Value) -> impl Iterator<Item = &str> {
-    let volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();
-    volumes.filter_map(|volume| volume["persistentVolumeClaim"]["claimName"].as_str())
 }
 
 /// A claim as the API server takes it in.

@@ -16,6 +16,7 @@ use crate::objects::ObjectTable;
 use crate::pace::Pace;
 use crate::persist::Unsaved;
 use crate::time::Instant;
+use crate::virt::Virt;
 
 /// Everything about one machine that changes.
 #[derive(Clone, Debug)]
@@ -57,6 +58,8 @@ pub struct World {
     pub(crate) undercloud: Kube,
     /// The tenants' Kubernetes clusters, by name.
     pub(crate) tenants: BTreeMap<String, Kube>,
+    /// KubeVirt's controllers, and the guests.
+    pub(crate) virt: Virt,
     pub(crate) faults: Faults,
     pub(crate) unsaved: Unsaved,
     /// The machines whose BMCs have written into their logs, for whoever waits for that.
@@ -80,6 +83,7 @@ impl World {
             }
             world.reschedule(index);
         }
+        world.found_tenants(now);
         world
     }
 
@@ -109,6 +113,7 @@ impl World {
         World {
             undercloud,
             tenants: BTreeMap::new(),
+            virt: Virt::default(),
             faults: Faults::default(),
             layout,
             pace,
@@ -161,7 +166,7 @@ impl World {
 
     /// When something next happens by itself, if it ever does.
     pub fn next_event_at(&self) -> Option<Instant> {
-        self.next_actor().map(|(at, _)| at).into_iter().chain(self.faults.next_at()).min()
+        self.next_actor().map(|(at, _)| at).into_iter().chain(self.faults.next_at()).chain(self.virt.next_at()).min()
     }
 
     fn next_actor(&self) -> Option<(Instant, Actor)> {
@@ -186,6 +191,7 @@ impl World {
         while let Some(at) = self.next_event_at().filter(|at| *at <= now) {
             self.now = self.now.max(at);
             self.fault_steps(at);
+            self.virt_settle(at);
             let Some((_, actor)) = self.next_actor().filter(|(due, _)| *due <= at) else { continue };
             match actor {
                 Actor::Machine(index) => self.machine_turn(index, at),
@@ -196,6 +202,7 @@ impl World {
                     }
                 }
             }
+            self.virt_settle(at);
         }
         self.now = self.now.max(now);
     }
@@ -295,12 +302,14 @@ impl World {
                 Happening::PoweredOff => self.write_log(index, at, Logged::PoweredOff),
                 Happening::HostLeft => {
                     self.end_faults_of_boot(index);
+                    self.virt.disturb(&self.layout.machines()[index].name);
                     self.undercloud.kubelet_stops(index);
                     self.weigh_quorum(at);
                 }
                 Happening::HostCameUp if self.faults.is_active(FaultKind::HostPanics, index) => self.panic_host(index, at),
                 Happening::HostCameUp if !self.reaches_api(index) => {}
                 Happening::HostCameUp => {
+                    self.virt.disturb(&self.layout.machines()[index].name);
                     self.kubelet_speaks(index, at);
                 }
             }

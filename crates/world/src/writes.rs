@@ -7,10 +7,11 @@ use serde_json::Value;
 use crate::kube::Kube;
 use crate::objects::{
     CLAIMS, CONFIG_MAPS, DISRUPTION_BUDGETS, Deletion, Durability, NAMESPACES, NODES, ObjectError, ObjectKey, Offer, PODS, Part,
-    Preconditions, Resource, SECRETS, Scope, check_shape,
+    Preconditions, Resource, SECRETS, Scope, VIRTUAL_MACHINES, check_shape,
 };
 use crate::pod::is_terminating;
 use crate::time::{Instant, Span};
+use crate::virt::vm;
 use crate::workloads::{self, Workload};
 use crate::{budget, namespace, placing, pod, secret};
 
@@ -44,6 +45,12 @@ fn prepare_new(resource: &Resource, object: &mut Value) -> Result<(), ObjectErro
         _ if resource == &SECRETS => secret::prepare_secret(object),
         _ if resource == &CONFIG_MAPS => secret::prepare_config_map(object),
         _ if resource == &DISRUPTION_BUDGETS => budget::prepare_new(object),
+        _ if resource == &VIRTUAL_MACHINES => {
+            if let Some(fields) = object.as_object_mut() {
+                fields.remove("status");
+            }
+            vm::prepare(object)
+        }
         _ if resource == &CLAIMS => {
             placing::prepare_claim(object);
             Ok(())
@@ -69,6 +76,7 @@ fn prepare_change(resource: &Resource, part: Part, old: &Value, new: &mut Value)
         }
         // The check fills in a status too, which a write of the main part does not touch.
         _ if resource == &DISRUPTION_BUDGETS => budget::prepare_new(new),
+        _ if resource == &VIRTUAL_MACHINES => vm::prepare(new),
         _ => Workload::of(resource).map_or(Ok(()), |workload| workloads::check_change(workload, old, new)),
     }
 }

@@ -12,6 +12,7 @@ mod logins;
 pub mod neighbours;
 mod page;
 mod section;
+mod simulated;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ use crate::cli::trouble::Trouble;
 use kubeconfig::ClusterAccess;
 use page::{Page, Problems};
 use section::{Section, kind};
+use simulated::SimulatedTable;
 use tables::{ClusterTable, MachineTable, RackTable};
 pub use trust::BmcTrust;
 
@@ -52,6 +54,7 @@ pub struct Described {
     pub site: Site,
     cluster: ClusterTable,
     machines: Vec<MachineTable>,
+    simulated: SimulatedTable,
 }
 
 /// A site file with everything it points to.
@@ -79,15 +82,18 @@ impl Described {
         let cluster = read_cluster(&page, root, &mut problems);
         let racks: Vec<RackTable> = each(&page, root, "rack", "[[rack]]", &mut problems, tables::rack);
         let machines: Vec<MachineTable> = each(&page, root, "machine", "[[machine]]", &mut problems, tables::machine);
-        for (key, _) in root.iter().filter(|(key, _)| !matches!(key.get_ref().as_ref(), "cluster" | "rack" | "machine")) {
-            let message = format!("a site file has [cluster], [[rack]] and [[machine]], and no `{}`", key.get_ref());
+        let simulated = read_simulated(&page, root, &mut problems);
+        let is_known = |key: &str| matches!(key, "cluster" | "rack" | "machine" | "simulated");
+        for (key, _) in root.iter().filter(|(key, _)| !is_known(key.get_ref().as_ref())) {
+            let message = format!("a site file has [cluster], [[rack]], [[machine]] and [simulated], and no `{}`", key.get_ref());
             problems.note(&page, page.line_of(&key.span()), message);
         }
         consistency::check(&page, &cluster, &racks, &machines, &mut problems);
+        simulated::check(&page, &simulated, &machines, &mut problems);
         let site = site_of(&cluster, &racks, &machines);
         problems.verdict(&page)?;
         let site = site.ok_or_else(|| Trouble::failed(format!("{} cannot be used", path.display())))?;
-        Ok(Described { page, site, cluster, machines })
+        Ok(Described { page, site, cluster, machines, simulated })
     }
 
     pub fn path(&self) -> &Path {
@@ -107,6 +113,11 @@ impl Described {
             ];
             lines.into_iter().find(|(line, _)| sku.contains(line)).map(|(_, vendor)| vendor)
         })
+    }
+
+    /// What a simulator puts on the machines.
+    pub fn tenancy(&self) -> &sim::Tenancy {
+        &self.simulated.tenancy
     }
 
     /// `file:line` of something that the file says.
@@ -172,6 +183,18 @@ fn read_cluster<'a>(page: &'a Page, root: &'a DeTable<'a>, problems: &mut Proble
         None => {
             problems.note(page, line, format!("`cluster` must be a table, not {}", kind(value)));
             ClusterTable::default()
+        }
+    }
+}
+
+fn read_simulated<'a>(page: &'a Page, root: &'a DeTable<'a>, problems: &mut Problems) -> SimulatedTable {
+    let Some((key, value)) = root.get_key_value("simulated") else { return SimulatedTable::default() };
+    let line = page.line_of(&key.span());
+    match value.get_ref().as_table() {
+        Some(table) => simulated::simulated(Section::new(page, "[simulated]", table, line, problems)),
+        None => {
+            problems.note(page, line, format!("`simulated` must be a table, not {}", kind(value)));
+            SimulatedTable::default()
         }
     }
 }

@@ -128,6 +128,30 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// The same, for what need not be said.
+    pub fn number_if_given(&mut self, key: &'static str, least: u32, most: u32) -> Option<u32> {
+        self.known.insert(key);
+        self.table.contains_key(key).then(|| self.number(key, least, most))?.map(|number| number.value)
+    }
+
+    /// Reads every table of a list that need not be there.
+    pub fn each<T>(&mut self, key: &'static str, what: &'static str, read: impl Fn(Section<'_>) -> Option<T>) -> Vec<T> {
+        let Some((line, value)) = self.find(key) else { return Vec::new() };
+        let Some(list) = value.get_ref().as_array() else {
+            self.problem(line, format!("`{key}` must be written as {what}, once for each"));
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for value in list.iter() {
+            let line = self.page.line_of(&value.span());
+            match value.get_ref().as_table() {
+                Some(table) => found.extend(read(Section::new(self.page, what, table, line, self.problems))),
+                None => self.problem(line, format!("{what} must be a table, not {}", kind(value))),
+            }
+        }
+        found
+    }
+
     pub fn fraction(&mut self, key: &'static str) -> Option<Located<f64>> {
         let (line, value) = self.find(key)?;
         let text = value.get_ref().as_float().map(|number| number.as_str());

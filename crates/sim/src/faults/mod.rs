@@ -27,6 +27,7 @@ use crate::{kubernetes, redfish};
 
 pub(crate) use bmc_wire::Memory;
 pub use orders::{FaultRefused, FaultSeen, parse_order, parse_script, parse_span};
+pub(crate) use tenant_wire::is_untrusted;
 
 /// What a wire leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use world::{Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget, Layout, Span};
+use world::{Aim, Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget, Layout, Span};
 
 use crate::site::Site;
 
@@ -86,7 +86,7 @@ pub fn parse_order(phrase: &str, layout: &Layout) -> Result<Vec<FaultOrder>, Fau
         }
     }
     let orders: Vec<FaultOrder> =
-        targets(target, layout)?.into_iter().map(|target| FaultOrder { kind, target, after: Span::ZERO, lasting, setting }).collect();
+        targets(kind, target, layout)?.into_iter().map(|target| FaultOrder { kind, target, after: Span::ZERO, lasting, setting }).collect();
     orders.iter().try_for_each(FaultOrder::check).map_err(FaultRefused::Order)?;
     Ok(orders)
 }
@@ -101,8 +101,23 @@ fn parse_setting(kind: FaultKind, name: &str, value: &str) -> Result<u32, FaultR
     }
 }
 
-/// A machine, the machines of a rack, or the API server.
-fn targets(name: &str, layout: &Layout) -> Result<Vec<FaultTarget>, FaultRefused> {
+/// A machine, the machines of a rack, the API server, or something that a tenant has. Whether a tenant has it is known to
+/// the site alone.
+fn targets(kind: FaultKind, name: &str, layout: &Layout) -> Result<Vec<FaultTarget>, FaultRefused> {
+    match kind.aim() {
+        Aim::Machine | Aim::Api => {}
+        Aim::Tenant => return Ok(vec![FaultTarget::Tenant(name.to_owned())]),
+        Aim::Vm => return Ok(vec![FaultTarget::Vm(name.to_owned())]),
+        Aim::Pod => {
+            let (cluster, namespace, name) = match name.split('/').collect::<Vec<_>>()[..] {
+                [cluster, name] => (cluster, "default", name),
+                [cluster, namespace, name] => (cluster, namespace, name),
+                _ => return Err(FaultRefused::Order(FaultError::Astray { kind })),
+            };
+            let [cluster, namespace, name] = [cluster, namespace, name].map(str::to_owned);
+            return Ok(vec![FaultTarget::Pod { cluster, namespace, name }]);
+        }
+    }
     // People's names for things are equal whatever their case, as everywhere else.
     if name.eq_ignore_ascii_case(API) {
         return Ok(vec![FaultTarget::Api]);
@@ -207,9 +222,12 @@ impl Site {
             id: fault.id.to_string(),
             site: layout.site.clone(),
             kind: fault.kind.name(),
-            target: match fault.target {
-                FaultTarget::Machine(index) => layout.machines()[index].name.clone(),
+            target: match &fault.target {
+                FaultTarget::Machine(index) => layout.machines()[*index].name.clone(),
                 FaultTarget::Api => API.to_owned(),
+                FaultTarget::Tenant(name) | FaultTarget::Vm(name) => name.clone(),
+                FaultTarget::Pod { cluster, namespace, name } if namespace == "default" => format!("{cluster}/{name}"),
+                FaultTarget::Pod { cluster, namespace, name } => format!("{cluster}/{namespace}/{name}"),
             },
             setting: fault.kind.setting().map(|setting| format!("{}={}", setting.name, fault.setting)),
             state: if fault.has_begun() { "Active" } else { "Planned" },

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use axum::response::Response;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use world::{KUBERNETES_VERSION, Offer, PODS, Resource, Scope, StatusPart};
+use world::{KUBERNETES_VERSION, Offer, PODS, Resource, Scope, StatusPart, VIRTUAL_MACHINES};
 
-use super::{Call, json_response};
+use super::{Call, json_response, subresource};
 
 pub(super) fn version() -> Value {
     let minor = KUBERNETES_VERSION.split('.').nth(1).unwrap_or("0");
@@ -43,6 +43,10 @@ pub(super) fn answer(call: &Call, served: &[&Resource]) -> Option<Response> {
             value["apiVersion"] = json!("v1");
             value
         }
+        ["apis", subresource::GROUP, subresource::VERSION] if groups.contains_key(subresource::GROUP) => {
+            let group_version = format!("{}/{}", subresource::GROUP, subresource::VERSION);
+            json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": subresource::resources()})
+        }
         ["apis", name, version] if groups.get(name) == Some(&version) => resources(served, name, &format!("{name}/{version}")),
         _ => return None,
     };
@@ -51,7 +55,13 @@ pub(super) fn answer(call: &Call, served: &[&Resource]) -> Option<Response> {
 
 /// The named groups, without the core, each with the one version of it that is served.
 fn groups(served: &[&Resource]) -> BTreeMap<&'static str, &'static str> {
-    served.iter().map(|resource| (resource.group, resource.version)).filter(|(group, _)| !group.is_empty()).collect()
+    let mut groups: BTreeMap<_, _> =
+        served.iter().map(|resource| (resource.group, resource.version)).filter(|(group, _)| !group.is_empty()).collect();
+    // What is done to virtual machines is found where they are served.
+    if served.contains(&&VIRTUAL_MACHINES) {
+        groups.insert(subresource::GROUP, subresource::VERSION);
+    }
+    groups
 }
 
 fn group(name: &str, version: &str) -> Value {

@@ -11,6 +11,7 @@ mod protobuf;
 mod rows;
 mod selector;
 mod status;
+mod subresource;
 mod table;
 mod target;
 mod watch;
@@ -117,6 +118,9 @@ async fn respond(server: &Server, request: Request) -> Result<Response, Failure>
     auth::authenticate(server, &call.headers)?;
     if let Some(answer) = discovery::answer(&call, served).or_else(|| openapi::answer(&call, served)) {
         return Ok(answer);
+    }
+    if let Some(answer) = subresource::answer(server, &call).await {
+        return answer;
     }
     let target = Target::locate(&call.path, served).ok_or_else(Failure::no_such_path)?;
     dispatch(server, &call, &target).await

@@ -32,6 +32,7 @@ impl World {
         self.advance(now);
         let now = self.now;
         orders.iter().try_for_each(FaultOrder::check)?;
+        orders.iter().try_for_each(|order| self.check_presence(&order.target))?;
         if self.faults.list().len() + orders.len() > super::FAULTS_MAX {
             return Err(FaultError::TooMany);
         }
@@ -91,8 +92,8 @@ impl World {
     pub(crate) fn node_problems(&self, index: usize) -> Vec<Problem> {
         let target = FaultTarget::Machine(index);
         let port = |port| port_name(self.spec(index), port);
-        let read_only = self.faults.active(FaultKind::HostReadOnlyRoot, target).map(|_| Problem::ReadOnlyRoot);
-        let down: BTreeSet<u32> = self.faults.all_active(FaultKind::LinkDown, target).map(|fault| fault.setting).collect();
+        let read_only = self.faults.active(FaultKind::HostReadOnlyRoot, target.clone()).map(|_| Problem::ReadOnlyRoot);
+        let down: BTreeSet<u32> = self.faults.all_active(FaultKind::LinkDown, target.clone()).map(|fault| fault.setting).collect();
         let down = down.into_iter().map(|number| Problem::PortDown { port: port(number) });
         let flapping = self.faults.flaps.get(&index).and_then(Flaps::flapping);
         let flapping = flapping.map(|times| Problem::PortFlapping { port: port(FLAPPING_PORT), times });
@@ -106,7 +107,7 @@ impl World {
 
     /// Lets faults begin and end that are due at `at`, and links flap.
     pub(crate) fn fault_steps(&mut self, at: Instant) {
-        while let Some(fault) = self.faults.list.iter().find(|fault| fault.next_at().is_some_and(|due| due <= at)).copied() {
+        while let Some(fault) = self.faults.list.iter().find(|fault| fault.next_at().is_some_and(|due| due <= at)).cloned() {
             if fault.has_begun {
                 self.end_fault(fault.id, at);
             } else {
@@ -130,22 +131,24 @@ impl World {
     fn begin_fault(&mut self, planned: Fault, at: Instant) {
         self.unsaved.faults = true;
         self.faults.revision += 1;
-        let earlier = self.faults.active(planned.kind, planned.target).copied();
+        let earlier = self.faults.active(planned.kind, planned.target.clone()).cloned();
         // A BMC restarts, and a link flaps, in one way at a time.
-        if let (FaultKind::BmcRestart | FaultKind::LinkFlapping, Some(earlier)) = (planned.kind, earlier) {
-            self.faults.remove(earlier.id);
+        if let (FaultKind::BmcRestart | FaultKind::LinkFlapping, Some(earlier)) = (planned.kind, &earlier) {
+            let id = earlier.id;
+            self.faults.remove(id);
         }
-        let frozen = match (planned.kind, planned.target) {
+        let frozen = match (planned.kind, &planned.target) {
             // A BMC that is stale already knows nothing newer.
             (FaultKind::BmcStale, FaultTarget::Machine(index)) => {
-                earlier.and_then(|earlier| earlier.frozen).or(Some(self.states[index].machine.power_state()))
+                earlier.and_then(|earlier| earlier.frozen).or(Some(self.states[*index].machine.power_state()))
             }
             _ => None,
         };
         if let Some(fault) = self.faults.list.iter_mut().find(|fault| fault.id == planned.id) {
             (fault.has_begun, fault.frozen) = (true, frozen);
         }
-        let FaultTarget::Machine(index) = planned.target else { return self.weigh_quorum(at) };
+        let FaultTarget::Machine(index) = planned.target else { return self.strike_tenants(&planned.target, at) };
+        self.virt.disturb(&self.layout.machines()[index].name);
         match planned.kind {
             FaultKind::BmcRestart => {
                 self.begin_bmc_restart(index, at);
@@ -170,9 +173,10 @@ impl World {
         let fault = self.faults.remove(id)?;
         self.unsaved.faults = true;
         let FaultTarget::Machine(index) = fault.target else {
-            self.weigh_quorum(at);
+            self.strike_tenants(&fault.target, at);
             return Some(fault);
         };
+        self.virt.disturb(&self.layout.machines()[index].name);
         match fault.kind {
             _ if !fault.has_begun => {}
             FaultKind::BmcRestart => {

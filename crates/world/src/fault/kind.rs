@@ -28,6 +28,13 @@ pub enum FaultKind {
     ApiDown,
     ApiSlow,
     ApiForgetsWatches,
+    TenantApiDown,
+    TenantApiTls,
+    TenantTokenExpired,
+    TenantEvictionError,
+    PodFinalizerStuck,
+    VmIgnoresShutdown,
+    VmCrashes,
 }
 
 /// Whom a fault strikes.
@@ -36,6 +43,12 @@ pub enum Aim {
     Machine,
     /// The API server of the undercloud.
     Api,
+    /// A tenant cluster.
+    Tenant,
+    /// A pod of a tenant cluster.
+    Pod,
+    /// A virtual machine.
+    Vm,
 }
 
 /// The number that a fault takes, with what it is when nobody says.
@@ -51,7 +64,7 @@ pub struct Setting {
 const SLOWNESS: Setting = Setting { name: "ms", default: 5_000, least: 1, most: 600_000 };
 
 impl FaultKind {
-    pub const ALL: [FaultKind; 19] = [
+    pub const ALL: [FaultKind; 26] = [
         FaultKind::BmcUnreachable,
         FaultKind::BmcDenies,
         FaultKind::BmcSlow,
@@ -71,6 +84,13 @@ impl FaultKind {
         FaultKind::ApiDown,
         FaultKind::ApiSlow,
         FaultKind::ApiForgetsWatches,
+        FaultKind::TenantApiDown,
+        FaultKind::TenantApiTls,
+        FaultKind::TenantTokenExpired,
+        FaultKind::TenantEvictionError,
+        FaultKind::PodFinalizerStuck,
+        FaultKind::VmIgnoresShutdown,
+        FaultKind::VmCrashes,
     ];
 
     /// As an operator types it.
@@ -95,6 +115,13 @@ impl FaultKind {
             FaultKind::ApiDown => "api-down",
             FaultKind::ApiSlow => "api-slow",
             FaultKind::ApiForgetsWatches => "api-forgets-watches",
+            FaultKind::TenantApiDown => "tenant-api-down",
+            FaultKind::TenantApiTls => "tenant-api-tls",
+            FaultKind::TenantTokenExpired => "tenant-token-expired",
+            FaultKind::TenantEvictionError => "tenant-eviction-error",
+            FaultKind::PodFinalizerStuck => "pod-finalizer-stuck",
+            FaultKind::VmIgnoresShutdown => "vm-ignores-shutdown",
+            FaultKind::VmCrashes => "vm-crashes",
         }
     }
 
@@ -120,12 +147,24 @@ impl FaultKind {
             FaultKind::ApiDown => "connections to the undercloud's API server are refused",
             FaultKind::ApiSlow => "the API server answers each request late by `ms` milliseconds",
             FaultKind::ApiForgetsWatches => "the API server ends every watch without a word, and answers 410 to a resumption",
+            FaultKind::TenantApiDown => "connections to the tenant cluster's API server are refused",
+            FaultKind::TenantApiTls => "the tenant cluster's API server shows a certificate that its kubeconfig does not trust",
+            FaultKind::TenantTokenExpired => "the tenant cluster's API server answers 401 to the token of its kubeconfig",
+            FaultKind::TenantEvictionError => "the tenant cluster's API server answers every eviction with 500",
+            FaultKind::PodFinalizerStuck => "the pod has a finalizer that nobody takes away, and so never goes",
+            FaultKind::VmIgnoresShutdown => "the guest does not hear a shutdown, and stops only when it is forced",
+            FaultKind::VmCrashes => "the guest crashes; with a duration, at every boot until then",
         }
     }
 
     pub fn aim(self) -> Aim {
         match self {
             FaultKind::ApiDown | FaultKind::ApiSlow | FaultKind::ApiForgetsWatches => Aim::Api,
+            FaultKind::TenantApiDown | FaultKind::TenantApiTls | FaultKind::TenantTokenExpired | FaultKind::TenantEvictionError => {
+                Aim::Tenant
+            }
+            FaultKind::PodFinalizerStuck => Aim::Pod,
+            FaultKind::VmIgnoresShutdown | FaultKind::VmCrashes => Aim::Vm,
             _ => Aim::Machine,
         }
     }

@@ -5,6 +5,7 @@
 mod effects;
 mod kind;
 mod links;
+mod tenants;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,16 +35,31 @@ impl fmt::Display for FaultId {
     }
 }
 
-/// Whom a fault strikes. Machines are known by their place in the layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// Whom a fault strikes. Machines are known by their place in the layout, what tenants have by its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FaultTarget {
     Machine(usize),
     Api,
+    Tenant(String),
+    Pod { cluster: String, namespace: String, name: String },
+    Vm(String),
+}
+
+impl FaultTarget {
+    fn aim(&self) -> Aim {
+        match self {
+            FaultTarget::Machine(_) => Aim::Machine,
+            FaultTarget::Api => Aim::Api,
+            FaultTarget::Tenant(_) => Aim::Tenant,
+            FaultTarget::Pod { .. } => Aim::Pod,
+            FaultTarget::Vm(_) => Aim::Vm,
+        }
+    }
 }
 
 /// A fault as somebody asks for it. Spans are in the site's time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultOrder {
     pub kind: FaultKind,
     pub target: FaultTarget,
@@ -55,7 +71,7 @@ pub struct FaultOrder {
 }
 
 /// A fault that is, or that is planned: then `since` lies ahead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     pub id: FaultId,
     pub kind: FaultKind,
@@ -80,12 +96,30 @@ impl Fault {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultError {
-    NotOfMachine { kind: FaultKind },
-    NotOfApi { kind: FaultKind },
-    NoSetting { kind: FaultKind },
-    Setting { kind: FaultKind, setting: Setting, asked: u32 },
+    NotOfMachine {
+        kind: FaultKind,
+    },
+    NotOfApi {
+        kind: FaultKind,
+    },
+    /// The kind strikes something else than what was named.
+    Astray {
+        kind: FaultKind,
+    },
+    /// Nothing of that name is there to be struck.
+    Absent {
+        name: String,
+    },
+    NoSetting {
+        kind: FaultKind,
+    },
+    Setting {
+        kind: FaultKind,
+        setting: Setting,
+        asked: u32,
+    },
     Span,
     TooMany,
 }
@@ -95,6 +129,14 @@ impl fmt::Display for FaultError {
         match self {
             FaultError::NotOfMachine { kind } => write!(f, "`{kind}` strikes the API server; its target is `api`"),
             FaultError::NotOfApi { kind } => write!(f, "`{kind}` strikes a machine, not the API server"),
+            FaultError::Astray { kind } => match kind.aim() {
+                Aim::Machine => write!(f, "`{kind}` strikes a machine"),
+                Aim::Api => write!(f, "`{kind}` strikes the API server; its target is `api`"),
+                Aim::Tenant => write!(f, "`{kind}` strikes a tenant cluster"),
+                Aim::Pod => write!(f, "`{kind}` strikes a pod of a tenant cluster; its target is `CLUSTER/POD` or `CLUSTER/NAMESPACE/POD`"),
+                Aim::Vm => write!(f, "`{kind}` strikes a virtual machine"),
+            },
+            FaultError::Absent { name } => write!(f, "there is no `{name}` in the site"),
             FaultError::NoSetting { kind } => write!(f, "`{kind}` takes no number"),
             FaultError::Setting { kind, setting: Setting { name, least, most, .. }, asked } => {
                 write!(f, "`{name}` of `{kind}` is from {least} to {most}, not {asked}")
@@ -111,10 +153,11 @@ impl FaultOrder {
     /// Whether the order makes sense, before any of it is carried out.
     pub fn check(&self) -> Result<(), FaultError> {
         let kind = self.kind;
-        match (kind.aim(), self.target) {
-            (Aim::Api, FaultTarget::Machine(_)) => return Err(FaultError::NotOfMachine { kind }),
-            (Aim::Machine, FaultTarget::Api) => return Err(FaultError::NotOfApi { kind }),
-            (Aim::Api, FaultTarget::Api) | (Aim::Machine, FaultTarget::Machine(_)) => {}
+        match (kind.aim(), self.target.aim()) {
+            (wanted, given) if wanted == given => {}
+            (Aim::Api, Aim::Machine) => return Err(FaultError::NotOfMachine { kind }),
+            (Aim::Machine, Aim::Api) => return Err(FaultError::NotOfApi { kind }),
+            _ => return Err(FaultError::Astray { kind }),
         }
         match (kind.setting(), self.setting) {
             (None, Some(_)) => return Err(FaultError::NoSetting { kind }),
@@ -134,7 +177,7 @@ impl FaultOrder {
             (_, Some(span)) => Some(pace.in_site_time(span)),
             (FaultKind::BmcRestart, None) => Some(pace.bmc_restart),
             // A panic is a moment; what follows is a boot like any other.
-            (FaultKind::HostPanics, None) => Some(Span::ZERO),
+            (FaultKind::HostPanics | FaultKind::VmCrashes, None) => Some(Span::ZERO),
             (_, None) => None,
         }
     }
@@ -200,7 +243,7 @@ impl Faults {
         self.list.push(Fault {
             id,
             kind: order.kind,
-            target: order.target,
+            target: order.target.clone(),
             setting: order.setting.or(order.kind.setting().map(|setting| setting.default)).unwrap_or(0),
             since,
             until: order.lasting_at(pace).map(|span| since + span),

@@ -21,6 +21,25 @@ fn site() -> World {
     World::new(Layout::new("east", 4, 4, 1).unwrap(), Pace::REAL, START)
 }
 
+/// The same site, with a virtual machine `web` and a cluster `naks-01` in which a pod `tool` runs.
+fn tenanted() -> World {
+    let node = |name: &str, pool: Option<&str>| crate::ClusterNode {
+        name: name.to_owned(),
+        machine: MACHINE.to_owned(),
+        pool: pool.map(str::to_owned),
+        cores: 4,
+        memory_gib: 8,
+    };
+    let cluster = crate::TenantCluster {
+        name: "naks-01".to_owned(),
+        version: "v1.32.4".to_owned(),
+        nodes: vec![node("naks-01-cp", None), node("naks-01-worker", Some("agentpool1"))],
+        workloads: vec![crate::Workload::new(crate::WorkloadKind::Bare, "tool", 1)],
+    };
+    let tenancy = crate::Tenancy { vms: vec![crate::TenantVm::new("web", MACHINE, 2, 4)], clusters: vec![cluster] };
+    World::with_tenants(Layout::new("east", 4, 4, 1).unwrap(), Pace::REAL, START, &tenancy)
+}
+
 fn index(world: &World) -> usize {
     world.layout().index_of(MACHINE).unwrap()
 }
@@ -29,6 +48,11 @@ fn order(world: &World, kind: FaultKind) -> FaultOrder {
     let target = match kind.aim() {
         crate::fault::Aim::Api => FaultTarget::Api,
         crate::fault::Aim::Machine => FaultTarget::Machine(index(world)),
+        crate::fault::Aim::Tenant => FaultTarget::Tenant("naks-01".to_owned()),
+        crate::fault::Aim::Pod => {
+            FaultTarget::Pod { cluster: "naks-01".to_owned(), namespace: "default".to_owned(), name: "tool".to_owned() }
+        }
+        crate::fault::Aim::Vm => FaultTarget::Vm("web".to_owned()),
     };
     FaultOrder { kind, target, after: Span::ZERO, lasting: None, setting: None }
 }
@@ -268,18 +292,18 @@ fn an_order_that_makes_no_sense_changes_nothing() {
     let mut world = site();
     let good = order(&world, FaultKind::BmcSlow);
     let wrong = [
-        (FaultOrder { target: FaultTarget::Api, ..good }, "`bmc-slow` strikes a machine, not the API server"),
-        (FaultOrder { kind: FaultKind::ApiDown, ..good }, "`api-down` strikes the API server; its target is `api`"),
-        (FaultOrder { setting: Some(0), ..good }, "`ms` of `bmc-slow` is from 1 to 600000, not 0"),
-        (FaultOrder { kind: FaultKind::HostHangs, setting: Some(1), ..good }, "`host-hangs` takes no number"),
-        (FaultOrder { lasting: Some(Span::ZERO), ..good }, "a span is from 1 second to 30 days"),
-        (FaultOrder { after: Span::minutes(31 * 24 * 60), ..good }, "a span is from 1 second to 30 days"),
+        (FaultOrder { target: FaultTarget::Api, ..good.clone() }, "`bmc-slow` strikes a machine, not the API server"),
+        (FaultOrder { kind: FaultKind::ApiDown, ..good.clone() }, "`api-down` strikes the API server; its target is `api`"),
+        (FaultOrder { setting: Some(0), ..good.clone() }, "`ms` of `bmc-slow` is from 1 to 600000, not 0"),
+        (FaultOrder { kind: FaultKind::HostHangs, setting: Some(1), ..good.clone() }, "`host-hangs` takes no number"),
+        (FaultOrder { lasting: Some(Span::ZERO), ..good.clone() }, "a span is from 1 second to 30 days"),
+        (FaultOrder { after: Span::minutes(31 * 24 * 60), ..good.clone() }, "a span is from 1 second to 30 days"),
     ];
     for (order, words) in wrong {
-        assert_eq!(world.add_faults(&[good, order], at(0)).unwrap_err().to_string(), words);
+        assert_eq!(world.add_faults(&[good.clone(), order], at(0)).unwrap_err().to_string(), words);
         assert!(world.faults().is_empty());
     }
-    let many = vec![FaultOrder { after: Span::minutes(1), ..good }; crate::fault::FAULTS_MAX + 1];
+    let many = vec![FaultOrder { after: Span::minutes(1), ..good.clone() }; crate::fault::FAULTS_MAX + 1];
     assert_eq!(world.add_faults(&many, at(0)), Err(FaultError::TooMany));
     assert!(world.faults().is_empty());
 }
@@ -291,9 +315,9 @@ fn of_two_faults_of_one_kind_the_younger_counts_and_the_older_again_after_it() {
     let slow = FaultOrder { setting: Some(8_000), ..order(&world, FaultKind::BmcSlow) };
     world.add_faults(&[slow], at(0)).unwrap();
     add_for(&mut world, FaultKind::BmcSlow, Span::minutes(1), at(10));
-    assert_eq!(world.active_fault(FaultKind::BmcSlow, target).unwrap().setting, 5_000);
+    assert_eq!(world.active_fault(FaultKind::BmcSlow, target.clone()).unwrap().setting, 5_000);
     world.advance(at(70));
-    assert_eq!(world.active_fault(FaultKind::BmcSlow, target).unwrap().setting, 8_000);
+    assert_eq!(world.active_fault(FaultKind::BmcSlow, target.clone()).unwrap().setting, 8_000);
 }
 
 #[test]
@@ -351,7 +375,7 @@ proptest! {
     fn faults_are_the_same_in_one_step_and_in_many(
         kinds in prop::collection::vec((0..FaultKind::ALL.len(), 0i64..600, 1i64..900), 1..6), pauses in prop::collection::vec(1i64..200, 1..20)
     ) {
-        let mut whole = site();
+        let mut whole = tenanted();
         let orders: Vec<FaultOrder> = kinds.iter().map(|(kind, after, lasting)| FaultOrder {
             after: Span::seconds(*after), lasting: Some(Span::seconds(*lasting)), ..order(&whole, FaultKind::ALL[*kind])
         }).collect();
@@ -367,5 +391,6 @@ proptest! {
         whole.advance(at(now));
         prop_assert_eq!(whole.faults(), parts.faults());
         prop_assert_eq!(format!("{:?} {:?}", whole.states, whole.undercloud), format!("{:?} {:?}", parts.states, parts.undercloud));
+        prop_assert_eq!(format!("{:?}", whole.tenants), format!("{:?}", parts.tenants));
     }
 }
