@@ -323,3 +323,6 @@ fn set_pod(books: &mut Books, cluster: &TenantClusterName, pod: PodSeen) -> Fit 
     }
     Fit::Yes
 }
+
+#[cfg(test)]
+mod tests;

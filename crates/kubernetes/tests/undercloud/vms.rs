@@ -50,6 +50,7 @@ async fn what_is_so_already_is_accepted_and_other_conflicts_are_not() {
         ("Operation cannot be fulfilled on virtualmachine.kubevirt.io \"fw\": VM is not running", true),
         ("Operation cannot be fulfilled on virtualmachine.kubevirt.io \"fw\": VM is already running", true),
         ("Halted does not support manual stop requests", true),
+        ("Halted only supports manual stop requests with a shorter graceperiod", true),
         ("the object has been modified; please apply your changes to the latest version and try again", false),
     ] {
         let fake = found().on(STOP, refusal(409, message));
