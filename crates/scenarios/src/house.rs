@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 use keeper::{Equipment, Keeper, LEASE_TTL, Offer, VaultSecrets, Verdict, enroll_site};
 use model::{Clock, ClusterName, Footing, KeeperState, Site, Timestamp, keys};
 use serde_json::Value;
-use sim::SiteSpec;
+use sim::{SiteSpec, Tenancy};
 use store::{MemoryStore, SharedStore, TokioClock, Vault};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -57,10 +57,21 @@ impl House {
         house.with_control_plane().await
     }
 
+    /// The same with tenants on its machines.
+    pub async fn build_with(racks: u32, machines_per_rack: u32, tenancy: Tenancy) -> House {
+        let house = House::with_tenants_alone(racks, machines_per_rack, tenancy).await;
+        house.with_control_plane().await
+    }
+
     pub async fn without_control_plane(racks: u32, machines_per_rack: u32) -> House {
+        House::with_tenants_alone(racks, machines_per_rack, Tenancy::default()).await
+    }
+
+    /// A site with tenants on its machines, and no control plane yet.
+    pub async fn with_tenants_alone(racks: u32, machines_per_rack: u32, tenancy: Tenancy) -> House {
         let beginning = Timestamp::parse(BEGINNING).expect("a constant instant");
         let clock: Arc<dyn Clock> = Arc::new(TokioClock::starting_at(beginning));
-        let spec = SiteSpec::new("site1", racks, machines_per_rack, 1);
+        let spec = SiteSpec::new("site1", racks, machines_per_rack, 1).with_tenancy(tenancy);
         let world_store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
         let site = sim::Site::open(spec, world_store, clock.clone()).await.expect("a new simulated site opens");
         let stop_world = CancellationToken::new();

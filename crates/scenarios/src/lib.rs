@@ -6,6 +6,8 @@ mod house;
 mod log;
 mod peers;
 mod story;
+mod tenancy;
+mod tenants;
 mod wiring;
 
 pub use house::{House, Reply, machine_path};

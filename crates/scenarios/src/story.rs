@@ -19,8 +19,16 @@
 //! fault bmc-slow rack1compute01 for 10m ms=8000
 //!                                     something breaks; the words are those of `rackwright sim fault add`
 //! clear fault bmc-slow rack1compute01 it is mended
+//! vms                                 every tenant's virtual machine, as the undercloud tells it
+//! tenant nodes of naks-01             the nodes of a tenant's cluster, as it tells them itself
+//! pods of naks-01                     what runs in it
+//! virtctl stop web1                   somebody stops, starts or restarts a virtual machine past us
+//! tenant kubectl cordon NODE          a tenant cordons or uncordons a node of its own
+//! tenant evict web-0 in naks-01       a tenant evicts a pod of its own
 //! log of rack1compute01               what the activity log says of the machine; `log of failures` is what has failed
 //! ```
+//!
+//! Which tenants a site begins with is said after `site …`, in the words of `tenancy.rs`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -32,6 +40,7 @@ use tower::ServiceExt;
 
 use crate::house::{House, machine_path};
 use crate::log::{about, line, refusals};
+use crate::tenancy;
 use crate::wiring::authorized_kubernetes;
 
 /// A story must come to an end: an operation that runs longer than any deadline is stuck.
@@ -52,7 +61,10 @@ pub async fn tell(story: &str) -> String {
     let setting = lines.next().expect("a story begins with its site");
     let words: Vec<&str> = setting.split_whitespace().collect();
     let ["site", racks, "racks", "of", machines] = words[..] else { panic!("`{setting}` is not `site R racks of M`") };
-    let house = House::build(number(racks), number(machines)).await;
+    let mut tenancy = sim::Tenancy::default();
+    let mut lines = lines.peekable();
+    while lines.next_if(|line| tenancy::describes(&mut tenancy, line)).is_some() {}
+    let house = House::build_with(number(racks), number(machines), tenancy).await;
     let mut teller = Teller { house, transcript: String::new(), operations: Vec::new(), refused: 0 };
     for line in lines {
         teller.say(&format!("> {line}"));
@@ -96,6 +108,12 @@ impl Teller {
             ["log", "of", machine] => self.log(&about(machine)).await,
             ["status"] => self.status().await,
             ["bmc", "log", "of", machine] => self.bmc_log(machine),
+            ["vms"] => self.tell_lines(&self.house.vms().await),
+            ["tenant", "nodes", "of", cluster] => self.tell_lines(&self.house.tenant_nodes(cluster).await),
+            ["pods", "of", cluster] => self.tell_lines(&self.house.tenant_pods(cluster).await),
+            ["virtctl", verb, vm] => self.say(&format!("  {}", self.house.virtctl(verb, vm).await)),
+            ["tenant", "evict", pod, "in", cluster] => self.say(&format!("  {}", self.house.tenant_evict(cluster, pod).await)),
+            ["tenant", "kubectl", verb, node] => self.say(&format!("  {}", self.house.tenant_kubectl(verb, node).await)),
             ["kubectl", verb, machine] => self.kubectl(verb, machine).await,
             ["by", "hand", verb, machine] => self.by_hand(verb, machine).await,
             ["fault", ..] => self.fault(line.trim_start_matches("fault ")).await,
@@ -109,6 +127,12 @@ impl Teller {
             [caller, "update", machine, ref words @ ..] => self.update(caller, machine, words).await,
             [caller, verb, machine, ref flags @ ..] => self.ask(caller, verb, machine, flags).await,
             _ => panic!("`{line}` is not in the language"),
+        }
+    }
+
+    fn tell_lines(&mut self, lines: &str) {
+        for line in lines.lines() {
+            self.say(&format!("    {line}"));
         }
     }
 

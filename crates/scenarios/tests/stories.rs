@@ -66,6 +66,14 @@ stories! {
     fault_api_down = "fault-api-down",
     fault_api_slow = "fault-api-slow",
     fault_api_forgets_watches = "fault-api-forgets-watches",
+    fault_tenant_api_down = "fault-tenant-api-down",
+    fault_tenant_api_tls = "fault-tenant-api-tls",
+    fault_tenant_token_expired = "fault-tenant-token-expired",
+    fault_tenant_eviction_error = "fault-tenant-eviction-error",
+    fault_pod_finalizer_stuck = "fault-pod-finalizer-stuck",
+    fault_vm_ignores_shutdown = "fault-vm-ignores-shutdown",
+    fault_vm_crashes = "fault-vm-crashes",
+    tenants_live_on_the_machines = "tenants-live-on-the-machines",
 }
 
 #[test]

@@ -177,6 +177,11 @@ impl Site {
         is_known.then(|| Wire::new(self.clone(), Face::Tenant(name.to_owned())))
     }
 
+    /// The bearer token that a tenant cluster's kubeconfig carries.
+    pub fn tenant_token(&self, name: &str) -> String {
+        self.inner.layout.token_of(&ClusterName::Tenant(name.to_owned()))
+    }
+
     /// The tenants' clusters that there are now.
     pub fn tenants(&self) -> Vec<String> {
         self.look(|world| world.tenants().map(|(name, _)| name.to_owned()).collect())

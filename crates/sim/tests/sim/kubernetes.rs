@@ -59,8 +59,15 @@ async fn discovery_lists_what_is_served() {
     let groups = harness.get("/apis").await.body["groups"].clone();
     let groups: Vec<&str> =
         groups.as_array().unwrap().iter().map(|group| group["preferredVersion"]["groupVersion"].as_str().unwrap()).collect();
-    let expected =
-        ["apps/v1", "cdi.kubevirt.io/v1beta1", "cluster.x-k8s.io/v1beta2", "coordination.k8s.io/v1", "kubevirt.io/v1", "policy/v1"];
+    let expected = [
+        "apps/v1",
+        "cdi.kubevirt.io/v1beta1",
+        "cluster.x-k8s.io/v1beta2",
+        "coordination.k8s.io/v1",
+        "kubevirt.io/v1",
+        "policy/v1",
+        "subresources.kubevirt.io/v1",
+    ];
     assert_eq!(groups, expected);
     let core = harness.get("/api/v1").await.body;
     let names: Vec<&str> = core["resources"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();

@@ -42,7 +42,7 @@ async fn initial_events_end_with_a_marked_bookmark() {
     let harness = Harness::start().await;
     let parameters = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
     let mut lines = harness.watch(&format!("/api/v1/namespaces?{parameters}")).await;
-    for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
+    for name in ["default", "kube-node-lease", "kube-public", "kube-system", "tenants"] {
         assert_eq!(lines.next_brief().await.unwrap(), format!("ADDED {name}"));
     }
     let bookmark = lines.next().await.unwrap();

@@ -3,6 +3,7 @@
 mod nodes;
 mod objects;
 mod pods;
+mod tenants;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
