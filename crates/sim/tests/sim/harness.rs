@@ -40,8 +40,19 @@ impl Harness {
         Harness::on(store, clock).await
     }
 
+    /// Another site than the usual one, running.
+    pub async fn of_spec(spec: SiteSpec) -> Harness {
+        let clock: Arc<dyn Clock> = Arc::new(TokioClock::starting_at(Timestamp::parse("2026-11-15T09:00:00Z").unwrap()));
+        let store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
+        Harness::open(spec, store, clock).await
+    }
+
     pub async fn on(store: SharedStore, clock: Arc<dyn Clock>) -> Harness {
-        let site = Site::open(spec(), store.clone(), clock.clone()).await.unwrap();
+        Harness::open(spec(), store, clock).await
+    }
+
+    async fn open(spec: SiteSpec, store: SharedStore, clock: Arc<dyn Clock>) -> Harness {
+        let site = Site::open(spec, store.clone(), clock.clone()).await.unwrap();
         let mut harness = Harness { site, store, clock, running: None };
         harness.run();
         harness

@@ -21,4 +21,5 @@ mod service_validator;
 mod sockets;
 mod storage;
 mod vendors;
+mod virtual_machines;
 mod watch;

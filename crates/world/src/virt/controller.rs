@@ -201,13 +201,16 @@ impl World {
             }
             if !disk::is_filled(&volume) {
                 let import = self.pace.disk_import;
-                if self.virt.timers.is_over(&disk_key, Awaited::Disk, import, at) {
-                    self.virt.timers.forget(&disk_key, Awaited::Disk);
+                // The disks of one virtual machine are filled side by side.
+                if self.virt.timers.is_over(key, Awaited::Disk, import, at) {
                     self.virt_write(&DATA_VOLUMES, &disk_key, at, disk::with_content);
                 } else {
                     are_filled = false;
                 }
             }
+        }
+        if are_filled {
+            self.virt.timers.forget(key, Awaited::Disk);
         }
         are_filled
     }
@@ -219,7 +222,6 @@ impl World {
             for resource in [&DATA_VOLUMES, &CLAIMS] {
                 let _ = self.undercloud.delete(resource, &disk_key, &DeleteOptions::default(), at);
             }
-            self.virt.timers.forget_all(&disk_key);
         }
         self.virt.timers.forget_all(key);
         let released: Result<_, ObjectError> =

@@ -235,3 +235,135 @@ fn what_kubevirt_refuses_is_refused() {
     });
     assert!(taken.is_err());
 }
+
+fn cordon(world: &mut World, machine: &str, is_closed: bool, now: Instant) {
+    let changed = world.modify_object(&NODES, &ObjectKey::cluster(machine), Part::Main, now, |node| {
+        let mut node = node.clone();
+        node["spec"]["unschedulable"] = json!(is_closed);
+        Ok::<_, ObjectError>(node)
+    });
+    changed.unwrap();
+}
+
+#[test]
+fn one_whose_machine_is_cordoned_waits_for_it() {
+    let mut world = site();
+    world.act_on_vm(&key("web"), VmAction::Stop { grace_seconds: Some(0) }, at(0)).unwrap();
+    cordon(&mut world, FIRST, true, at(5));
+    world.act_on_vm(&key("web"), VmAction::Start, at(10)).unwrap();
+    world.advance(at(60));
+    assert_eq!(status(&world, "web"), "ErrorUnschedulable");
+    let vm = world.objects().get(&VIRTUAL_MACHINES, &key("web")).unwrap();
+    let told = vm["status"]["conditions"][1]["message"].as_str().unwrap();
+    assert!(told.contains("1 node(s) were unschedulable") && told.contains("PersistentVolume's node affinity"), "{told}");
+    cordon(&mut world, FIRST, false, at(70));
+    world.advance(at(120));
+    assert!(vms(&world).contains("web: Running, ready; Running on rack1compute01"), "{}", vms(&world));
+}
+
+fn create(world: &mut World, name: &str, affinity: Value, now: Instant) {
+    let spec = json!({"affinity": affinity, "domain": {"cpu": {"cores": 2}, "memory": {"guest": "4Gi"}}, "volumes": [{"name": "os", "dataVolume": {"name": format!("{name}-os")}}]});
+    let object = json!({
+        "metadata": {"name": name},
+        "spec": {
+            "runStrategy": "Always",
+            "dataVolumeTemplates": [{"metadata": {"name": format!("{name}-os")}, "spec": {"storage": {"resources": {"requests": {"storage": "8Gi"}}}}}],
+            "template": {"spec": spec},
+        },
+    });
+    world.create_object(&VIRTUAL_MACHINES, TENANT_NAMESPACE, object, now).unwrap();
+}
+
+fn place(world: &World, name: &str) -> String {
+    let instance = world.objects().get(&VIRTUAL_MACHINE_INSTANCES, &key(name));
+    instance.and_then(|instance| instance["status"]["nodeName"].as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+#[test]
+fn a_new_one_gets_a_disk_then_a_place_and_then_runs_on_a_compute_machine() {
+    let mut world = site();
+    create(&mut world, "new", Value::Null, at(0));
+    assert_eq!(status(&world, "new"), "Provisioning");
+    world.advance(at(59));
+    assert_eq!(status(&world, "new"), "Provisioning");
+    world.advance(at(61));
+    assert_eq!(status(&world, "new"), "Starting");
+    world.advance(at(70));
+    assert_eq!(status(&world, "new"), "Running");
+    assert!(place(&world, "new").contains("compute"), "{}", place(&world, "new"));
+}
+
+/// Hints as they are rendered: towards or away from `web` on the first machine, by machine or by rack, hard or soft.
+#[test]
+fn placement_hints_are_obeyed() {
+    let term = |topology: &str| json!({"labelSelector": {"matchLabels": {"vm.kubevirt.io/name": "web"}}, "topologyKey": topology});
+    let hard = |topology: &str| json!({"requiredDuringSchedulingIgnoredDuringExecution": [term(topology)]});
+    let soft =
+        |topology: &str| json!({"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term(topology)}]});
+    let (machine, rack) = ("kubernetes.io/hostname", "topology.kubernetes.io/zone");
+    let hints: [(&str, Value, fn(&str) -> bool); 8] = [
+        ("near-machine-hard", json!({"podAffinity": hard(machine)}), |place| place == FIRST),
+        ("near-machine-soft", json!({"podAffinity": soft(machine)}), |place| place == FIRST),
+        ("near-rack-hard", json!({"podAffinity": hard(rack)}), |place| place.starts_with("rack1compute")),
+        ("near-rack-soft", json!({"podAffinity": soft(rack)}), |place| place.starts_with("rack1compute")),
+        ("off-machine-hard", json!({"podAntiAffinity": hard(machine)}), |place| place != FIRST),
+        ("off-machine-soft", json!({"podAntiAffinity": soft(machine)}), |place| place != FIRST),
+        ("off-rack-hard", json!({"podAntiAffinity": hard(rack)}), |place| !place.starts_with("rack1")),
+        ("off-rack-soft", json!({"podAntiAffinity": soft(rack)}), |place| !place.starts_with("rack1")),
+    ];
+    let mut world = site();
+    for (name, affinity, _) in &hints {
+        create(&mut world, name, affinity.clone(), at(0));
+    }
+    world.advance(at(120));
+    for (name, _, is_right) in hints {
+        let place = place(&world, name);
+        assert!(!place.is_empty() && is_right(&place), "{name} is on {place:?}");
+    }
+}
+
+#[test]
+fn a_reimaged_disk_is_made_again() {
+    let mut world = site();
+    world.act_on_vm(&key("web"), VmAction::Stop { grace_seconds: Some(0) }, at(0)).unwrap();
+    world.delete_object(&DATA_VOLUMES, &key("web-os"), &DeleteOptions::default(), at(5)).unwrap();
+    world.act_on_vm(&key("web"), VmAction::Start, at(6)).unwrap();
+    assert_eq!(status(&world, "web"), "Provisioning");
+    world.advance(at(80));
+    assert_eq!(status(&world, "web"), "Running");
+}
+
+#[test]
+fn a_description_that_cannot_be_is_refused_in_words() {
+    let layout = Layout::new("east", 4, 4, 1).unwrap();
+    let vm = |change: fn(&mut TenantVm)| {
+        let mut tenancy = tenancy();
+        change(&mut tenancy.vms[0]);
+        tenancy.check(&layout).unwrap_err().to_string()
+    };
+    let cluster = |change: fn(&mut TenantCluster)| {
+        let mut tenancy = tenancy();
+        change(&mut tenancy.clusters[0]);
+        tenancy.check(&layout).unwrap_err().to_string()
+    };
+    for (told, words) in [
+        (vm(|vm| vm.name = "Web".to_owned()), "`Web` is no name; one has 1 to 63 small letters"),
+        (vm(|vm| vm.name = "idle".to_owned()), "`idle` is there twice"),
+        (vm(|vm| vm.machine = "rack9".to_owned()), "`web` is on `rack9`, which is no machine of the site"),
+        (vm(|vm| vm.machine = "rack1control01".to_owned()), "`web` is on `rack1control01`, which is no compute machine"),
+        (vm(|vm| vm.cores = 97), "`web` has 1 to 96 cores, not 97"),
+        (vm(|vm| vm.memory_gib = 0), "`web` has 1 to 480 GiB of memory, not 0"),
+        (cluster(|cluster| cluster.nodes.truncate(1)), "`naks-01` has no control-plane node"),
+        (cluster(|cluster| cluster.version = "1.32".to_owned()), "`1.32` is no version of Kubernetes for `naks-01`"),
+        (
+            cluster(|cluster| cluster.workloads.push(crate::Workload::new(crate::WorkloadKind::Bare, "many", 20_001))),
+            "`many` has at most 20000 replicas, not 20001",
+        ),
+    ] {
+        assert!(told.starts_with(words), "{told}");
+    }
+    assert_eq!(tenancy().check(&layout), Ok(()));
+    let many =
+        Tenancy { vms: (0..20_001).map(|number| TenantVm::new(&format!("vm{number}"), FIRST, 1, 1)).collect(), clusters: Vec::new() };
+    assert_eq!(many.check(&layout).unwrap_err().to_string(), "a site begins with at most 20000 virtual machines, not 20001");
+}
