@@ -6,16 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    ClusterName, Errand, ErrandAnswer, ErrandOutcome, ErrandState, Evacuated, Fault, Machine, MachineName, OPERATION_FORMAT, Observation,
-    Operation, OperationId, Request, RequestId, TenantCluster, TenantClusterName, Timestamp, Vm, VmName, keys,
+    ClusterName, Errand, Evacuated, Machine, MachineName, OPERATION_FORMAT, Observation, Operation, Request, RequestId, TenantCluster,
+    TenantClusterName, Timestamp, Vm, VmName, keys,
 };
-use plan::{Enrolment, ErrandStep, Plan, Snapshot, Stored, invariants};
+use plan::{Enrolment, Plan, Snapshot, Stored, Visit, invariants};
 use serde::Serialize;
 use store::{Commit, Expected, Fence, Revision, SharedStore};
 
 use crate::KeeperError;
 use crate::agenda::Agenda;
 use crate::enroll::{decode, encode, record_of};
+use crate::errands::Sender;
 
 #[derive(Debug)]
 pub struct Books {
@@ -24,9 +25,9 @@ pub struct Books {
     revisions: BTreeMap<String, Revision>,
     agenda: Agenda,
     /// Machines that were emptied and not filled again.
-    emptied: BTreeSet<MachineName>,
+    pub(crate) emptied: BTreeSet<MachineName>,
     /// On whose behalf each errand that is remembered was sent.
-    errands: BTreeMap<Errand, Sender>,
+    pub(crate) errands: BTreeMap<Errand, Sender>,
 }
 
 impl Books {
@@ -168,8 +169,12 @@ impl Books {
         self.agenda.next_wake()
     }
 
+    pub(crate) fn take_visit(&mut self, now: Timestamp) -> Visit {
+        self.agenda.take(now)
+    }
+
     pub fn plan(&mut self, now: Timestamp) -> Result<Plan, KeeperError> {
-        let visit = self.agenda.take(now);
+        let visit = self.take_visit(now);
         let plan = plan::plan(&self.snapshot, &visit, now);
         if let Some(violation) = invariants::check(&self.snapshot, &plan).into_iter().next() {
             return Err(KeeperError::Invariant { violation: violation.to_string() });
@@ -278,71 +283,5 @@ impl Books {
         }
         self.agenda.settle(plan);
         self.prune_errands(plan);
-    }
-
-    /// Notes that an errand is sent now.
-    pub fn note_errand(&mut self, step: &ErrandStep, now: Timestamp) {
-        let state = ErrandState { attempt: step.attempt, asked_at: now, answer: None };
-        self.snapshot.tenants.errands.insert(step.errand.clone(), Arc::new(state));
-        self.errands.insert(step.errand.clone(), Sender { machine: step.machine.clone(), operation: step.operation.clone() });
-    }
-
-    /// Notes what was said to an errand. Whoever waits for it is visited.
-    pub fn note_errand_answer(&mut self, step: &ErrandStep, outcome: Result<ErrandOutcome, Fault>, now: Timestamp) {
-        if let Some(state) = self.snapshot.tenants.errands.get_mut(&step.errand) {
-            let answer = Some(ErrandAnswer { at: now, outcome });
-            *state = Arc::new(ErrandState { answer, ..(**state).clone() });
-        }
-        if let Some(machine) = &step.machine {
-            self.agenda.mark(machine.clone());
-        }
-        if let Some(vm) = vm_of(&step.errand) {
-            self.agenda.mark_vm(vm);
-        }
-    }
-
-    /// Forgets errands that nobody will ask about again: their operation has ended, and no machine's memory needs them.
-    fn prune_errands(&mut self, plan: &Plan) {
-        let changes = &plan.changes;
-        let may_have_ended = !changes.operations.is_empty() || !changes.machines.is_empty() || !changes.forgotten_operations.is_empty();
-        if self.errands.is_empty() || !may_have_ended {
-            return;
-        }
-        let Books { snapshot, errands, emptied, .. } = self;
-        let known = std::mem::take(errands);
-        for (errand, sender) in known {
-            let is_under_way = snapshot.tenants.errands.get(&errand).is_some_and(|state| state.answer.is_none());
-            let runs = sender.operation.as_ref().and_then(|id| snapshot.operations.get(id)).is_some_and(|operation| operation.is_running());
-            let is_remembered = sender.machine.as_ref().is_some_and(|machine| emptied.contains(machine));
-            if is_under_way || runs || is_remembered {
-                errands.insert(errand, sender);
-            } else {
-                snapshot.tenants.errands.remove(&errand);
-            }
-        }
-    }
-}
-
-/// On whose behalf an errand was sent.
-#[derive(Debug)]
-struct Sender {
-    machine: Option<MachineName>,
-    operation: Option<OperationId>,
-}
-
-/// The virtual machine that an errand is about; a tenant node's has the node's name.
-fn vm_of(errand: &Errand) -> Option<VmName> {
-    match errand {
-        Errand::StopVm { vm, .. } | Errand::StartVm { vm } | Errand::DeleteVm { vm } | Errand::DiscardOsDisk { vm } => {
-            Some(vm.name.clone())
-        }
-        Errand::CreateVm { vm } => Some(vm.clone()),
-        Errand::CordonNode { node, .. }
-        | Errand::UncordonNode { node, .. }
-        | Errand::SkipRemediation { node, .. }
-        | Errand::ResumeRemediation { node, .. }
-        | Errand::MarkOutOfService { node, .. }
-        | Errand::ClearOutOfService { node, .. } => VmName::new(node.as_str()).ok(),
-        Errand::Evict { .. } | Errand::DeletePod { .. } => None,
     }
 }

@@ -26,10 +26,8 @@ pub async fn enroll_site(store: &SharedStore, clock: &dyn Clock, site: &Site) ->
     }
     for document in store.list(&keys::operations_of(&site.cluster)).await.map_err(failed)?.documents {
         let operation: Operation = decode(&document)?;
-        if operation.is_running() {
-            if let Some(machine) = operation.machine() {
-                stored.running.insert(machine.clone(), operation.id.clone());
-            }
+        if let Some(machine) = operation.machine().filter(|_| operation.is_running()) {
+            stored.running.insert(machine.clone(), operation.id.clone());
         }
     }
     let now = clock.now();

@@ -6,6 +6,7 @@ mod agenda;
 mod books;
 mod devices;
 mod enroll;
+mod errands;
 mod eyes;
 mod lease;
 mod meters;

@@ -114,17 +114,17 @@ fn set_vm(books: &mut Books, vm: VmSeen) {
     let name = vm.name.clone();
     let before = books.snapshot.tenants.set_vm(vm);
     let after = books.snapshot.tenants.vms().get(&name).cloned();
-    mark_for_vm(books, &name, [before, after]);
+    mark_for_vm(books, &name, &[before, after]);
 }
 
 fn forget_vm(books: &mut Books, name: &VmName) {
     let before = books.snapshot.tenants.forget_vm(name);
-    mark_for_vm(books, name, [before, None]);
+    mark_for_vm(books, name, &[before, None]);
 }
 
 /// Whom a virtual machine's change concerns: itself, its tenant cluster, the machines that it ran on and runs on, and those whose
 /// memory names it.
-fn mark_for_vm(books: &mut Books, name: &VmName, sights: [Option<Arc<VmSeen>>; 2]) {
+fn mark_for_vm(books: &mut Books, name: &VmName, sights: &[Option<Arc<VmSeen>>; 2]) {
     books.mark_vm(name.clone());
     for vm in sights.iter().flatten() {
         if let Some(node_of) = &vm.node_of {
@@ -323,3 +323,6 @@ fn set_pod(books: &mut Books, cluster: &TenantClusterName, pod: PodSeen) -> Fit 
     }
     Fit::Yes
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@ mod demands;
 mod door;
 mod eviction;
 mod fault;
+mod hints;
 mod inside;
 mod lines;
 mod name;

@@ -103,13 +103,13 @@ impl Piece {
 
     /// The fault that it tells of, if it does.
     fn in_brief(&self) -> Told<()> {
-        let fault = match self {
-            Piece::Vm(Told::Lost(fault))
-            | Piece::Instance(Told::Lost(fault))
-            | Piece::Cluster(Told::Lost(fault))
-            | Piece::Pool(Told::Lost(fault))
-            | Piece::Machine(Told::Lost(fault)) => fault,
-            _ => return Told::Heard,
+        let (Piece::Vm(Told::Lost(fault))
+        | Piece::Instance(Told::Lost(fault))
+        | Piece::Cluster(Told::Lost(fault))
+        | Piece::Pool(Told::Lost(fault))
+        | Piece::Machine(Told::Lost(fault))) = self
+        else {
+            return Told::Heard;
         };
         Told::Lost(fault.clone())
     }

@@ -185,7 +185,7 @@ fn another(asked: &str) -> Fault {
 
 /// The words with which KubeVirt refuses what is so already. It gives no other sign.
 fn is_already_so(message: &str) -> bool {
-    ["already running", "not running", "does not support manual"].iter().any(|words| message.contains(words))
+    ["already running", "not running", "does not support manual", "only supports manual"].iter().any(|words| message.contains(words))
 }
 
 /// The disk that a virtual machine boots from, if KubeVirt makes it: ours by its name, anybody else's by being the first.

@@ -165,13 +165,15 @@ impl<K: Watched, S> Watch<K, S> {
     async fn list(&mut self) -> Told<S> {
         let asked = self.listing();
         let listed = timeout(LIST_TIMEOUT.to_std(), list_all(&self.kind)).await;
-        let garbled = |what: &str| Fault::new(FaultClass::Garbled, Delivery::No, format!("{asked}: {what}"));
         let fault = match listed {
-            Ok(Ok(Listing::All { api, seen, version: Some(version) })) => {
-                self.place = Place::At { api, version };
-                return Told::Listed(seen);
+            Ok(Ok(Listing::All(all))) => {
+                let All { api, seen, version } = *all;
+                if let Some(version) = version {
+                    self.place = Place::At { api, version };
+                    return Told::Listed(seen);
+                }
+                Fault::new(FaultClass::Garbled, Delivery::No, format!("{asked}: the list has no resourceVersion"))
             }
-            Ok(Ok(Listing::All { version: None, .. })) => garbled("the list has no resourceVersion"),
             Ok(Ok(Listing::NoSuchKind)) => {
                 self.failures = 0;
                 self.pause = ABSENT_PAUSE.to_std();
@@ -271,15 +273,17 @@ fn pause_after(failures: u32) -> Duration {
 }
 
 enum Listing<K, S> {
-    /// With the version of the list.
-    All {
-        api: Api<K>,
-        seen: Vec<S>,
-        version: Option<String>,
-    },
+    All(Box<All<K, S>>),
     /// The server does not know the kind: what defines it is not installed.
     NoSuchKind,
     TooMany,
+}
+
+/// What a list holds, where it was read, and its version.
+struct All<K, S> {
+    api: Api<K>,
+    seen: Vec<S>,
+    version: Option<String>,
 }
 
 /// All objects of a kind. Each page is seen before the next is asked for, so that no more than one lies in memory in full.
@@ -298,7 +302,10 @@ async fn list_all<K: Watched, S>(kind: &Kind<K, S>) -> kube::Result<Listing<K, S
         }
         match page.metadata.continue_.filter(|token| !token.is_empty()) {
             Some(token) => params = params.continue_token(&token),
-            None => return Ok(Listing::All { api, seen, version: page.metadata.resource_version.filter(|version| !version.is_empty()) }),
+            None => {
+                let version = page.metadata.resource_version.filter(|version| !version.is_empty());
+                return Ok(Listing::All(Box::new(All { api, seen, version })));
+            }
         }
     }
 }

@@ -14,4 +14,4 @@ pub use house::{House, Reply, machine_path};
 pub use log::{about, line, refusals};
 pub use peers::peer;
 pub use story::tell;
-pub use wiring::{SUBSCRIPTION, authorized_kubernetes, definition_of, equipment_of};
+pub use wiring::{SUBSCRIPTION, authorized_kubernetes, definition_of, door_of, equipment_of};

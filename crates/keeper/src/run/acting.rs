@@ -25,7 +25,8 @@ impl Loop {
             return Ok(());
         }
         // A commit may have taken long. What is not sent now is journalled, and whoever keeps next looks first.
-        if !(plan.steps.is_empty() && plan.errands.is_empty()) && !self.tenure.may_ask() {
+        let asks_nothing = plan.steps.is_empty() && plan.errands.is_empty();
+        if !asks_nothing && !self.tenure.may_ask() {
             return Err(KeeperError::LeaseTooShort);
         }
         for step in plan.steps {

@@ -18,6 +18,9 @@ use crate::tenants::{self, Fit, Inside, Listings};
 /// How often the kubeconfig of a tenant cluster that does not answer is read again: its API server may have moved.
 const READ_AGAIN_EVERY: Span = Span::minutes(1);
 
+/// The entry of the secret that holds the kubeconfig, as Cluster API names it.
+const KUBECONFIG_KEY: &str = "value";
+
 /// The lines that are open or being opened.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
@@ -197,5 +200,5 @@ impl Way {
     }
 }
 
-/// The entry of the secret that holds the kubeconfig, as Cluster API names it.
-const KUBECONFIG_KEY: &str = "value";
+#[cfg(test)]
+mod tests;

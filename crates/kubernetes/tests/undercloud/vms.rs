@@ -15,7 +15,7 @@ fn meant() -> VmRef {
     VmRef { name: VmName::new("fw").unwrap(), uid: "u-1".to_owned() }
 }
 
-fn vm(uid: &str, labels: Value) -> Reply {
+fn vm(uid: &str, labels: &Value) -> Reply {
     Reply::Answer(
         200,
         json!({"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": {"name": "fw", "uid": uid, "labels": labels},
@@ -24,7 +24,7 @@ fn vm(uid: &str, labels: Value) -> Reply {
 }
 
 fn found() -> Fake {
-    Fake::default().on("LIST", vm("u-1", json!({})))
+    Fake::default().on("LIST", vm("u-1", &json!({})))
 }
 
 #[tokio::test]
@@ -50,6 +50,7 @@ async fn what_is_so_already_is_accepted_and_other_conflicts_are_not() {
         ("Operation cannot be fulfilled on virtualmachine.kubevirt.io \"fw\": VM is not running", true),
         ("Operation cannot be fulfilled on virtualmachine.kubevirt.io \"fw\": VM is already running", true),
         ("Halted does not support manual stop requests", true),
+        ("Halted only supports manual stop requests with a shorter graceperiod", true),
         ("the object has been modified; please apply your changes to the latest version and try again", false),
     ] {
         let fake = found().on(STOP, refusal(409, message));
@@ -60,7 +61,7 @@ async fn what_is_so_already_is_accepted_and_other_conflicts_are_not() {
 
 #[tokio::test]
 async fn another_of_the_same_name_is_neither_stopped_nor_robbed_of_its_disk() {
-    let fake = Fake::default().on("LIST", vm("u-2", json!({})));
+    let fake = Fake::default().on("LIST", vm("u-2", &json!({})));
     let undercloud = fake.undercloud();
     expect!["missing: stop of virtual machine fw: it is gone, and another has its name"]
         .assert_eq(&undercloud.request_vm_stop(&meant(), Shutdown::Skip).await.unwrap_err().to_string());
@@ -108,7 +109,7 @@ fn secrets() -> VmSecrets {
 #[tokio::test]
 async fn a_virtual_machine_is_made_after_its_secrets_and_its_passwords_are_told_nobody() {
     let ours = json!({"app.kubernetes.io/managed-by": "rackwright"});
-    let Reply::Answer(_, made) = vm("u-1", ours) else { unreachable!() };
+    let Reply::Answer(_, made) = vm("u-1", &ours) else { unreachable!() };
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}});
     let fake =
         Fake::default().on("POST /api/v1/namespaces/tenants/secrets", Reply::Answer(201, secret)).on("POST", Reply::Answer(201, made));
@@ -126,7 +127,7 @@ async fn a_name_that_somebody_else_has_taken_is_a_fault_and_our_own_is_not() {
     let there = json!({"kind": "Status", "status": "Failure", "reason": "AlreadyExists", "code": 409});
     let spec = VmSpec { user_data: None, registry: None, ..described() };
     let make = async |labels: Value| {
-        let fake = Fake::default().on("POST", Reply::Answer(409, there.clone())).on("LIST", vm("u-9", labels));
+        let fake = Fake::default().on("POST", Reply::Answer(409, there.clone())).on("LIST", vm("u-9", &labels));
         fake.undercloud().request_vm(&meant().name, &spec, &VmSecrets::default()).await
     };
     assert_eq!(make(json!({"app.kubernetes.io/managed-by": "rackwright"})).await, Ok(()));
