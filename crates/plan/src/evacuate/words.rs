@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Errand, Evacuated, Fact, Leftover, Operation};
+use model::{Errand, Evacuated, Fact, Leftover, Operation, Shutdown, VmRef};
 
 /// Names in one message: enough to begin with, and few enough to be read. The journal has all of them.
 pub(crate) const NAMED: usize = 5;
@@ -68,10 +68,16 @@ pub(crate) fn left_words(operation: &Operation) -> Option<String> {
     (!left.is_empty()).then(|| format!("left as it was: {}", first_few(&left)))
 }
 
-/// What waits to be brought back.
-pub(crate) fn kept_in_memory(memory: &Evacuated) -> String {
-    let names: Vec<String> = memory.vms.iter().map(|stopped| format!("`{}`", stopped.vm)).collect();
+/// What waits to be brought back, as far as the operation stopped or cordoned it; nothing if it did not get that far.
+pub(crate) fn kept_in_memory(operation: &Operation, memory: &Evacuated) -> Option<String> {
+    let was_told = |vm: &VmRef| {
+        let asked = |shutdown| operation.errand_asked(&Errand::StopVm { vm: vm.clone(), shutdown }).is_some();
+        asked(Shutdown::Graceful) || asked(Shutdown::Skip)
+    };
+    let stopped = memory.vms.iter().filter(|stopped| stopped.was_seen_stopped || was_told(&stopped.vm));
+    let names: Vec<String> = stopped.map(|stopped| format!("`{}`", stopped.vm)).collect();
     let vms = (!names.is_empty()).then(|| format!("{} ({})", counted(names.len(), "virtual machine"), first_few(&names)));
     let nodes = (!memory.nodes.is_empty()).then(|| counted(memory.nodes.len(), "tenant node"));
-    format!("to be brought back: {}", vms.into_iter().chain(nodes).collect::<Vec<_>>().join(", "))
+    let all: Vec<String> = vms.into_iter().chain(nodes).collect();
+    (!all.is_empty()).then(|| format!("to be brought back: {}", all.join(", ")))
 }

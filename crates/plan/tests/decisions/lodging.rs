@@ -1,6 +1,6 @@
 //! A small model of KubeVirt, Cluster API and tenants' clusters: what is on the machines, and how it takes what it is asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
@@ -16,6 +16,8 @@ const NODE_GRACE: Span = Span::seconds(40);
 /// How long a virtual machine takes to be there, and its node to be ready.
 const START_TAKES: Span = Span::seconds(5);
 const NODE_BOOT_TAKES: Span = Span::seconds(30);
+/// A system that does not listen is given this long by KubeVirt.
+const KILLED_AFTER: Span = Span::minutes(15);
 const FORCE_TAKES: Span = Span::seconds(2);
 
 #[derive(Clone, Debug)]
@@ -62,6 +64,8 @@ pub struct Lodging {
     pub off: Vec<MachineName>,
     /// What was asked of it, and accepted or not.
     pub requests: Vec<(Timestamp, Errand)>,
+    /// Nodes whose virtual machines were told to stop while pods that had to leave were on them, and nobody had told those to end.
+    pub stopped_over_pods: Vec<(Timestamp, VmName)>,
     coming: Vec<(Timestamp, Happening)>,
 }
 
@@ -133,11 +137,11 @@ impl Lodging {
     }
 
     /// Virtual machines that run or are about to.
-    pub fn running(&self) -> Vec<String> {
+    pub fn running(&self) -> BTreeSet<String> {
         self.vms.values().filter(|vm| vm.seen.has_instance()).map(|vm| vm.seen.name.to_string()).collect()
     }
 
-    pub fn cordoned(&self) -> Vec<String> {
+    pub fn cordoned(&self) -> BTreeSet<String> {
         self.nodes.values().filter(|node| node.is_unschedulable).map(|node| node.name.clone()).collect()
     }
 
@@ -275,7 +279,18 @@ impl Lodging {
         }
     }
 
+    fn has_unevicted_pods(&self, name: &VmName) -> bool {
+        let stays = |pod: &PodBody| pod.seen.is_mirror || pod.seen.owner.as_ref().is_some_and(|owner| owner.kind == "DaemonSet");
+        self.nodes.contains_key(name.as_str())
+            && self.pods.values().any(|pod| {
+                pod.seen.node.as_deref() == Some(name.as_str()) && pod.seen.termination.is_none() && !stays(pod)
+            })
+    }
+
     pub fn stop(&mut self, name: &VmName, shutdown: Shutdown, now: Timestamp) {
+        if self.has_unevicted_pods(name) {
+            self.stopped_over_pods.push((now, name.clone()));
+        }
         let Some(vm) = self.vms.get_mut(name).filter(|vm| vm.seen.has_instance()) else { return };
         if matches!(vm.seen.run, RunStrategy::Always | RunStrategy::Once) {
             vm.seen.run = RunStrategy::Halted;
@@ -284,8 +299,8 @@ impl Lodging {
         if let Some(instance) = &mut vm.seen.instance {
             instance.is_ending = true;
         }
-        let takes = if shutdown == Shutdown::Skip { Some(FORCE_TAKES) } else { vm.stop_takes };
-        if let Some(takes) = takes.filter(|_| !vm.is_undead && !self.off.contains(&vm.home)) {
+        let takes = if shutdown == Shutdown::Skip { FORCE_TAKES } else { vm.stop_takes.unwrap_or(KILLED_AFTER) };
+        if !vm.is_undead && !self.off.contains(&vm.home) {
             self.coming.push((now + takes, Happening::Stopped(name.clone())));
         }
     }

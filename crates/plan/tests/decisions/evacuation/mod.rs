@@ -5,3 +5,4 @@ mod dead;
 mod drain;
 mod evacuate;
 mod power;
+mod properties;
