@@ -32,10 +32,9 @@ fn is_recorded(before: &Snapshot, after: &Snapshot, step: &ErrandStep) -> bool {
         Errand::Evict { cluster, pod, .. } | Errand::DeletePod { cluster, pod, .. } => {
             node_of(before, cluster, pod).is_some_and(|node| is_draining(operation, cluster, &node))
         }
-        errand => operation
-            .journal
-            .iter()
-            .any(|entry| matches!(&entry.fact, Fact::ErrandAsked { errand: asked, attempt } if asked == errand && *attempt == step.attempt)),
+        errand => operation.journal.iter().any(
+            |entry| matches!(&entry.fact, Fact::ErrandAsked { errand: asked, attempt } if asked == errand && *attempt == step.attempt),
+        ),
     }
 }
 
@@ -45,9 +44,10 @@ fn node_of(before: &Snapshot, cluster: &TenantClusterName, pod: &PodRef) -> Opti
 }
 
 fn is_draining(operation: &Operation, cluster: &TenantClusterName, node: &str) -> bool {
-    operation.journal.iter().any(
-        |entry| matches!(&entry.fact, Fact::Draining { cluster: drained, node: name } if drained == cluster && name == node),
-    )
+    operation
+        .journal
+        .iter()
+        .any(|entry| matches!(&entry.fact, Fact::Draining { cluster: drained, node: name } if drained == cluster && name == node))
 }
 
 fn machine_of<'a>(after: &'a Snapshot, step: &ErrandStep) -> Option<&'a Machine> {

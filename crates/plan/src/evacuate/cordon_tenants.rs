@@ -122,7 +122,8 @@ pub(crate) fn work(bench: &Bench<'_>, again: AskAgain) -> Work {
 }
 
 pub(crate) fn first_asked_at(bench: &Bench<'_>, errand: &Errand) -> Timestamp {
-    let asked = bench.operation.journal.iter().find(|entry| matches!(&entry.fact, Fact::ErrandAsked { errand: asked, .. } if asked == errand));
+    let asked =
+        bench.operation.journal.iter().find(|entry| matches!(&entry.fact, Fact::ErrandAsked { errand: asked, .. } if asked == errand));
     asked.map_or(bench.now, |entry| entry.at)
 }
 

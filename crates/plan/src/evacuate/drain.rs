@@ -32,10 +32,19 @@ enum Look<'a> {
     /// Nothing is to be done about it any more.
     Over,
     /// Its cluster's API does not answer; it is passed over then.
-    Mute { silence: super::quarters::Silence, until: Timestamp },
+    Mute {
+        silence: super::quarters::Silence,
+        until: Timestamp,
+    },
     /// Its kubelet does not answer; it is passed over then.
-    Unreachable { since: Timestamp, until: Timestamp },
-    Lively { inside: &'a Inside, began_at: Timestamp },
+    Unreachable {
+        since: Timestamp,
+        until: Timestamp,
+    },
+    Lively {
+        inside: &'a Inside,
+        began_at: Timestamp,
+    },
 }
 
 fn look<'a>(bench: &Bench<'a>, lodger: &Lodger) -> Look<'a> {
@@ -166,10 +175,7 @@ fn pod_left(lodger: &Lodger, pod: &PodSeen, why: &str) -> Fact {
 
 fn is_left(bench: &Bench<'_>, lodger: &Lodger, pod: &PodSeen) -> bool {
     let name = pod.pod.to_string();
-    bench
-        .operation
-        .leftovers()
-        .any(|left| matches!(left, Leftover::Pod { cluster, pod, .. } if *cluster == lodger.cluster && *pod == name))
+    bench.operation.leftovers().any(|left| matches!(left, Leftover::Pod { cluster, pod, .. } if *cluster == lodger.cluster && *pod == name))
 }
 
 fn is_kept(bench: &Bench<'_>, lodger: &Lodger, pod: &PodSeen) -> bool {

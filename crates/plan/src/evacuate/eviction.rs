@@ -34,10 +34,9 @@ pub(crate) fn react(outcome: &Result<ErrandOutcome, Fault>, attempt: u32, limits
         EvictionAnswer::Accepted | EvictionAnswer::AlreadyGone => Reaction::Watch { again_after: limits.errand_settle },
         // The listing is behind: what is on the node now has another uid, and is evicted by that.
         EvictionAnswer::AnotherPod => Reaction::Watch { again_after: limits.errand_settle },
-        EvictionAnswer::Blocked { why, retry_after } => Reaction::Kept {
-            why: why.clone(),
-            again_after: retry_after.map_or(limits.evict_retry, |after| after.max(limits.evict_retry)),
-        },
+        EvictionAnswer::Blocked { why, retry_after } => {
+            Reaction::Kept { why: why.clone(), again_after: retry_after.map_or(limits.evict_retry, |after| after.max(limits.evict_retry)) }
+        }
         // Only a person can change that, so that it is not asked often.
         EvictionAnswer::Misconfigured { why } => Reaction::Kept { why: why.clone(), again_after: limits.last_retry },
         EvictionAnswer::NamespaceTerminating => Reaction::Watch { again_after: limits.errand_settle },
@@ -103,6 +102,7 @@ mod tests {
             missing, attempt 9 -> Watch { again_after: 30s }
             garbled, attempt 1 -> Retry { again_after: 5s }
             garbled, attempt 9 -> Retry { again_after: 1m 00s }
-        "#]].assert_eq(&table);
+        "#]]
+        .assert_eq(&table);
     }
 }

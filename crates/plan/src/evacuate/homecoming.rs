@@ -1,9 +1,7 @@
 //! Brings back what was stopped and cordoned to empty a machine: as steps of the operation that ends its holds, and after that
 //! for as long as it takes.
 
-use model::{
-    CordonedNode, Errand, Evacuated, Machine, Readiness, RunStrategy, Shutdown, StepKind, StoppedVm, Timestamp, Wait, WaitKind,
-};
+use model::{CordonedNode, Errand, Evacuated, Machine, Readiness, RunStrategy, Shutdown, StepKind, StoppedVm, Timestamp, Wait, WaitKind};
 
 use super::Notes;
 use super::errand::{Past, Standing, past_of, standing};
@@ -26,7 +24,9 @@ enum Way {
     /// It runs, or KubeVirt runs it by itself.
     Back,
     /// It is still on its way down, or may be; by then it is known.
-    Down { until: Option<Timestamp> },
+    Down {
+        until: Option<Timestamp>,
+    },
     ToStart,
 }
 

@@ -21,7 +21,7 @@ use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
 pub(crate) use dead::proof_of_death;
-pub(crate) use errand::{is_of_pod, is_under_way, note_faults};
+pub(crate) use errand::{ask_for, is_under_way, note_faults};
 pub(crate) use homecoming::{converge, is_returning};
 pub use memory::forget_vm;
 pub(crate) use memory::{note_doings, remember_running};

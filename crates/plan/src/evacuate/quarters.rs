@@ -25,7 +25,9 @@ pub(crate) struct Lodger {
 pub(crate) enum Host {
     Alive,
     /// Its kubelet has been silent since then; it may still run.
-    Silent { since: Timestamp },
+    Silent {
+        since: Timestamp,
+    },
     /// Its BMC says so, and nothing runs on it.
     Off,
 }

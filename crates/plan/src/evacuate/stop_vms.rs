@@ -34,7 +34,10 @@ pub(crate) fn note(bench: &Bench<'_>) -> Notes {
 }
 
 fn is_left(bench: &Bench<'_>, vm: &VmSeen) -> bool {
-    bench.operation.leftovers().any(|left| matches!(left, Leftover::Vm { vm: name, .. } | Leftover::LostVm { vm: name } if *name == vm.name.as_str()))
+    bench
+        .operation
+        .leftovers()
+        .any(|left| matches!(left, Leftover::Vm { vm: name, .. } | Leftover::LostVm { vm: name } if *name == vm.name.as_str()))
 }
 
 fn began_at(bench: &Bench<'_>) -> Timestamp {

@@ -26,9 +26,8 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
 
 /// `cordoned and emptied: 2 virtual machines stopped, 1 tenant node drained`.
 pub(crate) fn emptied(operation: &Operation) -> String {
-    let is_left_vm = |name: &str| {
-        operation.leftovers().any(|left| matches!(left, Leftover::Vm { vm, .. } | Leftover::LostVm { vm } if vm == name))
-    };
+    let is_left_vm =
+        |name: &str| operation.leftovers().any(|left| matches!(left, Leftover::Vm { vm, .. } | Leftover::LostVm { vm } if vm == name));
     let is_left_node = |name: &str| operation.leftovers().any(|left| matches!(left, Leftover::Node { node, .. } if node == name));
     let facts = || operation.journal.iter().map(|entry| &entry.fact);
     let stopped: BTreeSet<&str> = facts()

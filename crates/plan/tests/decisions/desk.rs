@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    Activity, Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, ErrandAnswer, ErrandOutcome, ErrandState, FIRST_EDITION, Fault,
-    Hardware, Home, LastSeen, Limits, Machine, MachineName, Management, NodeSeen, Observation, Power, Provisioning, REQUEST_LIFE, RackName,
-    Readiness, Request, RequestId, RequestKey, Role, SecretRef, Seen, Span, Timestamp,
+    Activity, Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, ErrandAnswer,
+    ErrandOutcome, ErrandState, FIRST_EDITION, Fault, Hardware, Home, LastSeen, Limits, Machine, MachineName, Management, NodeSeen,
+    Observation, Power, Provisioning, REQUEST_LIFE, RackName, Readiness, Request, RequestId, RequestKey, Role, SecretRef, Seen, Span,
+    Timestamp,
 };
 use plan::{ErrandStep, Plan, Snapshot, Step, Visit, invariants};
 
@@ -205,9 +206,11 @@ impl Desk {
     /// What is on the machines is seen. It concerns those that are being emptied or filled.
     pub fn look_tenants(&mut self, lodging: &Lodging) {
         lodging.show(&mut self.snapshot, self.now);
-        let concerned = self.snapshot.machines.values().filter(|machine| {
-            machine.evacuated.is_some() || self.snapshot.running_on(&machine.name).is_some()
-        });
+        let concerned = self
+            .snapshot
+            .machines
+            .values()
+            .filter(|machine| machine.evacuated.is_some() || self.snapshot.running_on(&machine.name).is_some());
         let concerned: Vec<MachineName> = concerned.map(|machine| machine.name.clone()).collect();
         self.dirty.extend(concerned);
     }

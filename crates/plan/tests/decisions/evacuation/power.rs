@@ -359,3 +359,55 @@ fn a_restart_of_an_emptied_machine_brings_nothing_back() {
         "#]],
     );
 }
+
+#[test]
+fn what_a_person_stops_while_a_restart_drains_stays_stopped() {
+    check(
+        "
+        rack1compute01 compute on ready
+        vm fw1 on rack1compute01
+        node n1 of naks01 on rack1compute01
+        pod web-1 of naks01 on n1 Deployment budget=web
+        budget web 0
+        > alice restart rack1compute01
+        > tenants stop fw1
+        > wait 1m
+        > tenants budget web 1
+        > wait 1m
+        ",
+        expect![[r#"
+            10:00:00 > alice restart rack1compute01
+                     accepted as op1
+                     op1: found boot1
+                     op1: there are workloads to move
+                     rack1compute01 <- cordon for op1
+                     rack1compute01 is held by operation op1
+                     rack1compute01 remembers fw1, n1
+                     rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     asks for the mark that Cluster API leaves `n1` alone for op1
+                     asks for the cordon of node `n1` for op1
+                     rack1compute01 remembers fw1, n1, node n1 skipped
+                     rack1compute01 waits for the effect of the mark that Cluster API leaves `n1` alone since 10:00:00, expected by 10:00:30
+                     op1: Cordon Tenant Nodes seen
+                     op1: draining n1
+                     asks for the eviction of pod `app/web-1` of `naks01` for op1
+                     rack1compute01 waits for 1 pod to leave since 10:00:00, expected by 10:02:00
+                     op1: app/web-1 is kept: budget web allows none
+                     rack1compute01 waits for 1 pod to leave; kept by budgets: app/web-1 since 10:00:00, expected by 10:02:00
+            10:00:00 > tenants stop fw1
+                     rack1compute01 remembers n1, node n1 skipped
+            10:00:00 > wait 1m
+            10:00:05 asks for the eviction of pod `app/web-1` of `naks01` for op1, attempt 2
+            10:01:00 > tenants budget web 1
+            10:01:00 > wait 1m
+            10:01:05 rack1compute01 waits for 1 pod to leave since 10:00:00, expected by 10:02:00
+            10:01:08 op1: Drain seen
+                     asks for the shutdown of `n1` for op1
+                     rack1compute01 waits for 1 virtual machine to stop: n1 since 10:01:08, expected by 10:03:08
+            10:01:28 op1: Stop Virtual Machines seen
+                     rack1compute01 <- graceful shutdown for op1
+                     rack1compute01 waits for the effect of the graceful shutdown since 10:01:28, expected by 10:04:28
+        "#]],
+    );
+}

@@ -13,7 +13,7 @@ use crate::lodging::{tenant, vm_name};
 use crate::rig::{Death, Rig};
 
 /// As many as take about ten seconds without optimization.
-const CASES: u32 = 160;
+const CASES: u32 = 60;
 
 #[derive(Clone, Debug)]
 struct Workload {

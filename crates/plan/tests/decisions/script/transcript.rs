@@ -56,7 +56,10 @@ impl Transcript {
         // An eviction that is tried again and again says nothing new.
         let is_news = |step: &&ErrandStep| step.attempt <= 2 || !matches!(step.errand, Errand::Evict { .. });
         for step in plan.errands.iter().filter(is_news) {
-            let who = step.operation.as_ref().map_or_else(|| step.machine.as_ref().map_or_else(String::new, ToString::to_string), ToString::to_string);
+            let who = step
+                .operation
+                .as_ref()
+                .map_or_else(|| step.machine.as_ref().map_or_else(String::new, ToString::to_string), ToString::to_string);
             let again = if step.attempt > 1 { format!(", attempt {}", step.attempt) } else { String::new() };
             self.line(now, &format!("asks for {} for {who}{again}", step.errand));
         }
