@@ -80,3 +80,17 @@ pub(crate) fn kept_in_memory(operation: &Operation, memory: &Evacuated) -> Optio
     let all: Vec<String> = vms.into_iter().chain(nodes).collect();
     (!all.is_empty()).then(|| format!("to be brought back: {}", all.join(", ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_cut_and_say_how_much_is_left_out() {
+        let names: Vec<String> = (1..=7).map(|n| format!("p{n}")).collect();
+        assert_eq!(first_few(&names[..NAMED]), "p1, p2, p3, p4, p5");
+        assert_eq!(first_few(&names), "p1, p2, p3, p4, p5 and 2 more");
+        assert_eq!(with_unnamed("its time was up", 100, 100), "its time was up");
+        assert_eq!(with_unnamed("its time was up", 103, 100), "its time was up; 3 more pods on it are not named");
+    }
+}

@@ -3,7 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use model::{Action, Ask, Errand, Evacuate, MachineName, OperationResult, Outage, Power, Provisioning, Role, RunStrategy, Shutdown, Span};
+use model::{
+    Action, Ask, Errand, Evacuate, Grace, MachineName, OperationResult, Outage, Power, Provisioning, Role, RunStrategy, Shutdown, Span,
+};
+
+use plan::ErrandStep;
 
 use crate::desk;
 use crate::rig::{Death, Rig};
@@ -142,4 +146,28 @@ fn a_power_off_and_a_start_restore_what_ran_wherever_the_keeper_dies() {
     let calm = crash_everywhere(&[POWER_OFF], Action::Start);
     assert_eq!(calm.running, names(&["fw1", "fw2", "n1", "n2"]));
     assert_eq!((calm.cordoned, calm.remembered), (names(&["n2"]), names(&[])));
+}
+
+/// Plans that nobody makes: each must be found out.
+#[test]
+fn errands_without_right_or_record_are_found_out() {
+    let rig = occupied();
+    let pod = rig.lodging.pods[&(crate::lodging::tenant("naks01"), "web-1".to_owned())].seen.pod.clone();
+    let (cluster, grace) = (crate::lodging::tenant("naks01"), Grace::Own);
+    let vm = rig.lodging.vms[&crate::lodging::vm_name("fw1")].seen.reference();
+    let forged = [
+        Errand::StopVm { vm: vm.clone(), shutdown: Shutdown::Graceful },
+        Errand::StartVm { vm },
+        Errand::Evict { cluster: cluster.clone(), pod: pod.clone(), grace },
+        Errand::DeletePod { cluster: cluster.clone(), pod, grace },
+        Errand::CordonNode { cluster: cluster.clone(), node: "n1".into() },
+        Errand::UncordonNode { cluster: cluster.clone(), node: "n1".into() },
+        Errand::MarkOutOfService { cluster, node: "n1".into() },
+    ];
+    for errand in forged {
+        let mut plan = rig.desk.plan();
+        let step = ErrandStep { machine: Some(target()), operation: None, errand, attempt: 1, reason: String::new() };
+        plan.errands.push(step.clone());
+        assert_ne!(plan::invariants::check(&rig.desk.snapshot, &plan), [], "{} goes unnoticed", step.errand);
+    }
 }

@@ -102,7 +102,7 @@ impl Lodging {
             created_at: None,
         };
         let body = VmBody { seen, home: host.clone(), stop_takes: Some(Span::seconds(20)), is_undead: false, starts: 1 };
-        self.vms.entry(vm_name(name)).insert_entry(body).into_mut()
+        self.vms.entry(vm_name(name)).or_insert(body)
     }
 
     pub fn add_node(&mut self, name: &str, cluster: &str, pool: &str, host: &MachineName, now: Timestamp) {
@@ -129,7 +129,7 @@ impl Lodging {
             demands: Arc::new(PodDemands::default()),
         };
         let body = PodBody { seen, budgets: Vec::new(), ends_after: Span::seconds(3) };
-        self.pods.entry((tenant(cluster), name.to_owned())).insert_entry(body).into_mut()
+        self.pods.entry((tenant(cluster), name.to_owned())).or_insert(body)
     }
 
     pub fn set_policy(&mut self, cluster: &str, policy: DrainPolicy) {
