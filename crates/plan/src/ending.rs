@@ -119,7 +119,7 @@ fn done_message(operation: &Operation, machine: &Machine) -> String {
 pub(crate) fn fail(operation: &mut Operation, machine: &mut Machine, failure: Failure, because: &str, now: Timestamp) {
     let waited = operation.wait.as_ref().map(|wait| format!("; it waited for {}", wait.kind)).unwrap_or_default();
     settle_holds(operation, machine);
-    let message = format!("{} failed: {because}{waited}. Left behind: {}", operation.action.command(), left_behind(machine));
+    let message = format!("{} failed: {because}{waited}. Left behind: {}", operation.action.command(), left_behind(operation, machine));
     let next = next_command(operation, machine);
     operation.wait = None;
     operation.ended = Some(Ended { at: now, result: OperationResult::Failed, message, next: Some(next), failure: Some(failure) });
@@ -137,7 +137,7 @@ pub(crate) fn fail_undescribed(operation: &mut Operation, machine: &mut Machine,
     }
     let name = &machine.name;
     let because = format!("`{name}` is no longer described in the site file; put it back, and ask again");
-    let message = format!("{} failed: {because}. Left behind: {}", operation.action.command(), left_behind(machine));
+    let message = format!("{} failed: {because}. Left behind: {}", operation.action.command(), left_behind(operation, machine));
     operation.wait = None;
     let next = Some(format!("rackwright bmm show {name}"));
     operation.ended = Some(Ended { at: now, result: OperationResult::Failed, message, next, failure: Some(Failure::DeviceMissing) });
@@ -152,7 +152,7 @@ pub(crate) fn cancel(operation: &mut Operation, machine: &mut Machine, step: Ste
         .unwrap_or_default();
     settle_holds(operation, machine);
     withdraw_cordon(operation, machine);
-    let message = format!("cancelled{by} during {}. Left behind: {}.{pending}", step.title(), left_behind(machine));
+    let message = format!("cancelled{by} during {}. Left behind: {}.{pending}", step.title(), left_behind(operation, machine));
     // Whoever cancels does not want it done the harder way; but a machine should not be forgotten while it is off.
     let is_half_empty = machine.evacuated.is_some() && machine.holds.iter().any(|hold| hold.owner.is_a_persons_to_release());
     let next = if is_seen_off(machine) {
@@ -191,7 +191,7 @@ fn withdraw_cordon(operation: &Operation, machine: &mut Machine) {
 }
 
 /// Power and holds as they are left.
-fn left_behind(machine: &Machine) -> String {
+fn left_behind(operation: &Operation, machine: &Machine) -> String {
     let power = match (&machine.last_seen.bmc_fault, &machine.last_seen.power) {
         (Some(fault), _) => format!("unknown, {}", crate::words::bmc_trouble(fault.what.class)),
         (None, Some(power)) => format!("{:?}", power.what),
@@ -202,7 +202,8 @@ fn left_behind(machine: &Machine) -> String {
     } else {
         machine.holds.iter().map(|hold| hold.owner.to_string()).collect::<Vec<_>>().join(", ")
     };
-    let memory = machine.evacuated.as_ref().map(|memory| format!("; {}", evacuate::kept_in_memory(memory))).unwrap_or_default();
+    let memory = machine.evacuated.as_ref().and_then(|memory| evacuate::kept_in_memory(operation, memory));
+    let memory = memory.map(|memory| format!("; {memory}")).unwrap_or_default();
     format!("power {power}; holds {holds}{memory}")
 }
 

@@ -6,7 +6,7 @@ use model::{
     Operation, Power, Readiness, Seen, StepKind, Target, Timestamp, Wait, WaitKind,
 };
 
-use crate::draft::{Draft, ErrandStep, Step};
+use crate::draft::{Draft, Step};
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
 use crate::{contact, control_plane, converge, ending, evacuate, node_step, power_step};
@@ -268,7 +268,7 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
                 break Some((ask, attempt));
             }
             Finding::Errands { errands: wanted, wait, until } => {
-                errands = ask_for(&mut operation, machine, wanted, &snapshot, now);
+                errands = evacuate::ask_for(&mut operation, machine, wanted, &snapshot, now);
                 operation.wait = Some(wait);
                 revisit = sooner(sooner(until, Some(now + limits.errand_settle)), stop_at);
                 break None;
@@ -298,23 +298,6 @@ fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: Operation, n
 /// What is worth writing down before a step is examined. Of a machine that is not managed nothing is.
 fn note(bench: &Bench<'_>, step: StepKind) -> Option<evacuate::Notes> {
     if bench.machine.management == Management::Managed { evacuate::note(bench, step) } else { None }
-}
-
-/// Each errand with its intent in the journal; those of pods are covered by the drain of their node.
-fn ask_for(operation: &mut Operation, machine: &Machine, wanted: Vec<Errand>, snapshot: &Snapshot, now: Timestamp) -> Vec<ErrandStep> {
-    let mut steps = Vec::with_capacity(wanted.len());
-    for errand in wanted {
-        let attempt = if evacuate::is_of_pod(&errand) {
-            snapshot.tenants.errands.get(&errand).map_or(1, |state| state.attempt.saturating_add(1))
-        } else {
-            let attempt = operation.errand_asked(&errand).map_or(1, |(_, attempt)| attempt.saturating_add(1));
-            operation.journal.push(Entry { at: now, fact: Fact::ErrandAsked { errand: errand.clone(), attempt } });
-            attempt
-        };
-        let reason = format!("`{}` is being {} ({})", machine.name, operation.action.participle(), operation.caller);
-        steps.push(ErrandStep { machine: Some(machine.name.clone()), operation: Some(operation.id.clone()), errand, attempt, reason });
-    }
-    steps
 }
 
 fn sooner(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {

@@ -1,8 +1,10 @@
 //! What has become of an errand, and whether it is time to ask for it (again).
 
-use model::{Delivery, Entry, Errand, Fact, Fault, FaultClass, Limits, Operation, Timestamp};
+use model::{Delivery, Entry, Errand, Fact, Fault, FaultClass, Limits, Machine, Operation, Timestamp};
 
 use crate::cadence::backoff;
+use crate::draft::ErrandStep;
+use crate::snapshot::Snapshot;
 use crate::tenants::Tenants;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -74,8 +76,31 @@ pub(crate) fn past_of(operation: &Operation, errand: &Errand, keeper_started_at:
 }
 
 /// Whether it is covered by its node's `Draining`, and not recorded one by one.
-pub(crate) fn is_of_pod(errand: &Errand) -> bool {
+fn is_of_pod(errand: &Errand) -> bool {
     matches!(errand, Errand::Evict { .. } | Errand::DeletePod { .. })
+}
+
+/// Each errand with its intent in the journal; those of pods are covered by the drain of their node.
+pub(crate) fn ask_for(
+    operation: &mut Operation,
+    machine: &Machine,
+    wanted: Vec<Errand>,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> Vec<ErrandStep> {
+    let mut steps = Vec::with_capacity(wanted.len());
+    for errand in wanted {
+        let attempt = if is_of_pod(&errand) {
+            snapshot.tenants.errands.get(&errand).map_or(1, |state| state.attempt.saturating_add(1))
+        } else {
+            let attempt = operation.errand_asked(&errand).map_or(1, |(_, attempt)| attempt.saturating_add(1));
+            operation.journal.push(Entry { at: now, fact: Fact::ErrandAsked { errand: errand.clone(), attempt } });
+            attempt
+        };
+        let reason = format!("`{}` is being {} ({})", machine.name, operation.action.participle(), operation.caller);
+        steps.push(ErrandStep { machine: Some(machine.name.clone()), operation: Some(operation.id.clone()), errand, attempt, reason });
+    }
+    steps
 }
 
 /// Whether something that the operation asked for has not been answered yet. Pods' errands do no harm whenever they arrive.

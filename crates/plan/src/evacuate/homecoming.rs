@@ -233,7 +233,7 @@ pub(crate) fn uncordon_tenants(bench: &Bench<'_>) -> Finding {
 /// Goes on bringing back what no operation brings back any more. Returns when to look again if nothing else happens.
 pub(crate) fn converge(draft: &mut Draft, machine: &mut Machine, now: Timestamp, waits: &mut Vec<Wait>) -> Option<Timestamp> {
     let snapshot = draft.after.clone();
-    let Some(mut memory) = machine.evacuated.clone() else { return None };
+    let mut memory = machine.evacuated.clone()?;
     let is_held = !machine.holds.is_empty();
     let mut due = Due { snapshot: &snapshot, since: memory.since, now, errands: Vec::new(), until: None };
     if snapshot.tenants.listed_at.is_some() && snapshot.undercloud.fault.is_none() {

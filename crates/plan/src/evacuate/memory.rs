@@ -1,6 +1,9 @@
 //! What is remembered of an emptied machine, and what people do to it meanwhile: that wins.
 
-use model::{Evacuated, Machine, OperationId, RunStrategy, StoppedVm, Timestamp, VmName, VmRef, VmSeen, VmState};
+use model::{
+    Errand, Evacuated, Fact, Machine, Operation, OperationId, RunStrategy, Shutdown, StepKind, StoppedVm, Timestamp, VmName, VmRef, VmSeen,
+    VmState,
+};
 
 use crate::snapshot::Snapshot;
 
@@ -74,7 +77,8 @@ pub(crate) fn note_doings(snapshot: &Snapshot, machine: &mut Machine) {
         return;
     }
     if let Some(memory) = &mut machine.evacuated {
-        memory.vms.retain_mut(|stopped| note_vm(snapshot, stopped));
+        let by = snapshot.operations.get(&memory.by).map(AsRef::as_ref);
+        memory.vms.retain_mut(|stopped| note_vm(snapshot, by, stopped));
         // A tenant cluster that is no more has no nodes to bring back.
         memory.nodes.retain(|node| snapshot.tenants.clusters.contains_key(&node.cluster));
     }
@@ -82,12 +86,24 @@ pub(crate) fn note_doings(snapshot: &Snapshot, machine: &mut Machine) {
 }
 
 /// Whether it is still ours to bring back.
-fn note_vm(snapshot: &Snapshot, stopped: &mut StoppedVm) -> bool {
+fn note_vm(snapshot: &Snapshot, by: Option<&Operation>, stopped: &mut StoppedVm) -> bool {
     let seen = snapshot.tenants.vms().get(&stopped.vm.name).filter(|vm| vm.uid == stopped.vm.uid);
     let Some(vm) = seen.filter(|vm| vm.state != VmState::Terminating) else { return false };
     if stopped.was_seen_stopped {
         return !runs_again(vm, stopped);
     }
+    if is_ending(vm) && by.is_some_and(|by| has_yet_to_stop(by, &stopped.vm)) {
+        // It was remembered in good time, and somebody else stops it.
+        return false;
+    }
     stopped.was_seen_stopped = is_stopped(vm);
     true
+}
+
+/// Whether an operation that empties its machine has not come to this virtual machine yet.
+fn has_yet_to_stop(operation: &Operation, vm: &VmRef) -> bool {
+    let was_asked = |shutdown| operation.errand_asked(&Errand::StopVm { vm: vm.clone(), shutdown }).is_some();
+    let empties = operation.journal.iter().any(|entry| entry.fact == Fact::Evacuating);
+    let is_before = operation.is_running() && operation.done_at(StepKind::StopVms).is_none();
+    empties && is_before && !was_asked(Shutdown::Graceful) && !was_asked(Shutdown::Skip)
 }

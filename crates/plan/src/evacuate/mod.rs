@@ -21,7 +21,7 @@ use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
 pub(crate) use dead::proof_of_death;
-pub(crate) use errand::{is_of_pod, is_under_way, note_faults};
+pub(crate) use errand::{ask_for, is_under_way, note_faults};
 pub(crate) use homecoming::{converge, is_returning};
 pub use memory::forget_vm;
 pub(crate) use memory::{note_doings, remember_running};
@@ -76,8 +76,10 @@ pub(crate) fn begin(snapshot: &Snapshot, machine: &mut Machine, operation: &mut 
         Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } => operation.journal.push(now_fact(Fact::Evacuating)),
         // Whoever cuts the power waits for nobody; but what ran comes back with the machine.
         Action::PowerOff { shutdown: Shutdown::Skip } => remember_running(snapshot, machine, &operation.id, now),
+        // What runs is remembered while it can be seen: the power may go although the undercloud has fallen silent by then.
         Action::PowerOff { shutdown: Shutdown::Graceful } | Action::Restart if is_occupied(snapshot, machine) => {
             operation.journal.push(now_fact(Fact::Evacuating));
+            remember_running(snapshot, machine, &operation.id, now);
         }
         Action::Uncordon if is_returning(machine) => operation.journal.push(now_fact(Fact::Returning)),
         _ => {}
@@ -86,10 +88,11 @@ pub(crate) fn begin(snapshot: &Snapshot, machine: &mut Machine, operation: &mut 
 
 /// What the end of a step makes part of its operation: a virtual machine may have come before the cordon was seen, and what
 /// was stopped before comes back once nobody holds the machine any more.
-pub(crate) fn follow(snapshot: &Snapshot, machine: &Machine, operation: &mut Operation, step: StepKind, now: Timestamp) {
+pub(crate) fn follow(snapshot: &Snapshot, machine: &mut Machine, operation: &mut Operation, step: StepKind, now: Timestamp) {
     let has = |fact: &Fact| operation.journal.iter().any(|entry| entry.fact == *fact);
     let fact = match (step, operation.action) {
         (StepKind::Cordon, Action::PowerOff { shutdown: Shutdown::Graceful } | Action::Restart) if is_occupied(snapshot, machine) => {
+            remember_running(snapshot, machine, &operation.id, now);
             Fact::Evacuating
         }
         (StepKind::Uncordon, _) if is_returning(machine) => Fact::Returning,

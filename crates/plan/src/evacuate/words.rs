@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Errand, Evacuated, Fact, Leftover, Operation};
+use model::{Errand, Evacuated, Fact, Leftover, Operation, Shutdown, VmRef};
 
 /// Names in one message: enough to begin with, and few enough to be read. The journal has all of them.
 pub(crate) const NAMED: usize = 5;
@@ -67,10 +67,30 @@ pub(crate) fn left_words(operation: &Operation) -> Option<String> {
     (!left.is_empty()).then(|| format!("left as it was: {}", first_few(&left)))
 }
 
-/// What waits to be brought back.
-pub(crate) fn kept_in_memory(memory: &Evacuated) -> String {
-    let names: Vec<String> = memory.vms.iter().map(|stopped| format!("`{}`", stopped.vm)).collect();
+/// What waits to be brought back, as far as the operation stopped or cordoned it; nothing if it did not get that far.
+pub(crate) fn kept_in_memory(operation: &Operation, memory: &Evacuated) -> Option<String> {
+    let was_told = |vm: &VmRef| {
+        let asked = |shutdown| operation.errand_asked(&Errand::StopVm { vm: vm.clone(), shutdown }).is_some();
+        asked(Shutdown::Graceful) || asked(Shutdown::Skip)
+    };
+    let stopped = memory.vms.iter().filter(|stopped| stopped.was_seen_stopped || was_told(&stopped.vm));
+    let names: Vec<String> = stopped.map(|stopped| format!("`{}`", stopped.vm)).collect();
     let vms = (!names.is_empty()).then(|| format!("{} ({})", counted(names.len(), "virtual machine"), first_few(&names)));
     let nodes = (!memory.nodes.is_empty()).then(|| counted(memory.nodes.len(), "tenant node"));
-    format!("to be brought back: {}", vms.into_iter().chain(nodes).collect::<Vec<_>>().join(", "))
+    let all: Vec<String> = vms.into_iter().chain(nodes).collect();
+    (!all.is_empty()).then(|| format!("to be brought back: {}", all.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_cut_and_say_how_much_is_left_out() {
+        let names: Vec<String> = (1..=7).map(|n| format!("p{n}")).collect();
+        assert_eq!(first_few(&names[..NAMED]), "p1, p2, p3, p4, p5");
+        assert_eq!(first_few(&names), "p1, p2, p3, p4, p5 and 2 more");
+        assert_eq!(with_unnamed("its time was up", 100, 100), "its time was up");
+        assert_eq!(with_unnamed("its time was up", 103, 100), "its time was up; 3 more pods on it are not named");
+    }
 }

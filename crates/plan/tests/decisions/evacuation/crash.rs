@@ -1,7 +1,13 @@
 //! The keeper dies at every commit of emptying and filling a machine, in each of three ways. It must end the same, and nothing
 //! that ran may be forgotten.
 
-use model::{Action, Ask, Errand, Evacuate, MachineName, OperationResult, Outage, Power, Provisioning, Role, RunStrategy, Shutdown, Span};
+use std::collections::BTreeSet;
+
+use model::{
+    Action, Ask, Errand, Evacuate, Grace, MachineName, OperationResult, Outage, Power, Provisioning, Role, RunStrategy, Shutdown, Span,
+};
+
+use plan::ErrandStep;
 
 use crate::desk;
 use crate::rig::{Death, Rig};
@@ -38,11 +44,11 @@ pub fn occupied() -> Rig {
 #[derive(Debug, PartialEq)]
 struct Outcome {
     result: OperationResult,
-    running: Vec<String>,
-    cordoned: Vec<String>,
-    skipped: Vec<String>,
+    running: BTreeSet<String>,
+    cordoned: BTreeSet<String>,
+    skipped: BTreeSet<String>,
     holds: Vec<&'static str>,
-    remembered: Vec<String>,
+    remembered: BTreeSet<String>,
     power_cycles: (u32, u32),
 }
 
@@ -52,8 +58,9 @@ fn act(rig: &mut Rig, action: Action) {
     assert!(rig.run_until_idle(Span::hours(2)), "{action:?} does not end");
 }
 
-fn run(before: &[Action], action: Action, death: Option<(u32, Death)>) -> (Outcome, u32) {
+fn run(before: &[Action], action: Action, death: Option<(u32, Death)>, down_for: Span) -> (Outcome, u32) {
     let mut rig = occupied();
+    rig.down_for = down_for;
     for earlier in before {
         act(&mut rig, *earlier);
         rig.run_for(Span::minutes(2));
@@ -69,8 +76,7 @@ fn run(before: &[Action], action: Action, death: Option<(u32, Death)>) -> (Outco
     let memory = machine.evacuated.as_ref();
     let vms = memory.into_iter().flat_map(|memory| memory.vms.iter().map(|stopped| stopped.vm.to_string()));
     let nodes = memory.into_iter().flat_map(|memory| memory.nodes.iter().map(|entry| format!("node {}", entry.node)));
-    let mut remembered: Vec<String> = vms.chain(nodes).collect();
-    remembered.sort();
+    let remembered = vms.chain(nodes).collect();
     let device = rig.device(&target());
     let power_cycles = (device.went_off, device.went_on);
     let skipped = rig.lodging.skipped.iter().filter(|(_, is_skipped)| **is_skipped).map(|(node, _)| node.clone()).collect();
@@ -88,19 +94,24 @@ fn run(before: &[Action], action: Action, death: Option<(u32, Death)>) -> (Outco
 }
 
 fn crash_everywhere(before: &[Action], action: Action) -> Outcome {
-    let (calm, commits) = run(before, action, None);
+    let (calm, commits) = run(before, action, None, Span::ZERO);
     assert_eq!(calm.result, OperationResult::Succeeded);
     assert!(commits >= 4, "only {commits} commits to die at");
     for commit in 1..=commits {
         for death in [Death::Uncommitted, Death::Unsent, Death::Unanswered] {
-            let (crashed, _) = run(before, action, Some((commit, death)));
+            let (crashed, _) = run(before, action, Some((commit, death)), Span::seconds(1));
             assert_eq!(crashed, calm, "{action:?} died at commit {commit}, {death:?}");
+        }
+        // Only a commit that was durable can be gone back to after so long: the request itself would have expired.
+        for death in [Death::Unsent, Death::Unanswered] {
+            let (crashed, _) = run(before, action, Some((commit, death)), Span::hours(1));
+            assert_eq!(crashed, calm, "{action:?} died for an hour at commit {commit}, {death:?}");
         }
     }
     calm
 }
 
-fn names(names: &[&str]) -> Vec<String> {
+fn names(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(ToString::to_string).collect()
 }
 
@@ -135,4 +146,28 @@ fn a_power_off_and_a_start_restore_what_ran_wherever_the_keeper_dies() {
     let calm = crash_everywhere(&[POWER_OFF], Action::Start);
     assert_eq!(calm.running, names(&["fw1", "fw2", "n1", "n2"]));
     assert_eq!((calm.cordoned, calm.remembered), (names(&["n2"]), names(&[])));
+}
+
+/// Plans that nobody makes: each must be found out.
+#[test]
+fn errands_without_right_or_record_are_found_out() {
+    let rig = occupied();
+    let pod = rig.lodging.pods[&(crate::lodging::tenant("naks01"), "web-1".to_owned())].seen.pod.clone();
+    let (cluster, grace) = (crate::lodging::tenant("naks01"), Grace::Own);
+    let vm = rig.lodging.vms[&crate::lodging::vm_name("fw1")].seen.reference();
+    let forged = [
+        Errand::StopVm { vm: vm.clone(), shutdown: Shutdown::Graceful },
+        Errand::StartVm { vm },
+        Errand::Evict { cluster: cluster.clone(), pod: pod.clone(), grace },
+        Errand::DeletePod { cluster: cluster.clone(), pod, grace },
+        Errand::CordonNode { cluster: cluster.clone(), node: "n1".into() },
+        Errand::UncordonNode { cluster: cluster.clone(), node: "n1".into() },
+        Errand::MarkOutOfService { cluster, node: "n1".into() },
+    ];
+    for errand in forged {
+        let mut plan = rig.desk.plan();
+        let step = ErrandStep { machine: Some(target()), operation: None, errand, attempt: 1, reason: String::new() };
+        plan.errands.push(step.clone());
+        assert_ne!(plan::invariants::check(&rig.desk.snapshot, &plan), [], "{} goes unnoticed", step.errand);
+    }
 }

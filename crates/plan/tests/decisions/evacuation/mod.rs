@@ -4,4 +4,7 @@ mod crash;
 mod dead;
 mod drain;
 mod evacuate;
+mod homecoming;
+mod passed_over;
 mod power;
+mod properties;

@@ -26,11 +26,12 @@ fn a_restart_empties_the_machine_first_and_fills_it_at_the_end() {
                      op1: there are workloads to move
                      rack1compute01 <- cordon for op1
                      rack1compute01 is held by operation op1
+                     rack1compute01 remembers fw1, n1
                      rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
                      op1: Cordon seen
                      asks for the mark that Cluster API leaves `n1` alone for op1
                      asks for the cordon of node `n1` for op1
-                     rack1compute01 remembers node n1 skipped
+                     rack1compute01 remembers fw1, n1, node n1 skipped
                      rack1compute01 waits for the effect of the mark that Cluster API leaves `n1` alone since 10:00:00, expected by 10:00:30
                      op1: Cordon Tenant Nodes seen
                      op1: draining n1
@@ -41,7 +42,6 @@ fn a_restart_empties_the_machine_first_and_fills_it_at_the_end() {
             10:00:05 op1: Drain seen
                      asks for the shutdown of `fw1` for op1
                      asks for the shutdown of `n1` for op1
-                     rack1compute01 remembers fw1, n1, node n1 skipped
                      rack1compute01 waits for 2 virtual machines to stop: fw1, n1 since 10:00:05, expected by 10:02:05
             10:00:25 op1: Stop Virtual Machines seen
                      rack1compute01 <- graceful shutdown for op1
@@ -100,12 +100,12 @@ fn a_power_off_keeps_in_mind_what_ran_and_a_start_brings_it_back() {
                      op1: there are workloads to move
                      rack1compute01 <- cordon for op1
                      rack1compute01 is held by operation op1
+                     rack1compute01 remembers fw1
                      rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
                      op1: Cordon seen
                      op1: Cordon Tenant Nodes seen
                      op1: Drain seen
                      asks for the shutdown of `fw1` for op1
-                     rack1compute01 remembers fw1
                      rack1compute01 waits for 1 virtual machine to stop: fw1 since 10:00:00, expected by 10:02:00
             10:00:00 > wait 30s
             10:00:20 op1: Stop Virtual Machines seen
@@ -224,11 +224,12 @@ fn a_restart_has_less_time_than_an_evacuation() {
                      op1: there are workloads to move
                      rack1compute01 <- cordon for op1
                      rack1compute01 is held by operation op1
+                     rack1compute01 remembers fw1, n1
                      rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
                      op1: Cordon seen
                      asks for the mark that Cluster API leaves `n1` alone for op1
                      asks for the cordon of node `n1` for op1
-                     rack1compute01 remembers node n1 skipped
+                     rack1compute01 remembers fw1, n1, node n1 skipped
                      rack1compute01 waits for the effect of the mark that Cluster API leaves `n1` alone since 10:00:00, expected by 10:00:30
                      op1: Cordon Tenant Nodes seen
                      op1: draining n1
@@ -243,7 +244,6 @@ fn a_restart_has_less_time_than_an_evacuation() {
                      op1: Drain seen
                      asks for the shutdown of `fw1` for op1
                      asks for the shutdown of `n1` for op1
-                     rack1compute01 remembers fw1, n1, node n1 skipped
                      rack1compute01 waits for 2 virtual machines to stop: fw1, n1 since 10:12:00, expected by 10:14:00
             10:12:20 rack1compute01 waits for 1 virtual machine to stop: fw1 since 10:12:00, expected by 10:14:00
             10:13:00 > wait 9m
@@ -274,11 +274,12 @@ fn a_restart_under_hold_fails_and_everything_is_as_before() {
                      op1: there are workloads to move
                      rack1compute01 <- cordon for op1
                      rack1compute01 is held by operation op1
+                     rack1compute01 remembers n1
                      rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
                      op1: Cordon seen
                      asks for the mark that Cluster API leaves `n1` alone for op1
                      asks for the cordon of node `n1` for op1
-                     rack1compute01 remembers node n1 skipped
+                     rack1compute01 remembers n1, node n1 skipped
                      rack1compute01 waits for the effect of the mark that Cluster API leaves `n1` alone since 10:00:00, expected by 10:00:30
                      op1: Cordon Tenant Nodes seen
                      op1: draining n1
@@ -294,6 +295,7 @@ fn a_restart_under_hold_fails_and_everything_is_as_before() {
                      op1 Failed: restart failed: pods of node `n1` of `naks01` could not be evicted, and its drain policy is hold (`app/web-1`: budget web allows none). Left behind: power On; holds none; to be brought back: 1 tenant node
                        next: rackwright bmm show rack1compute01
                      rack1compute01 is held by nobody
+                     rack1compute01 remembers node n1 skipped
                      rack1compute01 waits for the node to be uncordoned since 10:12:00, expected by 10:12:30; 1 tenant node to return: n1 since 10:12:00, expected by 10:15:00
                      rack1compute01 remembers nothing
                      rack1compute01 waits for nothing
@@ -354,6 +356,58 @@ fn a_restart_of_an_emptied_machine_brings_nothing_back() {
                      rack1compute01 is held by evacuation by alice, operation op1
                      rack1compute01 waits for nothing
             10:01:00 > wait 1m
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_person_stops_while_a_restart_drains_stays_stopped() {
+    check(
+        "
+        rack1compute01 compute on ready
+        vm fw1 on rack1compute01
+        node n1 of naks01 on rack1compute01
+        pod web-1 of naks01 on n1 Deployment budget=web
+        budget web 0
+        > alice restart rack1compute01
+        > tenants stop fw1
+        > wait 1m
+        > tenants budget web 1
+        > wait 1m
+        ",
+        expect![[r#"
+            10:00:00 > alice restart rack1compute01
+                     accepted as op1
+                     op1: found boot1
+                     op1: there are workloads to move
+                     rack1compute01 <- cordon for op1
+                     rack1compute01 is held by operation op1
+                     rack1compute01 remembers fw1, n1
+                     rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     asks for the mark that Cluster API leaves `n1` alone for op1
+                     asks for the cordon of node `n1` for op1
+                     rack1compute01 remembers fw1, n1, node n1 skipped
+                     rack1compute01 waits for the effect of the mark that Cluster API leaves `n1` alone since 10:00:00, expected by 10:00:30
+                     op1: Cordon Tenant Nodes seen
+                     op1: draining n1
+                     asks for the eviction of pod `app/web-1` of `naks01` for op1
+                     rack1compute01 waits for 1 pod to leave since 10:00:00, expected by 10:02:00
+                     op1: app/web-1 is kept: budget web allows none
+                     rack1compute01 waits for 1 pod to leave; kept by budgets: app/web-1 since 10:00:00, expected by 10:02:00
+            10:00:00 > tenants stop fw1
+                     rack1compute01 remembers n1, node n1 skipped
+            10:00:00 > wait 1m
+            10:00:05 asks for the eviction of pod `app/web-1` of `naks01` for op1, attempt 2
+            10:01:00 > tenants budget web 1
+            10:01:00 > wait 1m
+            10:01:05 rack1compute01 waits for 1 pod to leave since 10:00:00, expected by 10:02:00
+            10:01:08 op1: Drain seen
+                     asks for the shutdown of `n1` for op1
+                     rack1compute01 waits for 1 virtual machine to stop: n1 since 10:01:08, expected by 10:03:08
+            10:01:28 op1: Stop Virtual Machines seen
+                     rack1compute01 <- graceful shutdown for op1
+                     rack1compute01 waits for the effect of the graceful shutdown since 10:01:28, expected by 10:04:28
         "#]],
     );
 }

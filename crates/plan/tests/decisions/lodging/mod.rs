@@ -1,21 +1,23 @@
 //! A small model of KubeVirt, Cluster API and tenants' clusters: what is on the machines, and how it takes what it is asked.
 
-use std::collections::BTreeMap;
+mod view;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    Amount, BudgetSeen, Delivery, DrainPolicy, Errand, ErrandOutcome, EvictionAnswer, Fault, FaultClass, InstancePhase, InstanceSeen,
-    LabelSelector, MachineName, NodeOf, NodeRole, PodDemands, PodOwner, PodPhase, PodRef, PodSeen, PoolName, Readiness, RunStrategy,
-    Settings, Shutdown, Span, TenantCluster, TenantClusterName, TenantClusterSeen, TenantMachineSeen, TenantNodeSeen, Termination,
-    Timestamp, VmName, VmSeen, VmState,
+    Amount, Delivery, DrainPolicy, Errand, ErrandOutcome, EvictionAnswer, Fault, FaultClass, InstancePhase, InstanceSeen, MachineName,
+    NodeOf, PodDemands, PodOwner, PodPhase, PodRef, PodSeen, PoolName, Readiness, RunStrategy, Settings, Shutdown, Span, TenantClusterName,
+    TenantNodeSeen, Termination, Timestamp, VmName, VmSeen, VmState,
 };
-use plan::{Snapshot, Tenants};
 
 /// A kubelet's silence is noticed after this.
 const NODE_GRACE: Span = Span::seconds(40);
 /// How long a virtual machine takes to be there, and its node to be ready.
 const START_TAKES: Span = Span::seconds(5);
 const NODE_BOOT_TAKES: Span = Span::seconds(30);
+/// A system that does not listen is given this long by KubeVirt.
+const KILLED_AFTER: Span = Span::minutes(15);
 const FORCE_TAKES: Span = Span::seconds(2);
 
 #[derive(Clone, Debug)]
@@ -62,6 +64,8 @@ pub struct Lodging {
     pub off: Vec<MachineName>,
     /// What was asked of it, and accepted or not.
     pub requests: Vec<(Timestamp, Errand)>,
+    /// Nodes whose virtual machines were told to stop while pods that had to leave were on them, and nobody had told those to end.
+    pub stopped_over_pods: Vec<(Timestamp, VmName)>,
     coming: Vec<(Timestamp, Happening)>,
 }
 
@@ -98,7 +102,7 @@ impl Lodging {
             created_at: None,
         };
         let body = VmBody { seen, home: host.clone(), stop_takes: Some(Span::seconds(20)), is_undead: false, starts: 1 };
-        self.vms.entry(vm_name(name)).insert_entry(body).into_mut()
+        self.vms.entry(vm_name(name)).or_insert(body)
     }
 
     pub fn add_node(&mut self, name: &str, cluster: &str, pool: &str, host: &MachineName, now: Timestamp) {
@@ -125,7 +129,7 @@ impl Lodging {
             demands: Arc::new(PodDemands::default()),
         };
         let body = PodBody { seen, budgets: Vec::new(), ends_after: Span::seconds(3) };
-        self.pods.entry((tenant(cluster), name.to_owned())).insert_entry(body).into_mut()
+        self.pods.entry((tenant(cluster), name.to_owned())).or_insert(body)
     }
 
     pub fn set_policy(&mut self, cluster: &str, policy: DrainPolicy) {
@@ -133,11 +137,11 @@ impl Lodging {
     }
 
     /// Virtual machines that run or are about to.
-    pub fn running(&self) -> Vec<String> {
+    pub fn running(&self) -> BTreeSet<String> {
         self.vms.values().filter(|vm| vm.seen.has_instance()).map(|vm| vm.seen.name.to_string()).collect()
     }
 
-    pub fn cordoned(&self) -> Vec<String> {
+    pub fn cordoned(&self) -> BTreeSet<String> {
         self.nodes.values().filter(|node| node.is_unschedulable).map(|node| node.name.clone()).collect()
     }
 
@@ -276,7 +280,19 @@ impl Lodging {
         }
     }
 
+    fn has_unevicted_pods(&self, name: &VmName) -> bool {
+        let stays = |pod: &PodBody| pod.seen.is_mirror || pod.seen.owner.as_ref().is_some_and(|owner| owner.kind == "DaemonSet");
+        self.nodes.contains_key(name.as_str())
+            && self
+                .pods
+                .values()
+                .any(|pod| pod.seen.node.as_deref() == Some(name.as_str()) && pod.seen.termination.is_none() && !stays(pod))
+    }
+
     pub fn stop(&mut self, name: &VmName, shutdown: Shutdown, now: Timestamp) {
+        if self.has_unevicted_pods(name) {
+            self.stopped_over_pods.push((now, name.clone()));
+        }
         let Some(vm) = self.vms.get_mut(name).filter(|vm| vm.seen.has_instance()) else { return };
         if matches!(vm.seen.run, RunStrategy::Always | RunStrategy::Once) {
             vm.seen.run = RunStrategy::Halted;
@@ -285,8 +301,8 @@ impl Lodging {
         if let Some(instance) = &mut vm.seen.instance {
             instance.is_ending = true;
         }
-        let takes = if shutdown == Shutdown::Skip { Some(FORCE_TAKES) } else { vm.stop_takes };
-        if let Some(takes) = takes.filter(|_| !vm.is_undead && !self.off.contains(&vm.home)) {
+        let takes = if shutdown == Shutdown::Skip { FORCE_TAKES } else { vm.stop_takes.unwrap_or(KILLED_AFTER) };
+        if !vm.is_undead && !self.off.contains(&vm.home) {
             self.coming.push((now + takes, Happening::Stopped(name.clone())));
         }
     }
@@ -300,103 +316,6 @@ impl Lodging {
         vm.seen.state = VmState::Starting;
         vm.seen.instance = Some(instance(&vm.home, InstancePhase::Scheduling, vm.starts));
         self.coming.push((now + START_TAKES, Happening::Running(name.clone())));
-    }
-
-    /// What whoever watches sees of it.
-    pub fn show(&self, snapshot: &mut Snapshot, now: Timestamp) {
-        let gone: Vec<VmName> = snapshot.tenants.vms().keys().filter(|name| !self.vms.contains_key(*name)).cloned().collect();
-        for name in gone {
-            snapshot.tenants.forget_vm(&name);
-        }
-        for vm in self.vms.values() {
-            snapshot.tenants.set_vm(vm.seen.clone());
-        }
-        let clusters: Vec<TenantClusterName> = self.clusters();
-        for cluster in &clusters {
-            snapshot.tenants.clusters.insert(cluster.clone(), Arc::new(self.cluster_seen(cluster)));
-            let settings = self.policies.get(cluster).cloned().unwrap_or_default();
-            let document = TenantCluster {
-                name: cluster.clone(),
-                cluster: snapshot.cluster.name.clone(),
-                settings,
-                pools: BTreeMap::new(),
-                created_at: Timestamp::EPOCH,
-                last_seen: self.cluster_seen(cluster),
-                nodes: BTreeMap::new(),
-                fault: None,
-            };
-            snapshot.tenant_clusters.insert(cluster.clone(), Arc::new(document));
-            self.show_inside(cluster, &mut snapshot.tenants, now);
-        }
-    }
-
-    fn clusters(&self) -> Vec<TenantClusterName> {
-        let mut clusters: Vec<_> = self.vms.values().filter_map(|vm| vm.seen.node_of.as_ref()).map(|of| of.cluster.clone()).collect();
-        clusters.sort();
-        clusters.dedup();
-        clusters
-    }
-
-    fn nodes_of<'a>(&'a self, cluster: &'a TenantClusterName) -> impl Iterator<Item = &'a VmBody> {
-        self.vms.values().filter(move |vm| vm.seen.node_of.as_ref().is_some_and(|of| of.cluster == *cluster))
-    }
-
-    fn cluster_seen(&self, cluster: &TenantClusterName) -> TenantClusterSeen {
-        let machine = |vm: &VmBody| TenantMachineSeen {
-            name: vm.seen.name.to_string(),
-            uid: "m".into(),
-            role: NodeRole::Worker,
-            pool: None,
-            version: "v1".into(),
-            is_skipped: self.skipped.get(vm.seen.name.as_str()).copied().unwrap_or(false),
-        };
-        TenantClusterSeen {
-            name: cluster.clone(),
-            uid: "c".into(),
-            phase: "Provisioned".into(),
-            version: "v1".into(),
-            pools: Vec::new(),
-            machines: self.nodes_of(cluster).map(machine).collect(),
-            created_at: None,
-        }
-    }
-
-    fn show_inside(&self, cluster: &TenantClusterName, tenants: &mut Tenants, now: Timestamp) {
-        let mut inside = tenants.insides.get(cluster).cloned().unwrap_or_default();
-        if let Some(fault) = self.api_faults.get(cluster) {
-            inside.contact.failed(now, fault.clone());
-            tenants.insides.insert(cluster.clone(), inside);
-            return;
-        }
-        inside.contact.answered(now);
-        inside.listed_at.get_or_insert(now);
-        let nodes = self.nodes_of(cluster).filter_map(|vm| self.nodes.get(vm.seen.name.as_str()));
-        inside.nodes = nodes.map(|node| (node.name.clone(), Arc::new(node.clone()))).collect();
-        let keys: Vec<_> = inside.pods().keys().cloned().collect();
-        for key in keys {
-            inside.forget_pod(&key);
-        }
-        for ((of, _), pod) in &self.pods {
-            if of == cluster {
-                inside.set_pod(pod.seen.clone());
-            }
-        }
-        inside.budgets =
-            self.budgets.iter().map(|(name, allowed)| (("app".to_owned(), name.clone()), Arc::new(budget(name, *allowed)))).collect();
-        tenants.insides.insert(cluster.clone(), inside);
-    }
-}
-
-fn budget(name: &str, allowed: u32) -> BudgetSeen {
-    BudgetSeen {
-        namespace: "app".into(),
-        name: name.into(),
-        selector: LabelSelector::nothing(),
-        allowed,
-        healthy: 1,
-        needed: 1,
-        is_counted: true,
-        spares_unready: false,
     }
 }
 
