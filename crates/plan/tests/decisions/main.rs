@@ -16,3 +16,4 @@ mod rig;
 mod script;
 mod storing;
 mod two_members;
+mod vms;
