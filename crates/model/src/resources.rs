@@ -65,7 +65,7 @@ impl fmt::Display for Amount {
 fn memory_text(bytes: u64) -> String {
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;
-    if bytes >= GIB && bytes % GIB == 0 {
+    if bytes >= GIB && bytes.is_multiple_of(GIB) {
         format!("{} GiB", bytes / GIB)
     } else if bytes >= MIB {
         format!("{} MiB", bytes.div_ceil(MIB))

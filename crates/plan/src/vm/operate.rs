@@ -133,7 +133,7 @@ pub(crate) fn vm_of(target: &Target) -> Option<VmName> {
 pub(super) fn advance(draft: &mut Draft, id: &OperationId, now: Timestamp) -> Option<Timestamp> {
     let snapshot = draft.after.clone();
     let mut operation = (**snapshot.operations.get(id)?).clone();
-    let Some(name) = vm_of(&operation.target) else { return None };
+    let name = vm_of(&operation.target)?;
     let mut vm = operation.target.vm().and_then(|name| snapshot.vms.get(name)).map(|vm| (**vm).clone());
     let waited = operation.wait.take();
     crate::ending::resume(&mut operation, snapshot.keeper_started_at, now);

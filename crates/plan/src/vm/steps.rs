@@ -40,7 +40,7 @@ fn gone(bench: &Bench<'_>, other: Option<&VmSeen>) -> Finding {
 fn create(bench: &Bench<'_>, seen: Option<&VmSeen>) -> Finding {
     let errand = Errand::CreateVm { vm: bench.name.clone() };
     match seen {
-        None => ask_for_effect(bench, errand, bench.limits.errand_settle),
+        None => ask_for_effect(bench, &errand, bench.limits.errand_settle),
         Some(_) if ending::may_have_arrived(bench.operation, &errand) => Finding::Done,
         Some(_) => {
             let because = "somebody else made a virtual machine of that name meanwhile".to_owned();
@@ -131,7 +131,7 @@ fn discard_os_disk(bench: &Bench<'_>, seen: &VmSeen) -> Finding {
     }
     match asked(bench, &errand) {
         Asked::Taken { .. } => Finding::Done,
-        _ => ask_for_effect(bench, errand, bench.limits.errand_settle),
+        _ => ask_for_effect(bench, &errand, bench.limits.errand_settle),
     }
 }
 
@@ -210,6 +210,6 @@ fn state_of(machine: &Machine) -> Option<String> {
 fn delete(bench: &Bench<'_>, own: Option<&VmSeen>) -> Finding {
     match own {
         None => Finding::Done,
-        Some(own) => ask_for_effect(bench, Errand::DeleteVm { vm: own.reference() }, bench.limits.expected_vm_stop),
+        Some(own) => ask_for_effect(bench, &Errand::DeleteVm { vm: own.reference() }, bench.limits.expected_vm_stop),
     }
 }
