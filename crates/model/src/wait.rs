@@ -72,7 +72,7 @@ pub enum WaitKind {
     /// Tenant nodes that were cordoned are to be uncordoned, and ready.
     NodesReturn { nodes: Vec<String> },
     /// Something was asked for; its effect has not been seen.
-    ErrandEffect { of: Errand, attempt: u32 },
+    ErrandEffect { of: Box<Errand>, attempt: u32 },
     /// A virtual machine is to be in this state.
     VmState { vm: VmName, wanted: VmState },
     /// A virtual machine is meant to run, and cannot: no machine can take it, or it fails, or its machine does not answer.

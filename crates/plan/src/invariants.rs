@@ -30,7 +30,7 @@ pub fn check(before: &Snapshot, plan: &Plan) -> Vec<Violation> {
     facts_are_never_lost(before, plan, &mut violations);
     crate::errand_invariants::check(before, &after, plan, &mut violations);
     intents_for_vms_are_recorded(&after, plan, &mut violations);
-    one_operation_for_each_tenant_target(&after, plan, &mut violations);
+    one_operation_for_each_tenant_target(before, plan, &mut violations);
     violations
 }
 
@@ -234,11 +234,13 @@ fn intents_for_vms_are_recorded(after: &Snapshot, plan: &Plan, violations: &mut 
 }
 
 /// Nothing begins on a virtual machine, or on a tenant's node, while something else is at work on it.
-fn one_operation_for_each_tenant_target(after: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
-    let changed = plan.changes.operations.values().filter(|operation| operation.is_running() && operation.machine().is_none());
-    for operation in changed {
-        let others = after.operations.values().filter(|other| other.is_running() && other.target == operation.target);
-        if others.count() > 1 {
+fn one_operation_for_each_tenant_target(before: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
+    let changed = || plan.changes.operations.values().filter(|operation| operation.machine().is_none());
+    let mut begun = BTreeSet::new();
+    for operation in changed().filter(|operation| !before.operations.contains_key(&operation.id)) {
+        let earlier = before.running_for(&operation.target);
+        let is_over = earlier.is_none_or(|earlier| changed().any(|other| other.id == earlier.id && !other.is_running()));
+        if !is_over || !begun.insert(&operation.target) {
             violations.push(Violation(format!("{}: more than one operation is at work on it", operation.target)));
         }
     }

@@ -19,7 +19,7 @@ pub(crate) fn find(draft: &Draft, name: &TenantClusterName) -> Result<TenantClus
     clusters.get(name).map(|cluster| (**cluster).clone()).ok_or_else(|| Refusal {
         rule: Rule::TenantClusterExists,
         message: format!("there is no tenant cluster `{name}`"),
-        evidence: vec![format!("cluster `{}` has {} tenant clusters, none of that name", draft.after.cluster.name, clusters.len())],
+        evidence: vec![format!("none of the {} tenant clusters of cluster `{}` has that name", clusters.len(), draft.after.cluster.name)],
         remedy: "`rackwright kubernetescluster list` names them".into(),
     })
 }

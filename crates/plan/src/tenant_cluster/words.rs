@@ -4,7 +4,7 @@ use std::fmt;
 
 use model::{Machine, PoolName, Readiness, TenantCluster, TenantNode, VmState};
 
-use crate::vm::{VmDetail, VmPower, VmStatusWords, is_silent, words_of_state};
+use crate::vm::{VmDetail, VmPower, VmStatusWords, is_silent, trouble_of, words_of_state};
 
 /// `detailedStatus` of a tenant cluster, and of its pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,9 @@ pub fn tenant_cluster_status(cluster: &TenantCluster) -> TenantStatusWords {
     if ready == all {
         return words(TenantDetail::Available, "Cluster is operational and ready");
     }
+    if ready == 0 {
+        return words(TenantDetail::Error, format!("None of the {all} nodes of the cluster is ready"));
+    }
     words(TenantDetail::Available, format!("Cluster is operational; {} of {all} nodes are not ready", all - ready))
 }
 
@@ -73,7 +76,7 @@ pub fn tenant_node_status(cluster: &TenantCluster, node: &TenantNode, machine: O
     };
     let runs = matches!(state, VmState::Running | VmState::Paused | VmState::Migrating | VmState::Stopping);
     if runs && let Some(silent) = machine.filter(|machine| is_silent(machine)) {
-        let message = format!("Machine `{}` does not answer; the node was last seen {}", silent.name, state.in_words());
+        let message = format!("Machine {}; the node was last seen {}", trouble_of(silent), state.in_words());
         return VmStatusWords::new(VmDetail::Unknown, VmPower::Unknown, message);
     }
     let of_vm = words_of_state(state, runs, None);

@@ -101,9 +101,9 @@ pub(super) fn ask_or_wait(bench: &Bench<'_>, errand: Errand, wait: Wait) -> Find
 }
 
 /// The same where nothing more telling is waited for than the effect.
-pub(super) fn ask_for_effect(bench: &Bench<'_>, errand: Errand, usual: Span) -> Finding {
-    let attempt = bench.operation.errand_asked(&errand).map_or(1, |(_, attempt)| attempt);
-    let wait = |attempt| bench.wait(WaitKind::ErrandEffect { of: errand.clone(), attempt }, usual);
+pub(super) fn ask_for_effect(bench: &Bench<'_>, errand: &Errand, usual: Span) -> Finding {
+    let attempt = bench.operation.errand_asked(errand).map_or(1, |(_, attempt)| attempt);
+    let wait = |attempt| bench.wait(WaitKind::ErrandEffect { of: Box::new(errand.clone()), attempt }, usual);
     match ask_or_wait(bench, errand.clone(), wait(attempt)) {
         Finding::Ask { errand, .. } if bench.operation.errand_asked(&errand).is_some() => Finding::Ask { wait: wait(attempt + 1), errand },
         other => other,

@@ -67,7 +67,7 @@ fn done_message(operation: &Operation) -> String {
         Action::PowerOff { .. } if !was_asked => format!("`{name}` is off, as it was"),
         Action::Start if !was_asked => format!("`{name}` is on, as it was"),
         Action::PowerOff { shutdown: Shutdown::Graceful } if was_forced(operation) => {
-            format!("`{name}` was powered off; it did not shut down in time, and was stopped without")
+            format!("`{name}` was powered off; it did not shut down, and was forced off")
         }
         action => format!("`{name}` was {}", action.participle()),
     }
@@ -85,7 +85,7 @@ pub(super) fn fail(operation: &mut Operation, vm: Option<&mut Vm>, why: (Failure
     let trouble = trouble.map(|trouble| format!("; {trouble}")).unwrap_or_default();
     let command = operation.action.command();
     let message = format!("{command} failed: {because}{waited}{trouble}. Left behind: {}", left.state);
-    let next = Some(next_command(operation, left));
+    let next = Some(next_command(operation, failure, left));
     end(operation, vm, Ended { at: now, result: OperationResult::Failed, message, next, failure: Some(failure) });
 }
 
@@ -146,27 +146,33 @@ pub(super) fn is_of_another(operation: &Operation) -> bool {
 /// How an operation leaves a virtual machine.
 pub(super) struct Left {
     state: String,
+    is_there: bool,
     is_off: bool,
     trouble: Option<String>,
 }
 
 pub(super) fn left_behind(bench: &Bench<'_>) -> Left {
     let trouble = steps::machine_trouble(bench);
-    match bench.look() {
-        Err(_) => Left { state: "unknown, the undercloud does not answer".into(), is_off: false, trouble },
-        Ok(None) => Left { state: "no such virtual machine".into(), is_off: false, trouble },
-        Ok(Some(seen)) => Left { state: seen.state.in_words().into(), is_off: !seen.has_instance(), trouble },
-    }
+    let (state, is_there, is_off) = match bench.look() {
+        Err(_) => ("unknown", true, false),
+        Ok(None) => ("no such virtual machine", false, false),
+        // Whoever asks a machine that does not answer hears what was so when it last did.
+        Ok(Some(seen)) if seen.has_instance() && trouble.is_some() => ("unknown", true, false),
+        Ok(Some(seen)) => (seen.state.in_words(), true, !seen.has_instance()),
+    };
+    Left { state: state.to_owned(), is_there, is_off, trouble }
 }
 
-fn next_command(operation: &Operation, left: &Left) -> String {
+fn next_command(operation: &Operation, failure: Failure, left: &Left) -> String {
     let name = &operation.target;
     match (&operation.target, operation.action) {
-        (Target::Vm(_), Action::Create) => format!("rackwright vm delete {name}"),
-        (Target::Vm(_), Action::PowerOff { shutdown: Shutdown::Graceful }) if !left.is_off && !was_forced(operation) => {
+        // Somebody else's is not ours to delete.
+        (Target::Vm(_), Action::Create) if !left.is_there && failure != Failure::VmFailed => format!("rackwright vm delete {name}"),
+        (Target::Vm(_), Action::PowerOff { shutdown: Shutdown::Graceful }) if left.is_there && !left.is_off && !was_forced(operation) => {
             format!("rackwright vm power-off {name} --skip-shutdown")
         }
         (_, Action::Restart | Action::Reimage | Action::RestartNode) if left.is_off => start_command(operation),
+        (Target::Vm(_), _) if !left.is_there => "rackwright vm list".to_owned(),
         _ => show_command(operation),
     }
 }

@@ -85,20 +85,21 @@ impl<'a> Bench<'a> {
         self.snapshot.tenant_clusters.get(cluster)?.nodes.get(node)
     }
 
-    /// A wait of this kind, which keeps its beginning while it goes on.
+    /// A wait of this kind. It counts from the beginning of the step, whatever was asked and refused since; only what hinders
+    /// counts from when it was first seen.
     pub fn wait(&self, kind: WaitKind, usual: model::Span) -> Wait {
-        let same = self.waited.filter(|wait| is_same_wait(&wait.kind, &kind));
-        let since = same.map_or(self.now, |wait| wait.since);
+        let is_hindered = |kind: &WaitKind| matches!(kind, WaitKind::VmHindered { .. });
+        let since = if is_hindered(&kind) {
+            self.waited.filter(|wait| is_hindered(&wait.kind)).map_or(self.now, |wait| wait.since)
+        } else {
+            self.step_began_at()
+        };
         Wait { kind, since, expected_by: Some(since + usual) }
     }
-}
 
-/// Asking again does not make a wait young, and neither do other words about what hinders it.
-fn is_same_wait(a: &WaitKind, b: &WaitKind) -> bool {
-    match (a, b) {
-        (WaitKind::ErrandEffect { of: a, .. }, WaitKind::ErrandEffect { of: b, .. }) => a == b,
-        (WaitKind::VmState { wanted: a, .. }, WaitKind::VmState { wanted: b, .. }) => a == b,
-        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+    fn step_began_at(&self) -> Timestamp {
+        let done = self.operation.journal.iter().rev().find(|entry| matches!(entry.fact, Fact::Seen { .. } | Fact::Skipped { .. }));
+        done.map_or(self.operation.accepted_at, |entry| entry.at)
     }
 }
 
@@ -132,7 +133,7 @@ pub(crate) fn vm_of(target: &Target) -> Option<VmName> {
 pub(super) fn advance(draft: &mut Draft, id: &OperationId, now: Timestamp) -> Option<Timestamp> {
     let snapshot = draft.after.clone();
     let mut operation = (**snapshot.operations.get(id)?).clone();
-    let Some(name) = vm_of(&operation.target) else { return None };
+    let name = vm_of(&operation.target)?;
     let mut vm = operation.target.vm().and_then(|name| snapshot.vms.get(name)).map(|vm| (**vm).clone());
     let waited = operation.wait.take();
     crate::ending::resume(&mut operation, snapshot.keeper_started_at, now);

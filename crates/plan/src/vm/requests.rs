@@ -52,7 +52,7 @@ pub(crate) fn restart_node(
         remedy: format!("`rackwright kubernetescluster show {cluster}` names its nodes"),
     };
     let Some((node, _)) = known.nodes.get_key_value(node) else {
-        return Err(absent(format!("`{cluster}` has {} nodes, none of that name", known.nodes.len())));
+        return Err(absent(format!("none of the {} nodes of `{cluster}` has that name", known.nodes.len())));
     };
     let target = Target::TenantNode { cluster: known.name.clone(), node: node.clone() };
     Guarded { snapshot: &draft.after, target: &target, action: Action::RestartNode }.check(None)?;
@@ -177,7 +177,11 @@ fn find(draft: &Draft, name: &VmName) -> Result<Vm, Refusal> {
     draft.after.vms.get(name).map(|vm| (**vm).clone()).ok_or_else(|| Refusal {
         rule: Rule::VmExists,
         message: format!("there is no virtual machine `{name}`"),
-        evidence: vec![format!("cluster `{}` has {} virtual machines, none of that name", draft.after.cluster.name, draft.after.vms.len())],
+        evidence: vec![format!(
+            "none of the {} virtual machines of cluster `{}` has that name",
+            draft.after.vms.len(),
+            draft.after.cluster.name
+        )],
         remedy: "`rackwright vm list` names them".into(),
     })
 }
@@ -213,20 +217,22 @@ fn nothing_to_match(name: &VmName, conditions: &Conditions) -> Refusal {
 fn hints_name_what_is_there(draft: &Draft, name: &VmName, spec: &VmSpec) -> Result<(), Refusal> {
     let snapshot = &draft.after;
     for (n, hint) in spec.placement_hints.iter().enumerate() {
-        let (is_there, what) = match &hint.target {
-            HintTarget::Vm(vm) => (vm != name && snapshot.vms.contains_key(vm), format!("virtual machine `{vm}`")),
-            HintTarget::Machine(machine) => (snapshot.machines.contains_key(machine), format!("machine `{machine}`")),
-            HintTarget::Rack(rack) => {
-                (snapshot.machines.values().any(|machine| machine.hardware.rack == *rack), format!("rack `{rack}` with machines in it"))
+        let problem = match &hint.target {
+            HintTarget::Vm(vm) if vm == name => Some("names the virtual machine itself".to_owned()),
+            HintTarget::Vm(vm) if !snapshot.vms.contains_key(vm) => Some(format!("names `{vm}`, and there is no such virtual machine")),
+            HintTarget::Machine(machine) if !snapshot.machines.contains_key(machine) => {
+                Some(format!("names `{machine}`, and there is no such machine"))
             }
+            HintTarget::Rack(rack) if !snapshot.machines.values().any(|machine| machine.hardware.rack == *rack) => {
+                Some(format!("names `{rack}`, and there is no machine in such a rack"))
+            }
+            _ => None,
         };
-        if !is_there {
-            let itself = matches!(&hint.target, HintTarget::Vm(vm) if vm == name);
-            let problem = if itself { "the virtual machine itself".to_owned() } else { format!("a {what}, which there is not") };
+        if let Some(problem) = problem {
             return Err(Refusal {
                 rule: Rule::VmPlacement,
                 message: format!("`{name}` cannot be created"),
-                evidence: vec![format!("`properties.placementHints[{n}].resourceId` names {problem}")],
+                evidence: vec![format!("`properties.placementHints[{n}].resourceId` {problem}")],
                 remedy: "name a virtual machine, a machine or a rack of this cluster: `rackwright vm list`, `rackwright bmm list`".into(),
             });
         }

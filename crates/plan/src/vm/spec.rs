@@ -52,7 +52,7 @@ impl Flaws {
 
 fn check_size(spec: &VmSpec, flaws: &mut Flaws) {
     let cores = spec.cpu_cores;
-    let fits = (VM_CORES_MIN..=VM_CORES_MAX).contains(&cores) && cores % 2 == 0;
+    let fits = (VM_CORES_MIN..=VM_CORES_MAX).contains(&cores) && cores.is_multiple_of(2);
     flaws.add_if(!fits, "cpuCores", || format!("{cores} cores; an even number from {VM_CORES_MIN} to {VM_CORES_MAX} is possible"));
     let memory = spec.memory_gb;
     let fits = (VM_MEMORY_GB_MIN..=VM_MEMORY_GB_MAX).contains(&memory);

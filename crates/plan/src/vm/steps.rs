@@ -6,8 +6,8 @@ use model::{
 };
 
 use super::asking::{Asked, ask_for_effect, ask_or_wait, asked, first_asked_at};
-use super::ending;
 use super::operate::{Bench, Finding};
+use super::{ending, words};
 
 pub(super) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
     let seen = match bench.look() {
@@ -40,7 +40,7 @@ fn gone(bench: &Bench<'_>, other: Option<&VmSeen>) -> Finding {
 fn create(bench: &Bench<'_>, seen: Option<&VmSeen>) -> Finding {
     let errand = Errand::CreateVm { vm: bench.name.clone() };
     match seen {
-        None => ask_for_effect(bench, errand, bench.limits.errand_settle),
+        None => ask_for_effect(bench, &errand, bench.limits.errand_settle),
         Some(_) if ending::may_have_arrived(bench.operation, &errand) => Finding::Done,
         Some(_) => {
             let because = "somebody else made a virtual machine of that name meanwhile".to_owned();
@@ -90,9 +90,10 @@ fn stop(bench: &Bench<'_>, seen: &VmSeen) -> Finding {
 
 /// The operating system is given its time; `None` once that is over, or there is no gentle way.
 fn stop_gently(bench: &Bench<'_>, seen: &VmSeen, errand: Errand) -> Option<Finding> {
-    // What was asked by a keeper that died over it, and shows no effect, has not been asked: its time begins anew.
-    let counts_from = if is_going_down(seen) { Timestamp::EPOCH } else { bench.snapshot.keeper_started_at };
-    let first = first_asked_at(bench.operation, &errand, counts_from);
+    // What a keeper that died over it asked for has not been asked for, if it showed no effect: then it was asked for again
+    // since, or is about to be, and its time begins anew.
+    let asked_since_start = first_asked_at(bench.operation, &errand, bench.snapshot.keeper_started_at);
+    let first = asked_since_start.or_else(|| first_asked_at(bench.operation, &errand, Timestamp::EPOCH).filter(|_| is_going_down(seen)));
     let forced_at = first.unwrap_or(bench.now) + bench.limits.vm_stop_timeout;
     if bench.now >= forced_at {
         return None;
@@ -130,7 +131,7 @@ fn discard_os_disk(bench: &Bench<'_>, seen: &VmSeen) -> Finding {
     }
     match asked(bench, &errand) {
         Asked::Taken { .. } => Finding::Done,
-        _ => ask_for_effect(bench, errand, bench.limits.errand_settle),
+        _ => ask_for_effect(bench, &errand, bench.limits.errand_settle),
     }
 }
 
@@ -173,7 +174,7 @@ fn hindrance(bench: &Bench<'_>, seen: &VmSeen) -> Option<String> {
 /// What is wrong with the machine that it is on.
 pub(super) fn machine_trouble(bench: &Bench<'_>) -> Option<String> {
     let machine = bench.snapshot.machines.get(bench.machine()?)?;
-    (!machine.is_ready()).then(|| format!("its machine `{}` does not answer", machine.name))
+    words::is_silent(machine).then(|| format!("its machine {}", words::trouble_of(machine)))
 }
 
 /// The machine that it is bound to, if that takes no workloads: a cordon that nobody remembers is the usual cause.
@@ -209,6 +210,6 @@ fn state_of(machine: &Machine) -> Option<String> {
 fn delete(bench: &Bench<'_>, own: Option<&VmSeen>) -> Finding {
     match own {
         None => Finding::Done,
-        Some(own) => ask_for_effect(bench, Errand::DeleteVm { vm: own.reference() }, bench.limits.expected_vm_stop),
+        Some(own) => ask_for_effect(bench, &Errand::DeleteVm { vm: own.reference() }, bench.limits.expected_vm_stop),
     }
 }

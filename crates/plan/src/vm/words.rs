@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use model::{Action, Machine, Operation, Readiness, Vm, VmProvisioning, VmSeen, VmState};
+use model::{Action, Machine, Operation, Power, Readiness, Vm, VmProvisioning, VmSeen, VmState};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VmStatusWords {
@@ -58,7 +58,7 @@ pub fn vm_status(vm: &Vm, machine: Option<&Machine>, running: Option<&Operation>
     if seen.has_instance()
         && let Some(silent) = machine.filter(|machine| is_silent(machine))
     {
-        let message = format!("Machine `{}` does not answer; the virtual machine was last seen {}", silent.name, seen.state.in_words());
+        let message = format!("Machine {}; the virtual machine was last seen {}", trouble_of(silent), seen.state.in_words());
         return VmStatusWords::new(VmDetail::Unknown, VmPower::Unknown, message);
     }
     words_of_state(seen.state, seen.has_instance(), seen.message.as_deref())
@@ -109,7 +109,15 @@ pub(crate) fn words_of_state(state: VmState, has_instance: bool, own_words: Opti
 
 /// Whether nobody can know what runs on a machine: its node has fallen silent, or it has gone off since.
 pub(crate) fn is_silent(machine: &Machine) -> bool {
-    let is_off = machine.last_seen.power.as_ref().is_some_and(|power| power.what == model::Power::Off);
     let node = machine.last_seen.node.as_ref().map(|node| &node.what);
-    is_off || node.is_none_or(|node| node.ready == Readiness::Unknown || machine.last_seen.is_of_dead_boot(node))
+    is_off(machine) || node.is_none_or(|node| node.ready == Readiness::Unknown || machine.last_seen.is_of_dead_boot(node))
+}
+
+fn is_off(machine: &Machine) -> bool {
+    machine.last_seen.power.as_ref().is_some_and(|power| power.what == Power::Off)
+}
+
+/// Why nobody can know what runs on it.
+pub(crate) fn trouble_of(machine: &Machine) -> String {
+    format!("`{}` {}", machine.name, if is_off(machine) { "is off" } else { "does not answer" })
 }

@@ -19,3 +19,4 @@ mod rig;
 mod script;
 mod storing;
 mod two_members;
+mod vms;
