@@ -54,7 +54,8 @@ async fn what_would_be_refused_is_told_with_its_rule_and_is_no_error() {
     let told = format!("{}, rule {}: {}\n{}", text("code"), text("rule"), text("message"), reply.body["quorum"]);
     expect![[r#"
         KcpOneAtATime, rule kcp-one-at-a-time: `rack1control02` cannot be restarted
-        {"members":3,"needed":2,"votingAfter":2,"votingBefore":3}"#]].assert_eq(&told);
+        {"members":3,"needed":2,"votingAfter":2,"votingBefore":3}"#]]
+    .assert_eq(&told);
     assert!(text("remedy").contains("rackwright operation wait"), "{refusal}");
     assert!(refusal["evidence"][0].as_str().is_some_and(|fact| fact.contains("`rack1control01` is being restarted")), "{refusal}");
     house.close().await;

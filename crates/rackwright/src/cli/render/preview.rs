@@ -294,7 +294,7 @@ mod tests {
         expect![[r#"
             preview    restart of rack1compute01; nothing has been done
             refused    it would be, by rule kcp-quorum
-            stops      no virtual machine: none is on it
+            workloads  none on it that are known
             quorum     2 of 3 vote now, 1 after; 2 are needed
             takes      about 16 min, at most 40 min (assumed: no such restart has ended here yet)
             not known  how virtual machines are now: the undercloud does not answer (unreachable)
@@ -347,9 +347,9 @@ mod tests {
     #[test]
     fn an_answer_of_another_shape_makes_a_page_of_dashes() {
         expect![[r#"
-            preview  - of -; nothing has been done
-            stops    no virtual machine: none is on it
-            takes    about -, at most - (-)
+            preview    - of -; nothing has been done
+            workloads  none on it
+            takes      about -, at most - (-)
         "#]]
         .assert_eq(&page(&json!({ "pods": 7, "duration": [], "quorum": { "members": "x" } })));
     }
