@@ -76,7 +76,7 @@ mod tests {
     use crate::cli::screen::tests::captured;
     use crate::cli::session_tests::{Reply, Rote};
 
-    fn machine(more: Value) -> Value {
+    fn machine(more: &Value) -> Value {
         json!({ "id": "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1", "name": "m1", "rackwright": more })
     }
 
@@ -92,7 +92,7 @@ mod tests {
     #[tokio::test]
     async fn a_preview_is_asked_for_with_the_actions_own_parameters_and_shown() {
         let replies =
-            vec![Reply::Json(200, machine(json!({ "evacuated": null }))), Reply::Json(200, json!({ "machine": "m1", "refusal": null }))];
+            vec![Reply::Json(200, machine(&json!({ "evacuated": null }))), Reply::Json(200, json!({ "machine": "m1", "refusal": null }))];
         let rote = Rote::with(replies, Some("g1")).await;
         let (mut screen, out, _) = captured();
         restart().preview_or_run(&rote.session, &mut screen, args()).await.unwrap();
@@ -104,8 +104,10 @@ mod tests {
     #[tokio::test]
     async fn what_would_be_refused_ends_as_a_refusal_does() {
         let refusal = json!({ "rule": "kcp-quorum", "message": "`m1` cannot be restarted", "evidence": ["2 of 3"], "remedy": "wait" });
-        let replies =
-            vec![Reply::Json(200, machine(json!({ "evacuated": null }))), Reply::Json(200, json!({ "machine": "m1", "refusal": refusal }))];
+        let replies = vec![
+            Reply::Json(200, machine(&json!({ "evacuated": null }))),
+            Reply::Json(200, json!({ "machine": "m1", "refusal": refusal })),
+        ];
         let rote = Rote::with(replies, Some("g1")).await;
         let (mut screen, out, _) = captured();
         let trouble = restart().preview_or_run(&rote.session, &mut screen, args()).await.unwrap_err();
@@ -124,7 +126,7 @@ mod tests {
     }
 
     fn known() -> Reply {
-        Reply::Json(200, machine(json!({ "evacuated": null })))
+        Reply::Json(200, machine(&json!({ "evacuated": null })))
     }
 
     fn page() -> Reply {
@@ -157,7 +159,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_preview_a_person_is_asked_all_the_same() {
-        let old = Reply::Json(200, machine(json!({ "holds": [] })));
+        let old = Reply::Json(200, machine(&json!({ "holds": [] })));
         let (sent, said, requests) = ask(vec![old], "no\n").await;
         assert_eq!((sent.unwrap_err().exit, requests), (Exit::Failed, 1));
         assert_eq!(said, "warning: what it would do cannot be shown: this server is older than previews\nRestart m1? [y/N] ");
@@ -165,7 +167,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_server_that_would_carry_it_out_is_not_asked() {
-        let rote = Rote::with(vec![Reply::Json(200, machine(json!({ "holds": [] })))], Some("g1")).await;
+        let rote = Rote::with(vec![Reply::Json(200, machine(&json!({ "holds": [] })))], Some("g1")).await;
         let (mut screen, _, _) = captured();
         let trouble = restart().preview_or_run(&rote.session, &mut screen, args()).await.unwrap_err();
         assert_eq!(trouble.message, "this server is older than previews");
