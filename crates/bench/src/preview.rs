@@ -43,8 +43,8 @@ const WAITING: &str = "the pause of 20 ms between plans, and three commits";
 
 fn measure(size: Size) -> io::Result<Report> {
     let clusters: &[u64] = size.pick(&[128, TARGET_CLUSTER, 10_000], &[32]);
-    let mut report = Report::default();
-    report.curves = COSTS.iter().map(|(what, unit, _)| Curve { what: (*what).to_owned(), unit: *unit, points: Vec::new() }).collect();
+    let curves = COSTS.iter().map(|(what, unit, _)| Curve { what: (*what).to_owned(), unit: *unit, points: Vec::new() }).collect();
+    let mut report = Report { figures: Vec::new(), curves };
     for machines in clusters.iter().copied() {
         table::say(&format!("  {machines} machines …"));
         let runtime = tokio::runtime::Runtime::new()?;

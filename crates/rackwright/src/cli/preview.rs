@@ -76,7 +76,7 @@ mod tests {
     use crate::cli::screen::tests::captured;
     use crate::cli::session_tests::{Reply, Rote};
 
-    fn machine(more: Value) -> Value {
+    fn machine(more: &Value) -> Value {
         json!({ "id": "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1", "name": "m1", "rackwright": more })
     }
 
@@ -92,7 +92,7 @@ mod tests {
     #[tokio::test]
     async fn a_preview_is_asked_for_with_the_actions_own_parameters_and_shown() {
         let replies =
-            vec![Reply::Json(200, machine(json!({ "evacuated": null }))), Reply::Json(200, json!({ "machine": "m1", "refusal": null }))];
+            vec![Reply::Json(200, machine(&json!({ "evacuated": null }))), Reply::Json(200, json!({ "machine": "m1", "refusal": null }))];
         let rote = Rote::with(replies, Some("g1")).await;
         let (mut screen, out, _) = captured();
         restart().preview_or_run(&rote.session, &mut screen, args()).await.unwrap();
@@ -104,8 +104,10 @@ mod tests {
     #[tokio::test]
     async fn what_would_be_refused_ends_as_a_refusal_does() {
         let refusal = json!({ "rule": "kcp-quorum", "message": "`m1` cannot be restarted", "evidence": ["2 of 3"], "remedy": "wait" });
-        let replies =
-            vec![Reply::Json(200, machine(json!({ "evacuated": null }))), Reply::Json(200, json!({ "machine": "m1", "refusal": refusal }))];
+        let replies = vec![
+            Reply::Json(200, machine(&json!({ "evacuated": null }))),
+            Reply::Json(200, json!({ "machine": "m1", "refusal": refusal })),
+        ];
         let rote = Rote::with(replies, Some("g1")).await;
         let (mut screen, out, _) = captured();
         let trouble = restart().preview_or_run(&rote.session, &mut screen, args()).await.unwrap_err();
@@ -114,9 +116,58 @@ mod tests {
         assert!(out.text().contains("kcp-quorum"));
     }
 
+    /// What a person at a terminal reads who is asked, and what is sent then.
+    async fn ask(replies: Vec<Reply>, typed: &'static str) -> (Result<Value, Trouble>, String, usize) {
+        let rote = Rote::with(replies, Some("g1")).await;
+        let (screen, _, err) = captured();
+        let mut screen = screen.with_person(typed);
+        let sent = restart().send(&rote.session, &mut screen, args().follow.consent).await;
+        (sent, err.text(), rote.paths().len())
+    }
+
+    fn known() -> Reply {
+        Reply::Json(200, machine(&json!({ "evacuated": null })))
+    }
+
+    fn page() -> Reply {
+        let vm = json!({ "name": "firewallvnf", "outcome": "stopped" });
+        Reply::Json(200, json!({ "machine": "m1", "action": "restart", "refusal": null, "virtualMachines": [vm] }))
+    }
+
+    #[tokio::test]
+    async fn a_person_sees_what_it_would_do_and_is_asked() {
+        let accepted = Reply::Json(202, json!({ "name": "8f3c" }));
+        let (sent, said, requests) = ask(vec![known(), page(), accepted], "y\n").await;
+        assert_eq!((sent.unwrap()["name"].as_str(), requests), (Some("8f3c"), 3));
+        let (shown, asked) = said.split_once("Restart m1? [y/N] ").unwrap();
+        assert!(shown.contains("1 virtual machine: firewallvnf") && asked.is_empty(), "{said}");
+        let (sent, _, requests) = ask(vec![known(), page()], "\n").await;
+        assert_eq!((sent.unwrap_err().message.as_str(), requests), ("not confirmed; nothing was sent", 2));
+    }
+
+    #[tokio::test]
+    async fn nobody_is_asked_about_what_would_be_refused_or_is_not_there() {
+        let refusal = json!({ "rule": "kcp-quorum", "message": "`m1` cannot be restarted", "evidence": [], "remedy": "" });
+        let refused = Reply::Json(200, json!({ "machine": "m1", "action": "restart", "refusal": refusal }));
+        let (sent, said, _) = ask(vec![known(), refused], "y\n").await;
+        assert_eq!(sent.unwrap_err().exit, Exit::Refused);
+        assert!(said.contains("kcp-quorum") && !said.contains("[y/N]"), "{said}");
+        let missing = || Reply::Json(404, json!({ "error": { "code": "ResourceNotFound", "message": "x" } }));
+        let (sent, said, _) = ask(vec![missing(), missing()], "y\n").await;
+        assert_eq!((sent.unwrap_err().exit, said.as_str()), (Exit::NotFound, ""));
+    }
+
+    #[tokio::test]
+    async fn without_a_preview_a_person_is_asked_all_the_same() {
+        let old = Reply::Json(200, machine(&json!({ "holds": [] })));
+        let (sent, said, requests) = ask(vec![old], "no\n").await;
+        assert_eq!((sent.unwrap_err().exit, requests), (Exit::Failed, 1));
+        assert_eq!(said, "warning: what it would do cannot be shown: this server is older than previews\nRestart m1? [y/N] ");
+    }
+
     #[tokio::test]
     async fn a_server_that_would_carry_it_out_is_not_asked() {
-        let rote = Rote::with(vec![Reply::Json(200, machine(json!({ "holds": [] })))], Some("g1")).await;
+        let rote = Rote::with(vec![Reply::Json(200, machine(&json!({ "holds": [] })))], Some("g1")).await;
         let (mut screen, _, _) = captured();
         let trouble = restart().preview_or_run(&rote.session, &mut screen, args()).await.unwrap_err();
         assert_eq!(trouble.message, "this server is older than previews");

@@ -117,6 +117,8 @@ fn is_dumb_terminal() -> bool {
 pub struct Screen {
     out: Output,
     err: Output,
+    /// Where answers to questions are typed.
+    input: Box<dyn BufRead + Send>,
     can_ask: bool,
     can_redraw: bool,
     retyped: Retyped,
@@ -134,14 +136,21 @@ impl Screen {
         let err = Output::of_process(Box::new(io::stderr()), io::stderr().is_terminal());
         let can_ask = io::stdin().is_terminal() && err.is_terminal;
         let can_redraw = err.is_terminal && !is_dumb_terminal();
-        Screen { out, err, can_ask, can_redraw, retyped: Retyped::default() }
+        Screen { out, err, input: Box::new(io::BufReader::new(io::stdin())), can_ask, can_redraw, retyped: Retyped::default() }
     }
 
     /// A screen without a terminal, whose outputs are looked at afterwards.
     #[cfg(test)]
     pub fn captured(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Screen {
         let plain = |sink| Output { sink, is_terminal: false, colour: false, closed: false };
-        Screen { out: plain(out), err: plain(err), can_ask: false, can_redraw: false, retyped: Retyped::default() }
+        let input = Box::new(io::empty());
+        Screen { out: plain(out), err: plain(err), input, can_ask: false, can_redraw: false, retyped: Retyped::default() }
+    }
+
+    /// The same with somebody in front of it who types this.
+    #[cfg(test)]
+    pub fn with_person(self, typed: &'static str) -> Screen {
+        Screen { input: Box::new(typed.as_bytes()), can_ask: true, ..self }
     }
 
     /// Whether a person sits in front of it who can be asked.
@@ -226,7 +235,7 @@ impl Screen {
     pub fn ask(&mut self, question: &str) -> bool {
         let _ = self.err.write(&format!("{question} [y/N] "));
         let mut answer = String::new();
-        let read = io::stdin().lock().read_line(&mut answer);
+        let read = self.input.read_line(&mut answer);
         read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
     }
 }
