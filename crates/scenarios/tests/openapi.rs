@@ -224,23 +224,11 @@ async fn what_every_read_answers_is_in_the_document() {
     assert!(read > 20, "only {read} answers were read");
     // Each of these needs a site of another shape, or a moment that is hard to catch.
     expect![[r#"
-        AgentPoolProperties.administratorConfiguration
-        AgentPoolProperties.agentOptions
-        AgentPoolProperties.attachedNetworkConfiguration
-        AgentPoolProperties.availabilityZones
-        AgentPoolProperties.labels
-        AgentPoolProperties.mode
-        AgentPoolProperties.taints
-        AgentPoolProperties.upgradeSettings
-        AgentPoolProperties.vmSkuName
         ClusterProperties.aggregatorOrSingleRackDefinition
         ClusterStatus.siteFileRefused
+        HttpRequest.clientRequestId
         ImageRepositoryCredentials.password
         KeeperState.error
-        KubernetesClusterProperties.aadConfiguration
-        KubernetesClusterProperties.administratorConfiguration
-        KubernetesClusterProperties.managedResourceGroupConfiguration
-        KubernetesClusterProperties.networkConfiguration
         OperationStatusResult.error
         VirtualMachineProperties.networkData
         VirtualMachineProperties.networkDataContent
