@@ -5,9 +5,11 @@ use model::keys;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::fixtures::{Documents, cluster, machine, send};
+use crate::fixtures::{Documents, cluster, machine, send, vm};
 
 const MACHINE: &str = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1";
+
+const VMS: &str = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/virtualMachines";
 
 /// JSON of any shape whose fields are often those that actions know.
 fn body() -> impl Strategy<Value = Value> {
@@ -19,7 +21,9 @@ fn body() -> impl Strategy<Value = Value> {
         prop::sample::select(vec!["True", "False", "true", ""]).prop_map(Value::from),
         any::<String>().prop_map(Value::from),
     ];
-    let name = prop_oneof![prop::sample::select(vec!["reason", "evacuate", "skipShutdown"]).prop_map(str::to_owned), any::<String>()];
+    let known =
+        vec!["reason", "evacuate", "skipShutdown", "properties", "tags", "cpuCores", "userData", "placementHints", "storageProfile"];
+    let name = prop_oneof![prop::sample::select(known).prop_map(str::to_owned), any::<String>()];
     leaf.prop_recursive(4, 32, 4, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
@@ -39,6 +43,9 @@ fn address() -> impl Strategy<Value = String> {
         "Microsoft.NetworkCloud",
         "bareMetalMachines",
         "m1",
+        "virtualMachines",
+        "kubernetesClusters",
+        "agentPools",
         "rackwright/v1/operations",
         "rackwright/v1/events",
         "?api-version=1",
@@ -79,6 +86,21 @@ proptest! {
         let refused = (StatusCode::BAD_REQUEST, "InvalidRequestContent");
         let got = (status, answer["error"]["code"].as_str().unwrap_or_default());
         prop_assert!(got == understood || got == refused, "{body} {answer}");
+        prop_assert_eq!(left, 0);
+    }
+
+    #[test]
+    fn a_description_of_any_shape_is_refused_clearly_and_leaves_no_secret(properties in body(), body in body(), half in any::<bool>()) {
+        let sent = if half { json!({ "properties": properties }) } else { body };
+        let (status, answer, left) = on_paused_time(async {
+            let api = Documents::default().cluster(&cluster("site")).vm(&vm("site", "fw", "m1")).serve().await;
+            let (status, answer) = send(&api, Method::PUT, &format!("{VMS}/new?api-version=1"), &sent.to_string()).await;
+            (status, answer, api.store.list("secrets/").await.unwrap().documents.len())
+        });
+        let understood = (StatusCode::SERVICE_UNAVAILABLE, "KeeperUnavailable");
+        let refused = (StatusCode::BAD_REQUEST, "InvalidRequestContent");
+        let got = (status, answer["error"]["code"].as_str().unwrap_or_default());
+        prop_assert!(got == understood || got == refused, "{sent} {answer}");
         prop_assert_eq!(left, 0);
     }
 

@@ -95,6 +95,7 @@ fn read(model: &Model, path: &str, body: Map<String, Value>, current: &Value, fo
         match field.access {
             Access::ReadOnly | Access::Unserved => {}
             Access::Secret => return Err(unchangeable(&path, None, FROM_SITE_FILE)),
+            Access::Elsewhere(whence) => return Err(unchangeable(&path, None, whence)),
             Access::WriteOnly => return Err(unchangeable(&path, None, "is taken when the resource is made, and at no other time")),
             Access::Writable => {
                 check_shape(field.shape, &path, &value)?;

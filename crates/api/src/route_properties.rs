@@ -1,7 +1,7 @@
 //! What is so of every path: none makes the router panic, and our own ids lead back to what they name.
 
 use http::Method;
-use model::{Cluster, MachineName, RackName};
+use model::{Cluster, MachineName, RackName, TenantClusterName, VmName};
 use proptest::prelude::*;
 
 use crate::fixtures;
@@ -47,6 +47,9 @@ fn path() -> impl Strategy<Value = String> {
         "providers",
         "Microsoft.NetworkCloud",
         "bareMetalMachines",
+        "virtualMachines",
+        "kubernetesClusters",
+        "agentPools",
         "racks",
         "locations",
         "operationStatuses",
@@ -68,12 +71,15 @@ proptest! {
         subscription in "[0-9a-f]{8}-[0-9a-f]{4}",
         group in "[A-Za-z0-9._()-]{1,30}",
         (site, rack, machine) in (NAME, NAME, NAME),
+        (vm, tenant) in (NAME, NAME),
         mask in prop::collection::vec(any::<bool>(), 1..40),
     ) {
         let home = cluster(&site, subscription.clone(), group.clone());
         let ids = [
             (Kind::Clusters, links::cluster_id(&home), site),
             (Kind::Racks, links::rack_id(&home, &RackName::new(rack.as_str()).expect("a valid name")), rack),
+            (Kind::Vms, links::vm_id(&home, &VmName::new(vm.as_str()).expect("a valid name")), vm),
+            (Kind::TenantClusters, links::tenant_cluster_id(&home, &TenantClusterName::new(tenant.as_str()).expect("a valid name")), tenant),
             (Kind::Machines, links::machine_id(&home, &MachineName::new(machine.as_str()).expect("a valid name")), machine),
         ];
         for (kind, id, name) in ids {

@@ -143,7 +143,8 @@ impl House {
         let cache = api::Cache::load(&store).await.expect("the store is readable");
         self.plane.spawn(cache.clone().follow(store.clone(), CancellationToken::new()));
         let (clock, keepers) = (self.clock.clone(), Arc::new(self.keepers()));
-        self.api = api::router(api::Api::new(store, clock, cache, keepers, api::Process::default()));
+        let api = api::Api::new(store, clock, cache, keepers, api::Process::default());
+        self.api = api::router(api.with_vault(self.vault.clone()));
     }
 
     /// Serves the API on a socket too, which needs wall time.

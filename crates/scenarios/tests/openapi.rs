@@ -128,6 +128,51 @@ async fn live_through_much(house: &House) -> String {
     done
 }
 
+/// What tenants have on the site, written down as a keeper would that had seen it.
+async fn let_tenants_in(house: &House) {
+    let at = "2026-11-15T14:00:00.000Z";
+    let written = json!({ "by": "alice", "at": at });
+    let vm = json!({
+        "name": "firewallvnf", "cluster": "site1", "createdAt": at, "edition": 2, "modified": written, "provisioning": "Succeeded",
+        "uid": "u1", "machine": "rack1compute01", "tags": { "row": "7" },
+        "spec": {
+            "cpuCores": 4, "memoryGb": 8, "image": "registry/fw:1", "adminUsername": "azureuser", "osDisk": { "sizeGb": 20 },
+            "bootMethod": "UEFI", "deviceModel": "T2", "virtioInterface": "Modern", "isolateEmulatorThread": true,
+            "cloudServicesNetwork": { "networkId": "/csn", "ipAllocation": "Dynamic" },
+            "networks": [{
+                "networkId": "/l3", "ipAllocation": "Static", "defaultGateway": true, "ipv4Address": "10.0.0.9", "ipv6Address": "fd00::9",
+                "name": "mgmt",
+            }],
+            "placementHints": [
+                { "kind": "AntiAffinity", "execution": "Hard", "scope": "Rack", "target": { "kind": "rack", "name": "rack2" } },
+            ],
+            "sshPublicKeys": ["ssh-ed25519 AAAA"], "volumeAttachments": ["/volume"],
+            "registry": { "url": "registry", "username": "u", "password": "vm/x/registryPassword" },
+        },
+        "lastSeen": { "at": at, "what": {
+            "name": "firewallvnf", "uid": "u1", "run": "Always", "state": "Running", "cpuCores": 4, "memoryBytes": 8_u64 << 30, "grace": 1,
+        } },
+    });
+    let node = json!({
+        "role": "Worker", "pool": "agentpool1", "machine": "rack2compute01", "vm": "Running", "ready": "True", "isUnschedulable": false,
+        "version": "v1.31.4", "cpuCores": 8, "memoryBytes": 32_u64 << 30, "since": at,
+    });
+    let tenant = json!({
+        "name": "naks-01", "cluster": "site1", "createdAt": at, "nodes": { "naks-01-agentpool1-md-tjr8k-4qqx4": node },
+        "settings": { "modified": written }, "pools": { "agentpool1": { "modified": written, "drainPolicy": "hold" } },
+        "fault": { "at": at, "what": { "class": "unreachable", "delivery": "no", "detail": "x" } },
+        "lastSeen": {
+            "name": "naks-01", "uid": "u2", "phase": "Provisioned", "version": "v1.31.4", "machines": [],
+            "pools": [{ "name": "agentpool1", "count": 1, "version": "v1.31.4" }],
+        },
+    });
+    let written = store::Commit::default()
+        .put("vms/site1/firewallvnf".to_owned(), vm.to_string().into_bytes())
+        .put("tenantclusters/site1/naks-01".to_owned(), tenant.to_string().into_bytes());
+    house.store.commit(written).await.expect("the store takes documents");
+    house.settle().await;
+}
+
 /// The id of the newest entry of the activity log.
 async fn latest_entry(house: &House) -> String {
     let path = format!("/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Insights/eventtypes/management/values?api-version=1&$top=1");
@@ -138,6 +183,7 @@ async fn latest_entry(house: &House) -> String {
 #[tokio::test(start_paused = true)]
 async fn what_every_read_answers_is_in_the_document() {
     let house = House::build(4, 3).await;
+    let_tenants_in(&house).await;
     let operation = live_through_much(&house).await;
     let entry = latest_entry(&house).await;
     let document = document(&house).await;
@@ -156,6 +202,9 @@ async fn what_every_read_answers_is_in_the_document() {
                 ("{clusterName}", "site1"),
                 ("{rackName}", "rack1"),
                 ("{bareMetalMachineName}", machine),
+                ("{virtualMachineName}", "firewallvnf"),
+                ("{kubernetesClusterName}", "naks-01"),
+                ("{agentPoolName}", "agentpool1"),
                 ("{namespace}", "Microsoft.NetworkCloud"),
                 ("{location}", "local"),
                 ("{operationId}", &operation),
@@ -178,8 +227,13 @@ async fn what_every_read_answers_is_in_the_document() {
         ClusterProperties.aggregatorOrSingleRackDefinition
         ClusterStatus.siteFileRefused
         HttpRequest.clientRequestId
+        ImageRepositoryCredentials.password
         KeeperState.error
-        OperationStatusResult.error"#]]
+        OperationStatusResult.error
+        VirtualMachineProperties.networkData
+        VirtualMachineProperties.networkDataContent
+        VirtualMachineProperties.userData
+        VirtualMachineProperties.userDataContent"#]]
     .assert_eq(&inspector.unmet().join("\n"));
     house.close().await;
 }

@@ -57,7 +57,8 @@ impl Schemas {
 
     fn object(&mut self, model: &'static Model) -> Value {
         // What is never answered, and refused if it is sent, is nobody's business.
-        let shown = || model.fields.iter().filter(|field| !matches!(field.access, Access::Unserved | Access::Secret));
+        let shown =
+            || model.fields.iter().filter(|field| !matches!(field.access, Access::Unserved | Access::Secret | Access::Elsewhere(_)));
         let properties: Map<String, Value> = shown().map(|field| (field.name.to_owned(), self.field(field))).collect();
         let required: Vec<&str> =
             shown().filter(|field| field.always && field.access != Access::WriteOnly).map(|field| field.name).collect();

@@ -59,6 +59,8 @@ pub(crate) enum Access {
     Secret,
     /// It was settled elsewhere, as the words say: it may be sent back as it is, and not changed.
     Fixed(&'static str),
+    /// It was settled elsewhere, as the words say, and is never answered, so that nothing can be sent back.
+    Elsewhere(&'static str),
     /// It is taken when the resource is made, and never answered.
     WriteOnly,
     /// An object whose fields have accesses of their own.

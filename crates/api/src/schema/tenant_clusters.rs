@@ -1,13 +1,19 @@
 //! `KubernetesCluster` and `AgentPool`: made elsewhere, by Cluster API. Tags and drain policies can be written.
 
-use super::Access::{Fixed, Immutable, Within, Writable};
-use super::Shape::{Flag, Instant, List, Object, OneOf, Text, Texts, Whole};
+use super::Access::{Elsewhere, Fixed, Immutable, Within, Writable};
+use super::Shape::{Anything, Flag, Instant, List, Object, OneOf, Text, Texts, Whole};
 use super::machines::FAULT;
-use super::vms::{AT_WORK, OPAQUE, VM_POWER, VM_STATUS};
-use super::{EXTENDED_LOCATION, Model, SYSTEM_DATA, always, sometimes, unserved};
+use super::vms::{AT_WORK, VM_POWER, VM_STATUS};
+use super::{EXTENDED_LOCATION, Field, Model, SYSTEM_DATA, always, sometimes, unserved};
 
 /// Where what describes a tenant cluster comes from.
-const MADE: super::Access = Fixed("is settled by whoever made the tenant cluster");
+const WHENCE: &str = "is settled by whoever made the tenant cluster";
+const MADE: super::Access = Fixed(WHENCE);
+
+/// A field that Azure's clients can write, and that nobody here knows.
+const fn elsewhere(name: &'static str) -> Field {
+    sometimes(name, Anything).access(Elsewhere(WHENCE))
+}
 
 /// What can be said of pods that a disruption budget keeps on their node.
 pub(crate) const DRAIN_POLICIES: &[&str] = &["wait", "hold", "force"];
@@ -33,14 +39,14 @@ const PROPERTIES: Model = Model {
     name: "KubernetesClusterProperties",
     about: "What Azure's model says of a tenant's cluster, and `drainPolicy`, which is ours: what an evacuation does about pods that a disruption budget keeps.",
     fields: &[
-        sometimes("aadConfiguration", OPAQUE).access(MADE),
-        sometimes("administratorConfiguration", OPAQUE).access(MADE),
+        elsewhere("aadConfiguration"),
+        elsewhere("administratorConfiguration"),
         always("controlPlaneNodeConfiguration", Object(&CONTROL_PLANE)).access(MADE),
         always("drainPolicy", OneOf(DRAIN_POLICIES)).access(Writable),
         always("initialAgentPoolConfigurations", List(&Object(&INITIAL_POOL))).access(MADE),
         always("kubernetesVersion", Text).access(MADE),
-        sometimes("managedResourceGroupConfiguration", OPAQUE).access(MADE),
-        sometimes("networkConfiguration", OPAQUE).access(MADE),
+        elsewhere("managedResourceGroupConfiguration"),
+        elsewhere("networkConfiguration"),
         unserved("attachedNetworkIds"),
         unserved("availableUpgrades"),
         always("clusterId", Text),
@@ -129,17 +135,17 @@ const POOL_PROPERTIES: Model = Model {
     name: "AgentPoolProperties",
     about: "What Azure's model says of a pool, and `drainPolicy`, which is ours.",
     fields: &[
-        sometimes("administratorConfiguration", OPAQUE).access(MADE),
-        sometimes("agentOptions", OPAQUE).access(MADE),
-        sometimes("attachedNetworkConfiguration", OPAQUE).access(MADE),
-        sometimes("availabilityZones", OPAQUE).access(MADE),
+        elsewhere("administratorConfiguration"),
+        elsewhere("agentOptions"),
+        elsewhere("attachedNetworkConfiguration"),
+        elsewhere("availabilityZones"),
         always("count", Whole).access(MADE),
         always("drainPolicy", OneOf(DRAIN_POLICIES)).access(Writable),
-        sometimes("labels", OPAQUE).access(MADE),
-        sometimes("mode", OPAQUE).access(MADE),
-        sometimes("taints", OPAQUE).access(MADE),
-        sometimes("upgradeSettings", OPAQUE).access(MADE),
-        sometimes("vmSkuName", OPAQUE).access(MADE),
+        elsewhere("labels"),
+        elsewhere("mode"),
+        elsewhere("taints"),
+        elsewhere("upgradeSettings"),
+        elsewhere("vmSkuName"),
         always("detailedStatus", OneOf(&["Available", "Error", "Provisioning"])),
         always("detailedStatusMessage", Text),
         always("kubernetesVersion", Text),

@@ -4,7 +4,7 @@
 //! without it, too.
 
 use super::Access::{Fixed, Immutable, Within, Writable, WriteOnly};
-use super::Shape::{Anything, Instant, List, Object, OneOf, Text, Texts, Whole};
+use super::Shape::{Instant, List, Object, OneOf, Text, Texts, Whole};
 use super::machines::WAIT;
 use super::{EXTENDED_LOCATION, Field, Model, SYSTEM_DATA, Shape, TEXTS, always, sometimes, unserved};
 
@@ -149,6 +149,3 @@ pub(crate) const POWER_OFF_VM: Model = Model {
     about: "How to power off.",
     fields: &[sometimes("skipShutdown", OneOf(FLAG)).access(Writable)],
 };
-
-/// Never looked into: what Azure's clients may send there is refused as a whole.
-pub(super) const OPAQUE: Shape = Anything;

@@ -114,7 +114,7 @@ pub(crate) fn work(bench: &Bench<'_>, again: AskAgain) -> Work {
             if standing == Standing::Due {
                 errands.push(errand.clone());
             }
-            let kind = WaitKind::ErrandEffect { of: errand, attempt };
+            let kind = WaitKind::ErrandEffect { of: Box::new(errand), attempt };
             wait.get_or_insert(Wait { kind, since, expected_by: Some(since + bench.limits.expected_cordon) });
         }
     }

@@ -103,7 +103,7 @@ pub(crate) fn examine(bench: &Bench<'_>, errands: &mut Vec<Errand>, waits: &mut 
                 let attempt = past.attempt_after(&standing);
                 let since = first_asked_at(bench, &errand);
                 let expected_by = Some(since + bench.limits.expected_cordon);
-                waits.push(Wait { kind: WaitKind::ErrandEffect { of: errand.clone(), attempt }, since, expected_by });
+                waits.push(Wait { kind: WaitKind::ErrandEffect { of: Box::new(errand.clone()), attempt }, since, expected_by });
                 if standing == Standing::Due {
                     errands.push(errand);
                 }

@@ -25,7 +25,14 @@ BASE, SUBSCRIPTION, GROUP = sys.argv[1:]
 HTTP = {"enforce_https": False}
 
 # Ours, and beside the model on purpose: Azure's model has no field for them.
-BESIDE_THE_MODEL = {"BareMetalMachine.rackwright", "ActionState.result"}
+MACHINES_BESIDE_THE_MODEL = {"BareMetalMachine.rackwright", "ActionState.result"}
+BESIDE_THE_MODEL = MACHINES_BESIDE_THE_MODEL | {
+    "VirtualMachine.rackwright",
+    "KubernetesCluster.rackwright",
+    "KubernetesClusterProperties.drainPolicy",
+    "AgentPool.rackwright",
+    "AgentPoolProperties.drainPolicy",
+}
 
 # Required when a resource is created, and not answered: a secret, and parts of Azure that a site has no need of.
 REQUIRED_OF_CREATORS = {
@@ -33,6 +40,14 @@ REQUIRED_OF_CREATORS = {
     "BareMetalMachineConfigurationData.bmcCredentials",
     "ClusterProperties.aggregatorOrSingleRackDefinition",
     "ClusterProperties.networkFabricId",
+    "VirtualMachineProperties.cloudServicesNetworkAttachment",
+    "ImageRepositoryCredentials.password",
+    "KubernetesClusterProperties.networkConfiguration",
+    "ControlPlaneNodeConfiguration.vmSkuName",
+    "InitialAgentPoolConfiguration.mode",
+    "InitialAgentPoolConfiguration.vmSkuName",
+    "AgentPoolProperties.mode",
+    "AgentPoolProperties.vmSkuName",
 }
 
 
@@ -104,6 +119,26 @@ assert (cluster.detailed_status, cluster.cluster_connection_status) == ("Running
 names = [operation.name for operation in client.operations.list(**HTTP)]
 assert "Microsoft.NetworkCloud/bareMetalMachines/restart/action" in names, names
 
+# Tenants' virtual machines, clusters and pools, as many as there are.
+vms, tenants, pools = client.virtual_machines, client.kubernetes_clusters, client.agent_pools
+unknown, missing, read = set(), set(), 0
+for operations in (vms, tenants):
+    by_subscription = list(operations.list_by_subscription(**HTTP))
+    by_group = list(operations.list_by_resource_group(GROUP, top=2, **HTTP))
+    assert [one.id for one in by_subscription] == [one.id for one in by_group]
+    for one in by_subscription:
+        inspect(operations.get(GROUP, one.name, **HTTP), unknown, missing)
+        read += 1
+for tenant in tenants.list_by_resource_group(GROUP, **HTTP):
+    for pool in pools.list_by_kubernetes_cluster(GROUP, tenant.name, **HTTP):
+        inspect(pools.get(GROUP, tenant.name, pool.name, **HTTP), unknown, missing)
+        read += 1
+assert unknown <= BESIDE_THE_MODEL and missing <= REQUIRED_OF_CREATORS, (unknown, missing)
+expect(ResourceNotFoundError, 404, "ResourceNotFound", lambda: vms.get(GROUP, "nobody", **HTTP))
+expect(ResourceNotFoundError, 404, "ResourceNotFound", lambda: vms.begin_power_off(GROUP, "nobody", **HTTP))
+expect(ResourceNotFoundError, 404, "ResourceNotFound", lambda: pools.get(GROUP, "nobody", "nothing", **HTTP))
+print(f"tenants: {read} read; beside the model {sorted(unknown)}; left out {sorted(missing)}")
+
 # Writing, with the ETag that was read.
 before = machines.get(GROUP, "rack1compute01", **HTTP)
 guard = {"etag": before.etag, "match_condition": MatchConditions.IfNotModified, **HTTP}
@@ -167,7 +202,7 @@ after = machines.get(GROUP, "rack1compute01", **HTTP)
 unknown, missing = set(), set()
 inspect(after, unknown, missing)
 inspect(result, unknown, missing)
-assert unknown == BESIDE_THE_MODEL and missing <= REQUIRED_OF_CREATORS, (unknown, missing)
+assert unknown == MACHINES_BESIDE_THE_MODEL and missing <= REQUIRED_OF_CREATORS, (unknown, missing)
 state = after.action_states[0]
 assert (state.status, len(state.step_states)) == ("Completed", 5), state
 assert (after.power_state, after.ready_state, after.etag) == ("On", "True", replaced.etag)
