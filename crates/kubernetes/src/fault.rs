@@ -77,12 +77,16 @@ fn classify_tls(error: &rustls::Error) -> (FaultClass, Delivery) {
     (class, Delivery::No)
 }
 
-/// The error of the handshake, if that is what failed. An I/O error that wraps another shows that one's cause, not itself.
+/// The error of the handshake, if that is what failed. An I/O error that wraps another gives that one's cause as its own, so that
+/// what it wraps is looked at instead.
 fn tls_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
-    chain(error).find_map(|error| {
-        let wrapped = error.downcast_ref::<io::Error>().and_then(|io| io.get_ref()).and_then(|inner| inner.downcast_ref());
-        error.downcast_ref().or(wrapped)
-    })
+    let inner = |error: &'a (dyn StdError + 'static)| -> Option<&'a (dyn StdError + 'static)> {
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        }
+    };
+    std::iter::successors(Some(error), |error| inner(*error)).find_map(|error| error.downcast_ref())
 }
 
 /// Whether this error says that there was no connection to send anything on.
@@ -187,7 +191,7 @@ mod tests {
     }
 
     fn handshake(error: rustls::Error) -> kube::Error {
-        kube::Error::Service(Box::new(io::Error::new(io::ErrorKind::InvalidData, error)))
+        kube::Error::Service(Box::new(io::Error::other(io::Error::new(io::ErrorKind::InvalidData, error))))
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{Stream, StreamExt};
-use kubernetes::{Door, InsideEvent, TenantCluster, TenantsEvent, Undercloud};
+use kubernetes::{Door, InsideEvent, NetworkDoor, TenantCluster, TenantsEvent, Undercloud};
 use model::{InstancePhase, NodeRole, RunStrategy, Shutdown, VmState};
 use scenarios::{authorized_kubernetes, door_of};
 use sim::{ClusterNode, SiteSpec, Tenancy, TenantVm, Workload, WorkloadKind};
@@ -109,12 +109,12 @@ async fn a_virtual_machine_is_stopped_and_started_and_each_may_be_asked_twice() 
             };
             assert_eq!(asked, Ok(()), "{wanted:?}");
         }
-        let seen = until("the effect is seen", &mut events, |event| match event {
-            TenantsEvent::VmChanged(vm) if vm.name == meant.name && vm.state == wanted => Some(vm),
+        // The object and its instance are told of apart, in either order.
+        until("the effect is seen", &mut events, |event| match event {
+            TenantsEvent::VmChanged(vm) => (vm.name == meant.name && vm.state == wanted && vm.has_instance() != is_stop).then_some(()),
             _ => None,
         })
         .await;
-        assert_eq!(seen.has_instance(), !is_stop);
     }
     let another = model::VmRef { uid: "another".to_owned(), ..meant };
     let fault = place.undercloud.request_vm_stop(&another, Shutdown::Skip).await.unwrap_err();
@@ -163,4 +163,46 @@ async fn a_tenant_cluster_tells_of_its_nodes_pods_and_budgets_and_obeys() {
     assert_eq!(cluster.request_in_service(WORKER).await, Ok(()));
     assert_eq!(cluster.request_uncordon(WORKER).await, Ok(()));
     place.close().await;
+}
+
+/// Certificates and tokens count only over a socket, where the client brings layers of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn over_a_socket_a_tenant_cluster_is_trusted_by_its_kubeconfig_and_trusts_its_token() {
+    let nodes = vec![node("naks-01-control-plane-8lv2n", "rack1compute01", None), node(WORKER, "rack1compute02", Some("agentpool1"))];
+    let cluster = sim::TenantCluster { name: "naks-01".to_owned(), version: "v1.36.4".to_owned(), nodes, workloads: Vec::new() };
+    let tenancy = Tenancy { vms: Vec::new(), clusters: vec![cluster] };
+    let store: SharedStore = Arc::new(MemoryStore::new(Arc::new(store::SystemClock)));
+    let spec = SiteSpec::new("site1", 1, 6, 1).with_pace(sim::Pace::instant()).with_tenancy(tenancy);
+    let site = sim::Site::open(spec, store, Arc::new(store::SystemClock)).await.unwrap();
+    let endpoints = site.listen(std::net::Ipv4Addr::LOCALHOST.into()).await.unwrap();
+    let shutdown = CancellationToken::new();
+    let (world, stop) = (site.clone(), shutdown.clone());
+    let running = tokio::spawn(async move { world.run(stop).await.unwrap() });
+    let undercloud = Undercloud::from_kubeconfig(&site.kubeconfig(&endpoints)).await.unwrap();
+    let secret = undercloud.observe_tenant_secret("naks-01-kubeconfig").await.unwrap().unwrap();
+    let kubeconfig = std::str::from_utf8(secret.data.get("value").unwrap()).unwrap().to_owned();
+    let ask = async |kubeconfig: &str| {
+        let cluster = NetworkDoor.open(kubeconfig).await.unwrap();
+        let asked = async {
+            // Its nodes join when their virtual machines have booted.
+            loop {
+                match cluster.request_cordon(WORKER, "x").await {
+                    Err(fault) if fault.class == model::FaultClass::Missing => tokio::task::yield_now().await,
+                    other => return other,
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), asked).await.expect("it answers at once")
+    };
+    assert_eq!(ask(&kubeconfig).await, Ok(()));
+    let line = |key: &str| kubeconfig.lines().find(|line| line.contains(key)).unwrap_or_else(|| panic!("{key} in {kubeconfig}")).to_owned();
+    let fault = ask(&kubeconfig.replace(&line("token:"), "    token: another")).await.unwrap_err();
+    assert_eq!(fault.class, model::FaultClass::Denied, "{fault}");
+    let stranger = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap().cert.pem();
+    let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, stranger);
+    let other_ca = format!("    certificate-authority-data: {encoded}");
+    let fault = ask(&kubeconfig.replace(&line("certificate-authority-data:"), &other_ca)).await.unwrap_err();
+    assert_eq!((fault.class, fault.delivery), (model::FaultClass::Untrusted, model::Delivery::No), "{fault}");
+    shutdown.cancel();
+    running.await.unwrap();
 }
