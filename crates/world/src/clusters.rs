@@ -152,9 +152,11 @@ impl World {
     ) -> Result<Arc<Value>, ObjectError> {
         self.advance(now);
         let at = self.now;
-        let written = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?.create(resource, namespace, object, at);
+        let kube = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?;
+        let answer = kube.create(resource, namespace, object, at);
+        kube.count_now(at);
         self.virt_settle(at);
-        written
+        answer
     }
 
     /// A change through the API of the undercloud by a function of the object as it is.
@@ -181,9 +183,11 @@ impl World {
     ) -> Result<Arc<Value>, E> {
         self.advance(now);
         let at = self.now;
-        let written = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?.modify(resource, key, part, at, change);
+        let kube = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?;
+        let answer = kube.modify(resource, key, part, at, change);
+        kube.count_now(at);
         self.virt_settle(at);
-        written
+        answer
     }
 
     /// A deletion through the API of the undercloud.
@@ -208,9 +212,11 @@ impl World {
     ) -> Result<Deleted, ObjectError> {
         self.advance(now);
         let at = self.now;
-        let written = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?.delete(resource, key, options, at);
+        let kube = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?;
+        let answer = kube.delete(resource, key, options, at);
+        kube.count_now(at);
         self.virt_settle(at);
-        written
+        answer
     }
 
     /// An eviction through the API of the undercloud.
@@ -228,8 +234,10 @@ impl World {
     ) -> Result<(), EvictionRefusal> {
         self.advance(now);
         let at = self.now;
-        let written = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?.evict(key, options, at);
+        let kube = self.kube_mut(cluster).ok_or(ObjectError::NotFound)?;
+        let answer = kube.evict(key, options, at);
+        kube.count_now(at);
         self.virt_settle(at);
-        written
+        answer
     }
 }

@@ -35,6 +35,8 @@ impl Flavour {
 /// Controllers that wait for an instant, in the order in which they act when they are due together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Timer {
+    /// Budgets whose pods changed are counted.
+    Counting,
     /// Spent disruptions are given back.
     Budgets,
     Workloads,
@@ -73,6 +75,10 @@ pub struct Kube {
     /// Whether a fault keeps the API servers down.
     pub(crate) is_held_down: bool,
     pub(crate) controllers: Controllers,
+    /// The budgets that are to be counted.
+    pub(crate) uncounted: BTreeSet<ObjectKey>,
+    /// The pods that each budget means.
+    pub(crate) budget_members: BTreeMap<ObjectKey, BTreeSet<ObjectKey>>,
     /// The pods that wait for a node.
     pub(crate) unplaced: BTreeSet<ObjectKey>,
     /// The pods that a taint of their node will end, and when.
@@ -100,6 +106,8 @@ impl Kube {
             reserved_version: 0,
             is_held_down: false,
             controllers: Controllers::default(),
+            uncounted: BTreeSet::new(),
+            budget_members: BTreeMap::new(),
             unplaced: BTreeSet::new(),
             dooms: BTreeMap::new(),
             agenda: BTreeSet::new(),
@@ -170,6 +178,7 @@ impl Kube {
     pub(crate) fn step(&mut self, turn: Turn, at: Instant) {
         match turn {
             Turn::Host(slot) => self.host_steps(slot, at),
+            Turn::Timer(Timer::Counting) => self.count_now(at),
             Turn::Timer(Timer::Budgets) => self.budget_steps(at),
             Turn::Timer(Timer::Workloads) => self.workload_steps(at),
             Turn::Timer(Timer::Placing) => self.placing_steps(at),

@@ -7,6 +7,7 @@
 mod bmc;
 mod bmc_restart;
 mod budget;
+mod budget_count;
 mod clusters;
 mod control_plane;
 mod events;

@@ -1,16 +1,15 @@
-//! What kubelets and controllers do about pods: start them on a running host, end them after their grace, and count them.
+//! What kubelets and controllers do about pods: start them on a running host and end them after their grace.
 //!
 //! A host that is down leaves its pods as they are.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::budget;
 use crate::kube::Kube;
 use crate::mirror::is_mirror;
-use crate::objects::{DISRUPTION_BUDGETS, Deletion, Durability, ObjectError, ObjectKey, PODS, Part};
+use crate::objects::{Deletion, Durability, ObjectError, ObjectKey, PODS, Part};
 use crate::pod::{self, Work};
 use crate::time::{Instant, Span};
 use crate::writes::has_finalizers;
@@ -57,8 +56,7 @@ impl Kube {
         if let Some(pod) = after.or(before) {
             self.mark_owner(key, pod, at);
         }
-        let is_meant = |budget: &Value| before.into_iter().chain(after).any(|pod| budget::means(budget, pod));
-        self.count_for_budgets(&key.namespace, is_meant, at);
+        self.count_pod(key, before, after, at);
     }
 
     fn host_pods(&mut self, slot: usize) -> &mut BTreeMap<ObjectKey, Option<Instant>> {
@@ -153,42 +151,11 @@ impl Kube {
     pub(crate) fn change_pod(&mut self, key: &ObjectKey, at: Instant, change: impl FnOnce(&Value) -> Value) {
         let before = self.objects.get(&PODS, key).cloned();
         let after: Result<Arc<Value>, ObjectError> = self.objects.modify(&PODS, key, Part::Whole, Durability::Kept, |pod| Ok(change(pod)));
-        if let Ok(after) = after {
-            self.pod_written(key, before.as_deref(), Some(&after), at);
+        if let (Some(before), Ok(after)) = (before, after)
+            && !Arc::ptr_eq(&before, &after)
+        {
+            self.pod_written(key, Some(&before), Some(&after), at);
         }
-    }
-
-    /// Counts the pods of each budget of a namespace anew.
-    pub(crate) fn settle_budgets(&mut self, namespace: &str, at: Instant) {
-        self.count_for_budgets(namespace, |_| true, at);
-    }
-
-    fn count_for_budgets(&mut self, namespace: &str, is_meant: impl Fn(&Value) -> bool, at: Instant) {
-        let budgets = self.objects.list(&DISRUPTION_BUDGETS, Some(namespace)).filter(|(_, budget)| is_meant(budget));
-        let keys: Vec<ObjectKey> = budgets.map(|(key, _)| key.clone()).collect();
-        if keys.is_empty() {
-            return;
-        }
-        let pods: Vec<Arc<Value>> = self.objects.list(&PODS, Some(namespace)).map(|(_, pod)| pod.clone()).collect();
-        let timeout = self.pace.in_site_time(budget::DISRUPTION_TIMEOUT);
-        for key in keys {
-            let Some(before) = self.objects.get(&DISRUPTION_BUDGETS, &key).cloned() else { continue };
-            let counted = budget::with_status(&before, pods.iter().map(Arc::as_ref), |pod| self.scale_of(pod), timeout, at);
-            let count = |_: &Value| Ok::<_, ObjectError>(counted);
-            // The budget was there a moment ago, and nothing else runs in between.
-            let _ = self.objects.modify(&DISRUPTION_BUDGETS, &key, Part::Whole, Durability::Kept, count);
-        }
-        self.reschedule_budgets();
-    }
-
-    /// Gives back what was spent on evictions that never happened.
-    pub(crate) fn budget_steps(&mut self, at: Instant) {
-        let namespaces = self.objects.list(&DISRUPTION_BUDGETS, None).map(|(key, _)| key.namespace.clone());
-        let namespaces: BTreeSet<String> = namespaces.collect();
-        for namespace in namespaces {
-            self.settle_budgets(&namespace, at);
-        }
-        self.reschedule_budgets();
     }
 
     /// After a restart of the simulator: which pods are whose.
@@ -202,6 +169,7 @@ impl Kube {
         for (key, pod) in pods {
             self.note_owned(&key, None, Some(&pod));
         }
+        self.find_all_members();
     }
 
     /// After a restart of the simulator: the controllers look at everything anew.

@@ -191,7 +191,7 @@ impl Kube {
             self.pod_written(key, before, after, at);
         }
         if resource == &DISRUPTION_BUDGETS {
-            self.settle_budgets(&key.namespace, at);
+            self.budget_written(key, at);
         }
         if after.is_none() && resource.scope == Scope::Namespaced {
             self.settle_namespace(&key.namespace);

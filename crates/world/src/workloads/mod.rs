@@ -123,8 +123,9 @@ impl Kube {
                 }
             }
         }
-        // How many pods a budget should find is the workload's to say.
-        self.settle_budgets(&key.namespace, at);
+        if let Some(object) = after.or(before) {
+            self.count_workload(key, object, at);
+        }
     }
 
     /// Lets the controller look whose child was written.
