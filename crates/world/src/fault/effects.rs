@@ -93,7 +93,7 @@ impl World {
         let target = FaultTarget::Machine(index);
         let port = |port| port_name(self.spec(index), port);
         let read_only = self.faults.active(FaultKind::HostReadOnlyRoot, target.clone()).map(|_| Problem::ReadOnlyRoot);
-        let down: BTreeSet<u32> = self.faults.all_active(FaultKind::LinkDown, target.clone()).map(|fault| fault.setting).collect();
+        let down: BTreeSet<u32> = self.faults.all_active(FaultKind::LinkDown, target).map(|fault| fault.setting).collect();
         let down = down.into_iter().map(|number| Problem::PortDown { port: port(number) });
         let flapping = self.faults.flaps.get(&index).and_then(Flaps::flapping);
         let flapping = flapping.map(|times| Problem::PortFlapping { port: port(FLAPPING_PORT), times });
@@ -111,7 +111,7 @@ impl World {
             if fault.has_begun {
                 self.end_fault(fault.id, at);
             } else {
-                self.begin_fault(fault, at);
+                self.begin_fault(&fault, at);
             }
         }
         let due: Vec<usize> =
@@ -128,7 +128,7 @@ impl World {
         }
     }
 
-    fn begin_fault(&mut self, planned: Fault, at: Instant) {
+    fn begin_fault(&mut self, planned: &Fault, at: Instant) {
         self.unsaved.faults = true;
         self.faults.revision += 1;
         let earlier = self.faults.active(planned.kind, planned.target.clone()).cloned();

@@ -303,7 +303,7 @@ fn an_order_that_makes_no_sense_changes_nothing() {
         assert_eq!(world.add_faults(&[good.clone(), order], at(0)).unwrap_err().to_string(), words);
         assert!(world.faults().is_empty());
     }
-    let many = vec![FaultOrder { after: Span::minutes(1), ..good.clone() }; crate::fault::FAULTS_MAX + 1];
+    let many = vec![FaultOrder { after: Span::minutes(1), ..good }; crate::fault::FAULTS_MAX + 1];
     assert_eq!(world.add_faults(&many, at(0)), Err(FaultError::TooMany));
     assert!(world.faults().is_empty());
 }
@@ -317,7 +317,7 @@ fn of_two_faults_of_one_kind_the_younger_counts_and_the_older_again_after_it() {
     add_for(&mut world, FaultKind::BmcSlow, Span::minutes(1), at(10));
     assert_eq!(world.active_fault(FaultKind::BmcSlow, target.clone()).unwrap().setting, 5_000);
     world.advance(at(70));
-    assert_eq!(world.active_fault(FaultKind::BmcSlow, target.clone()).unwrap().setting, 8_000);
+    assert_eq!(world.active_fault(FaultKind::BmcSlow, target).unwrap().setting, 8_000);
 }
 
 #[test]

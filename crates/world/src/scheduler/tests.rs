@@ -51,12 +51,12 @@ fn term(app: &str, topology: &str) -> Value {
 const MACHINE: &str = "kubernetes.io/hostname";
 const RACK: &str = "topology.kubernetes.io/zone";
 
-fn hard(mut pod: Value, kind: &str, term: Value) -> Value {
+fn hard(mut pod: Value, kind: &str, term: &Value) -> Value {
     pod["spec"]["affinity"][kind] = json!({"requiredDuringSchedulingIgnoredDuringExecution": [term]});
     pod
 }
 
-fn soft(mut pod: Value, kind: &str, term: Value) -> Value {
+fn soft(mut pod: Value, kind: &str, term: &Value) -> Value {
     pod["spec"]["affinity"][kind] = json!({"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]});
     pod
 }
@@ -126,30 +126,30 @@ fn pods_go_near_each_other_or_apart_as_they_say() {
     let web = || pod("web", "web", "1");
     let spread = "node(s) didn't match pod anti-affinity rules";
     for (what, asked, expected) in [
-        ("affinity, hard, machine", hard(web(), "podAffinity", term("db", MACHINE)), "a2".to_owned()),
-        ("affinity, hard, rack", hard(web(), "podAffinity", term("db", RACK)), "a1".to_owned()),
-        ("affinity, soft, machine", soft(web(), "podAffinity", term("db", MACHINE)), "a2".to_owned()),
-        ("affinity, soft, rack", soft(web(), "podAffinity", term("x", RACK)), "a1".to_owned()),
-        ("anti-affinity, hard, machine", hard(web(), "podAntiAffinity", term("db", MACHINE)), "a1".to_owned()),
+        ("affinity, hard, machine", hard(web(), "podAffinity", &term("db", MACHINE)), "a2".to_owned()),
+        ("affinity, hard, rack", hard(web(), "podAffinity", &term("db", RACK)), "a1".to_owned()),
+        ("affinity, soft, machine", soft(web(), "podAffinity", &term("db", MACHINE)), "a2".to_owned()),
+        ("affinity, soft, rack", soft(web(), "podAffinity", &term("x", RACK)), "a1".to_owned()),
+        ("anti-affinity, hard, machine", hard(web(), "podAntiAffinity", &term("db", MACHINE)), "a1".to_owned()),
         (
             "anti-affinity, hard, rack",
-            hard(web(), "podAntiAffinity", term("db", RACK)),
+            hard(web(), "podAntiAffinity", &term("db", RACK)),
             format!("0/3 nodes are available: 1 Insufficient cpu, 2 {spread}."),
         ),
-        ("anti-affinity, soft, machine", soft(web(), "podAntiAffinity", term("db", MACHINE)), "a1".to_owned()),
-        ("anti-affinity, soft, rack", soft(web(), "podAntiAffinity", term("db", RACK)), "a1".to_owned()),
+        ("anti-affinity, soft, machine", soft(web(), "podAntiAffinity", &term("db", MACHINE)), "a1".to_owned()),
+        ("anti-affinity, soft, rack", soft(web(), "podAntiAffinity", &term("db", RACK)), "a1".to_owned()),
     ] {
         assert_eq!(placed(&asked, &there), expected, "{what}");
     }
-    let lonely = hard(web(), "podAffinity", term("absent", MACHINE));
+    let lonely = hard(web(), "podAffinity", &term("absent", MACHINE));
     assert_eq!(placed(&lonely, &[]), "0/3 nodes are available: 3 node(s) didn't match pod affinity rules.");
-    let first = hard(web(), "podAffinity", term("web", MACHINE));
+    let first = hard(web(), "podAffinity", &term("web", MACHINE));
     assert_eq!(placed(&first, &[]), "a1", "the first of a group that keeps together may go anywhere");
 }
 
 #[test]
 fn a_pod_that_wants_to_be_alone_is_left_alone() {
-    let hermit = on(hard(pod("hermit", "h", "1"), "podAntiAffinity", term("web", MACHINE)), "a1");
+    let hermit = on(hard(pod("hermit", "h", "1"), "podAntiAffinity", &term("web", MACHINE)), "a1");
     assert_eq!(placed(&pod("web", "web", "1"), std::slice::from_ref(&hermit)), "a2");
     let only = [node("a1")];
     assert_eq!(

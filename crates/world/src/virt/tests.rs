@@ -261,7 +261,7 @@ fn one_whose_machine_is_cordoned_waits_for_it() {
     assert!(vms(&world).contains("web: Running, ready; Running on rack1compute01"), "{}", vms(&world));
 }
 
-fn create(world: &mut World, name: &str, affinity: Value, now: Instant) {
+fn create(world: &mut World, name: &str, affinity: &Value, now: Instant) {
     let spec = json!({"affinity": affinity, "domain": {"cpu": {"cores": 2}, "memory": {"guest": "4Gi"}}, "volumes": [{"name": "os", "dataVolume": {"name": format!("{name}-os")}}]});
     let object = json!({
         "metadata": {"name": name},
@@ -282,7 +282,7 @@ fn place(world: &World, name: &str) -> String {
 #[test]
 fn a_new_one_gets_a_disk_then_a_place_and_then_runs_on_a_compute_machine() {
     let mut world = site();
-    create(&mut world, "new", Value::Null, at(0));
+    create(&mut world, "new", &Value::Null, at(0));
     assert_eq!(status(&world, "new"), "Provisioning");
     world.advance(at(59));
     assert_eq!(status(&world, "new"), "Provisioning");
@@ -293,6 +293,9 @@ fn a_new_one_gets_a_disk_then_a_place_and_then_runs_on_a_compute_machine() {
     assert!(place(&world, "new").contains("compute"), "{}", place(&world, "new"));
 }
 
+/// Whether a machine is one that a hint allows.
+type Rightness = fn(&str) -> bool;
+
 /// Hints as they are rendered: towards or away from `web` on the first machine, by machine or by rack, hard or soft.
 #[test]
 fn placement_hints_are_obeyed() {
@@ -301,7 +304,7 @@ fn placement_hints_are_obeyed() {
     let soft =
         |topology: &str| json!({"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term(topology)}]});
     let (machine, rack) = ("kubernetes.io/hostname", "topology.kubernetes.io/zone");
-    let hints: [(&str, Value, fn(&str) -> bool); 8] = [
+    let hints: [(&str, Value, Rightness); 8] = [
         ("near-machine-hard", json!({"podAffinity": hard(machine)}), |place| place == FIRST),
         ("near-machine-soft", json!({"podAffinity": soft(machine)}), |place| place == FIRST),
         ("near-rack-hard", json!({"podAffinity": hard(rack)}), |place| place.starts_with("rack1compute")),
@@ -313,7 +316,7 @@ fn placement_hints_are_obeyed() {
     ];
     let mut world = site();
     for (name, affinity, _) in &hints {
-        create(&mut world, name, affinity.clone(), at(0));
+        create(&mut world, name, affinity, at(0));
     }
     world.advance(at(120));
     for (name, _, is_right) in hints {
