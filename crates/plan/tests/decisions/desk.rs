@@ -64,7 +64,12 @@ impl Desk {
     /// A plan as the keeper makes it: only what changed, is busy or is due. It must be the plan of everything.
     pub fn plan(&self) -> Plan {
         let due = self.due.iter().filter(|(_, at)| **at <= self.now).map(|(machine, _)| machine.clone());
-        let visit = Visit::Only(plan::Visited::machines(self.dirty.iter().cloned().chain(due)));
+        let mut visited = plan::Visited::machines(self.dirty.iter().cloned().chain(due));
+        // That documents of virtual machines and tenant clusters may be visited one by one is `vms`' to try.
+        let (tenants, snapshot) = (&self.snapshot.tenants, &self.snapshot);
+        visited.vms = tenants.vms().keys().chain(snapshot.vms.keys()).cloned().collect();
+        visited.tenant_clusters = tenants.clusters.keys().chain(snapshot.tenant_clusters.keys()).cloned().collect();
+        let visit = Visit::Only(visited);
         let some = plan::plan(&self.snapshot, &visit, self.now);
         let all = plan::plan(&self.snapshot, &Visit::All, self.now);
         assert_eq!(some.changes, all.changes, "incremental planning changes something else than planning everything");
@@ -119,6 +124,7 @@ impl Desk {
     pub fn crash(&mut self) {
         let old = std::mem::replace(&mut self.snapshot, Snapshot::new(empty_cluster(self.now), self.now));
         self.snapshot.cluster = old.cluster;
+        self.snapshot.vms = old.vms;
         for machine in old.machines.values() {
             self.snapshot.set_machine((**machine).clone());
         }

@@ -325,7 +325,7 @@ fn a_cancelled_restart_ends_where_it_is_and_says_how_it_was_left() {
 fn what_a_person_does_to_it_makes_an_emptied_machine_forget_it() {
     check(
         "
-        machine rack1compute01
+        machine rack1compute01 held
         vm fw stopped rack1compute01
         vm db stopped rack1compute01
         > rack1compute01 remembers fw

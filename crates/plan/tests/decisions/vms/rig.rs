@@ -170,7 +170,7 @@ impl Rig {
 
     fn commit(&mut self, plan: &Plan) {
         let entries = plan::chronicle(&self.snapshot, plan, self.now);
-        for step in &plan.errands {
+        for step in plan.errands.iter().filter(|step| step.machine.is_none()) {
             let told = |entry: &&Activity| {
                 let what = model::ActivityKind::Errand { errand: step.errand.clone(), attempt: step.attempt };
                 entry.what == what && entry.status == model::ActivityStatus::Started && entry.operation == step.operation
