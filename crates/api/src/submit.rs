@@ -53,7 +53,7 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
     })?;
     let now = api.clock.now();
     // A preview begins nothing that could be found again.
-    let key = if matches!(ask, Ask::Preview { .. }) { None } else { request_key(call, body) };
+    let key = if ask.is_preview() { None } else { request_key(call, body) };
     let request = Request {
         id: RequestId::new(Uuid::new_v4().to_string()),
         cluster: cluster.clone(),

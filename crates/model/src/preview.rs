@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::hold::Hold;
-use crate::name::{MachineName, TenantClusterName, VmName};
-use crate::operation::Action;
+use crate::name::{TenantClusterName, VmName};
+use crate::operation::{Action, Target};
 use crate::refusal::Refusal;
 use crate::resources::Amount;
 use crate::tenant_cluster::DrainPolicy;
@@ -14,7 +14,9 @@ use crate::vm::VmState;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
-    pub machine: MachineName,
+    /// What the action is asked of.
+    #[serde(flatten)]
+    pub target: Target,
     pub action: Action,
     /// Why it would be refused, if it would.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,6 +60,12 @@ pub enum VmOutcome {
     Lost,
     /// Nothing happens to it.
     Untouched,
+    /// It is stopped, and started again.
+    Restarted,
+    /// The same, with the disk of its system made anew.
+    Reimaged,
+    /// It is deleted with its disks.
+    Deleted,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +89,8 @@ pub enum NodeOutcome {
     Uncordoned,
     /// Somebody else cordoned it, and it stays so.
     StaysCordoned,
+    /// Its virtual machine is stopped without a shutdown and started again, and nothing is drained before.
+    Restarted,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

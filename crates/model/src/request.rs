@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::activity::{Part, Sent};
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, PoolName, RequestId, RequestKey, TenantClusterName, VmName};
-use crate::operation::Action;
+use crate::operation::{Action, Target};
 use crate::preview::Preview;
 use crate::refusal::Refusal;
 use crate::tenant_cluster::DrainPolicy;
@@ -72,6 +72,11 @@ pub enum Ask {
         machine: MachineName,
         action: Action,
         outage: Outage,
+    },
+    /// The same of an action on a virtual machine, or of the restart of a tenant's node.
+    PreviewForTenant {
+        target: Target,
+        action: Action,
     },
     /// An action on a virtual machine that there is.
     ActOnVm {
@@ -148,8 +153,14 @@ impl Ask {
             | Ask::Update { machine, .. } => Some(Part::Machine(machine.clone())),
             Ask::ActOnVm { vm, .. } | Ask::PutVm { vm, .. } | Ask::UpdateVm { vm, .. } => Some(Part::Vm(vm.clone())),
             Ask::RestartNode { cluster, .. } | Ask::UpdateTenantCluster { cluster, .. } => Some(Part::TenantCluster(cluster.clone())),
+            Ask::PreviewForTenant { target, .. } => Some(Part::of(target)),
             Ask::Cancel { .. } => None,
         }
+    }
+
+    /// Whether it asks what would be done, and nothing more.
+    pub fn is_preview(&self) -> bool {
+        matches!(self, Ask::Preview { .. } | Ask::PreviewForTenant { .. })
     }
 
     /// The operation that it names.
@@ -163,7 +174,9 @@ impl Ask {
     /// The last word of what it is called in the activity log: that of the ARM action.
     pub fn verb(&self) -> &'static str {
         match self {
-            Ask::Act { action, .. } | Ask::ActOnVm { action, .. } | Ask::Preview { action, .. } => action.verb(),
+            Ask::Act { action, .. } | Ask::ActOnVm { action, .. } | Ask::Preview { action, .. } | Ask::PreviewForTenant { action, .. } => {
+                action.verb()
+            }
             Ask::Cancel { .. } => "cancel",
             Ask::Unmanage { .. } => "unmanage",
             Ask::Manage { .. } => "manage",

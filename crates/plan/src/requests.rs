@@ -83,6 +83,10 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
             tenant_cluster::update(draft, request, (cluster, pool.as_ref()), &written, now)?;
             Ok(Verdict::Done)
         }
+        Ask::PreviewForTenant { target, action } => {
+            let preview = preview::preview_for_tenant(&draft.after, request, target, *action, now)?;
+            Ok(Verdict::Previewed { preview: Box::new(preview) })
+        }
         Ask::Preview { machine, action, outage } => {
             let machine = find_machine(draft, machine)?;
             let preview = preview::preview(&draft.after, &machine, *action, *outage);

@@ -34,7 +34,7 @@ const LAST_EVENT: Query = query("lastEventId", "Where to go on, for clients that
 const LAST_EVENT_HEADER: Query = Query { place: Place::Header, ..query("Last-Event-ID", "Where to go on: the last id that came.") };
 const RUNNING: Query = Query { kind: "boolean", ..query("running", "Only operations that have not ended.") };
 const OUTAGE: Query = Query { kind: "boolean", ..query("acceptControlPlaneOutage", "Accept that the control plane goes away.") };
-const PREVIEW: Query = Query { kind: "boolean", ..query("preview", "Answer what the action would do, and do nothing.") };
+pub(super) const PREVIEW: Query = Query { kind: "boolean", ..query("preview", "Answer what the action would do, and do nothing.") };
 pub(super) const PAGES: [Query; 2] = [TOP, SKIP_TOKEN];
 pub(super) const CONDITIONS: [Query; 2] = [
     Query { place: Place::Header, ..query("If-Match", "The ETag that the resource must have, several, or `*`.") },

@@ -4,7 +4,7 @@ use http::Method;
 
 use super::described::Content::{One, Page};
 use super::described::{Described, get};
-use super::paths::{CONDITIONS, GROUP, KEEPER, NETWORK_CLOUD, PAGES, REQUEST_ID, SITES};
+use super::paths::{CONDITIONS, GROUP, KEEPER, NETWORK_CLOUD, PAGES, PREVIEW, REQUEST_ID, SITES};
 use crate::resources::tenant_write::TENANT_VERBS;
 use crate::resources::vm_write::VM_VERBS;
 use crate::schema;
@@ -29,6 +29,15 @@ fn write(method: Method, id: &str, path: String, about: &str) -> Described {
     described.queries(&CONDITIONS).queries(&[REQUEST_ID]).refused(&[400, 404, 409, 412, 429, 503])
 }
 
+/// What becomes an operation, or is only looked at before.
+fn previewable(described: Described) -> Described {
+    described.queries(&[PREVIEW]).answered(202, ACCEPTED, One(&schema::OPERATION_STATUS)).answered(
+        200,
+        "With `preview`: what it would do. Nothing was done.",
+        One(&schema::PREVIEW),
+    )
+}
+
 pub(super) fn vms() -> Vec<Described> {
     let put = "Make a virtual machine. What it is like is settled then; the same description again changes its tags only.";
     let mut described = vec![
@@ -39,16 +48,12 @@ pub(super) fn vms() -> Vec<Described> {
         write(Method::PATCH, "updateVirtualMachine", vm_path(), "Write the tags of a virtual machine, as a whole.")
             .change(&schema::VM)
             .answered(200, "Written; the virtual machine as it is now.", One(&schema::VM)),
-        write(Method::DELETE, "deleteVirtualMachine", vm_path(), "Delete a virtual machine with its disks.").answered(
-            202,
-            ACCEPTED,
-            One(&schema::OPERATION_STATUS),
-        ),
+        previewable(write(Method::DELETE, "deleteVirtualMachine", vm_path(), "Delete a virtual machine with its disks.")),
     ];
     described.extend(VM_VERBS.iter().map(|verb| {
         let (path, id) = (format!("{}/{}", vm_path(), verb.name), format!("{}VirtualMachine", verb.name));
         let action = write(Method::POST, &id, path, verb.about).body(verb.body, false);
-        action.answered(202, ACCEPTED, One(&schema::OPERATION_STATUS))
+        previewable(action)
     }));
     described
 }
@@ -65,11 +70,12 @@ pub(super) fn tenant_clusters() -> Vec<Described> {
         )
         .change(&schema::TENANT_CLUSTER)
         .answered(200, "Written; the cluster as it is now.", One(&schema::TENANT_CLUSTER)),
-        Described::new(Method::POST, SITES, "restartKubernetesClusterNode", restart, verb.about)
-            .queries(&[REQUEST_ID])
-            .refused(&KEEPER)
-            .body(verb.body, true)
-            .answered(202, ACCEPTED, One(&schema::OPERATION_STATUS)),
+        previewable(
+            Described::new(Method::POST, SITES, "restartKubernetesClusterNode", restart, verb.about)
+                .queries(&[REQUEST_ID])
+                .refused(&KEEPER)
+                .body(verb.body, true),
+        ),
         get(SITES, "listAgentPools", pools, "Pools of a tenant's cluster, a page at a time.", Page(&schema::POOL))
             .queries(&PAGES)
             .refused(&[400, 404]),

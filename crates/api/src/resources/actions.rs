@@ -110,7 +110,7 @@ pub(crate) fn is_preview(call: &Call) -> bool {
 }
 
 /// A query parameter that is true or false.
-fn flag_of(call: &Call, name: &'static str) -> Result<bool, Refused> {
+pub(super) fn flag_of(call: &Call, name: &'static str) -> Result<bool, Refused> {
     match call.query(name) {
         None => Ok(false),
         Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
@@ -163,7 +163,11 @@ fn reason(given: &[Written]) -> Result<String, Refused> {
 
 /// 202 with the operation that a verdict began.
 pub(super) fn respond_with_operation(api: &Api, call: &Call, cluster: &model::Cluster, verdict: &Verdict) -> Result<Response, Refused> {
-    let Verdict::Accepted { operation } = verdict else { return Err(Refused::internal().in_log()) };
+    let operation = match verdict {
+        Verdict::Accepted { operation } => operation,
+        Verdict::Previewed { preview } => return Ok(json_response(StatusCode::OK, &previews::render(preview))),
+        Verdict::Done | Verdict::Refused { .. } => return Err(Refused::internal().in_log()),
+    };
     let view = api.cache.view();
     let gone = || Refused::not_found("operation", operation.as_str()).in_log();
     Ok(accepted(call, cluster, view.operations.get(operation).ok_or_else(gone)?))

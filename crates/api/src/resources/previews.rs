@@ -7,7 +7,8 @@ use super::machines::render_hold;
 
 pub(crate) fn render(preview: &Preview) -> Value {
     json!({
-        "machine": preview.machine,
+        "target": preview.target.name(),
+        "machine": preview.target.machine(),
         "action": preview.action.verb(),
         "disruptive": preview.action.is_disruptive(),
         "refusal": preview.refusal.as_ref().map(render_refusal),
@@ -43,6 +44,7 @@ fn render_node(node: &NodeFate) -> Value {
         NodeOutcome::PassedOver { why, after } => ("passedOver", vec![("why", json!(why)), ("afterSeconds", seconds(*after))]),
         NodeOutcome::Uncordoned => ("uncordoned", Vec::new()),
         NodeOutcome::StaysCordoned => ("staysCordoned", Vec::new()),
+        NodeOutcome::Restarted => ("restarted", Vec::new()),
     };
     with(json!({ "cluster": node.cluster, "node": node.node, "drainPolicy": node.policy, "outcome": outcome }), more)
 }
@@ -111,7 +113,8 @@ mod tests {
         let pod = |outcome: Value| json!({ "cluster": "naks-01", "pod": "web/web-1", "node": "n1", "outcome": outcome });
         let node = |outcome: Value| json!({ "cluster": "naks-01", "node": "n1", "policy": "hold", "outcome": outcome });
         let vm = |outcome: &str| json!({ "name": "v", "state": "Running", "nodeOf": "naks-01", "outcome": outcome });
-        let vms: Vec<Value> = ["stopped", "staysStopped", "started", "lost", "untouched"].into_iter().map(vm).collect();
+        let vms: Vec<Value> =
+            ["stopped", "staysStopped", "started", "lost", "untouched", "restarted", "reimaged", "deleted"].into_iter().map(vm).collect();
         of_json(json!({
             "machine": "m1",
             "action": { "kind": "cordon", "evacuate": "forced" },
@@ -120,6 +123,7 @@ mod tests {
             "nodes": [
                 node(json!({ "kind": "drained" })), node(json!({ "kind": "passedOver", "why": "w", "after": 299_001 })),
                 node(json!({ "kind": "uncordoned" })), node(json!({ "kind": "staysCordoned" })),
+                node(json!({ "kind": "restarted" })),
             ],
             "pods": [
                 pod(json!({ "kind": "moves", "to": "n2" })),

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Ask, DrainPolicy, PoolName};
+use model::{Action, Ask, DrainPolicy, PoolName, Target};
 use serde_json::json;
 
 use super::actions::{self, Verb, respond_with_operation, verb};
@@ -73,7 +73,11 @@ pub(crate) async fn act(api: &Api, call: &Call, place: &Place, verb: &str, body:
     }
     // As it is written where it is known: Kubernetes tells upper and lower case apart, and Azure's clients do not.
     let node = tenant.document.nodes.keys().find(|known| known.eq_ignore_ascii_case(node)).map_or(node, String::as_str);
-    let ask = Ask::RestartNode { cluster: tenant.document.name.clone(), node: model::shortened(node) };
+    let (tenant, node) = (tenant.document.name.clone(), model::shortened(node));
+    let ask = match actions::flag_of(call, actions::PREVIEW)? {
+        true => Ask::PreviewForTenant { target: Target::TenantNode { cluster: tenant, node }, action: Action::RestartNode },
+        false => Ask::RestartNode { cluster: tenant, node },
+    };
     let verdict = submit(api, call, &cluster.document.name, ask, body).await?;
     respond_with_operation(api, call, &cluster.document, &verdict)
 }

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Action, Ask, Cluster, ClusterName, Shutdown, Verdict, VmName};
+use model::{Action, Ask, Cluster, ClusterName, Shutdown, Target, Verdict, VmName};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -158,7 +158,10 @@ pub(crate) async fn act(api: &Api, call: &Call, place: &Place, verb: &str, body:
 async fn request(api: &Api, call: &Call, place: &Place, action: Action, body: &[u8]) -> Result<Response, Refused> {
     let view = api.cache.view();
     let (cluster, vm) = addressee(&view, place)?;
-    let ask = Ask::ActOnVm { vm, action, conditions: conditions(call)? };
+    let ask = match actions::flag_of(call, actions::PREVIEW)? {
+        true => Ask::PreviewForTenant { target: Target::Vm(vm), action },
+        false => Ask::ActOnVm { vm, action, conditions: conditions(call)? },
+    };
     let verdict = submit(api, call, &cluster.name, ask, body).await?;
     respond_with_operation(api, call, &cluster, &verdict)
 }

@@ -6,9 +6,10 @@ use super::{Model, TEXTS, always, sometimes};
 
 pub(crate) const PREVIEW: Model = Model {
     name: "Preview",
-    about: "What an action would do to a machine and what runs on it. Nothing was done. Pods beyond the first 500 are counted only.",
+    about: "What an action would do to a machine, a virtual machine or a tenant's node, and to what runs there. Nothing was done. Pods beyond the first 500 are counted only.",
     fields: &[
-        always("machine", Text),
+        always("target", Text),
+        always("machine", Text).nullable(),
         always("action", Text),
         always("disruptive", Flag),
         always("refusal", Object(&REFUSAL)).nullable(),
@@ -37,7 +38,7 @@ const VM: Model = Model {
         always("name", Text),
         always("state", Text),
         always("nodeOf", Text).nullable(),
-        always("outcome", OneOf(&["stopped", "staysStopped", "started", "lost", "untouched"])),
+        always("outcome", OneOf(&["stopped", "staysStopped", "started", "lost", "untouched", "restarted", "reimaged", "deleted"])),
     ],
 };
 
@@ -48,7 +49,7 @@ const NODE: Model = Model {
         always("cluster", Text),
         always("node", Text),
         always("drainPolicy", OneOf(&["wait", "hold", "force"])),
-        always("outcome", OneOf(&["drained", "passedOver", "uncordoned", "staysCordoned"])),
+        always("outcome", OneOf(&["drained", "passedOver", "uncordoned", "staysCordoned", "restarted"])),
         sometimes("why", Text),
         sometimes("afterSeconds", Whole),
     ],

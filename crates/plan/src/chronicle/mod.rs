@@ -115,7 +115,7 @@ impl<'a> Scribe<'a> {
     fn note_verdict(&mut self, request: &Request) {
         let Some(verdict) = &request.verdict else { return };
         // A preview changes nothing, whatever it says.
-        if matches!(request.ask, Ask::Preview { .. }) {
+        if request.ask.is_preview() {
             return;
         }
         let (status, message, error) = match verdict {

@@ -40,6 +40,7 @@ pub(super) fn done(ask: &Ask) -> String {
         }
         Ask::ActOnVm { vm, action, .. } => format!("`{vm}` was {}", action.participle()),
         Ask::RestartNode { node, .. } => format!("`{node}` was {}", Action::RestartNode.participle()),
+        Ask::PreviewForTenant { target, action } => format!("{} of `{target}` was previewed", action.command()),
         Ask::Preview { machine, action, .. } => format!("{} of `{machine}` was previewed", action.command()),
     }
 }

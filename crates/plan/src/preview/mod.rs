@@ -8,13 +8,18 @@ mod duration;
 mod fit;
 mod nodes;
 mod pods;
+mod tenant;
 mod vms;
 
-use model::{Action, BudgetFate, Evacuate, HoldOwner, Machine, NodeOutcome, Outage, Power, Preview, QuorumFate, Readiness, VmOutcome};
+use model::{
+    Action, BudgetFate, Evacuate, HoldOwner, Machine, NodeOutcome, Outage, Power, Preview, QuorumFate, Readiness, Target, VmOutcome,
+};
 
 use crate::control_plane;
 use crate::guard::Guarded;
 use crate::snapshot::Snapshot;
+
+pub(crate) use tenant::preview_for_tenant;
 
 /// Most pods that a preview lists one by one; the rest are counted.
 ///
@@ -69,7 +74,7 @@ pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, ou
     let more_pods = pods.len().saturating_sub(PREVIEW_PODS_MAX);
     pods.truncate(PREVIEW_PODS_MAX);
     Preview {
-        machine: machine.name.clone(),
+        target: Target::Machine(machine.name.clone()),
         action,
         refusal: Guarded { snapshot, machine, action, outage }.check().err(),
         vms,

@@ -22,7 +22,7 @@ use crate::snapshot::Snapshot;
 use crate::{Visit, Visited};
 
 pub(crate) use operate::vm_of;
-pub(crate) use requests::{act, put, restart_node, update};
+pub(crate) use requests::{act, deadline, put, restart_node, update};
 pub use spec::{SpecFlaw, VM_CORES_MAX, VM_CORES_MIN, VM_MEMORY_GB_MAX, VM_MEMORY_GB_MIN, check_vm_spec};
 pub use words::{VmDetail, VmPower, VmStatusWords, vm_status};
 pub(crate) use words::{is_silent, trouble_of, words_of_state};

@@ -271,7 +271,7 @@ fn begin(draft: &mut Draft, request: &Request, target: Target, action: Action, n
 }
 
 /// How long an action may take in all.
-fn deadline(action: Action, limits: &Limits) -> Span {
+pub(crate) fn deadline(action: Action, limits: &Limits) -> Span {
     match action {
         Action::Create => limits.vm_create_timeout,
         Action::RestartNode => limits.restart_node_timeout,

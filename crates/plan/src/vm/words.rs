@@ -55,7 +55,9 @@ pub fn vm_status(vm: &Vm, machine: Option<&Machine>, running: Option<&Operation>
         return VmStatusWords::new(VmDetail::Terminating, power_of(vm), "The virtual machine is being deleted");
     }
     let Some(seen) = vm.last_seen.as_ref().map(|seen| &seen.what) else { return unseen(vm.provisioning) };
+    // One that waits for a place is on no machine, wherever it was before.
     if seen.has_instance()
+        && seen.node().is_some()
         && let Some(silent) = machine.filter(|machine| is_silent(machine))
     {
         let message = format!("Machine {}; the virtual machine was last seen {}", trouble_of(silent), seen.state.in_words());

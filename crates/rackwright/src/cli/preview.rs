@@ -10,7 +10,7 @@ use super::screen::Screen;
 use super::session::{Kind, Session};
 use super::trouble::{Exit, Trouble};
 
-/// Options of every action of a machine that becomes an operation.
+/// Options of every action that becomes an operation and can be looked at before.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ActArgs {
     /// Show what it would do, and do nothing. Exits with 4 if it would be refused.
@@ -27,25 +27,11 @@ impl Action {
         if !args.preview {
             return self.run(session, screen, args.follow).await;
         }
-        let preview = self.load_preview(session).await?;
-        session.showing.one(screen, &preview, || preview_sheet(&preview, Clock::of_process()), || preview_table(&preview))?;
-        would_be_refused(&preview).map_or(Ok(()), Err)
+        show_preview(session, screen, &self.load_preview(session).await?)
     }
 
-    /// Shows a person what it would do and asks. What would be refused is not asked about.
     pub(super) async fn confirm(&self, session: &Session, screen: &mut Screen, question: &str) -> Result<(), Trouble> {
-        match self.load_preview(session).await {
-            Ok(preview) => {
-                screen.show(&preview_sheet(&preview, Clock::of_process()));
-                if let Some(trouble) = would_be_refused(&preview) {
-                    return Err(trouble);
-                }
-            }
-            // A question about a machine that does not exist would be a waste of a person's care.
-            Err(trouble) if matches!(trouble.exit, Exit::NotFound | Exit::Unreachable) => return Err(trouble),
-            Err(trouble) => screen.warn(&format!("what it would do cannot be shown: {trouble}")),
-        }
-        if screen.ask(question) { Ok(()) } else { Err(Trouble::failed("not confirmed; nothing was sent")) }
+        confirm(screen, self.load_preview(session).await, question)
     }
 
     async fn load_preview(&self, session: &Session) -> Result<Value, Trouble> {
@@ -59,6 +45,28 @@ impl Action {
         query.push(("preview", "true"));
         session.act(&self.machine, self.verb, &query, &self.body).await
     }
+}
+
+/// The page, or the structure; what would be refused ends as a refusal does.
+pub fn show_preview(session: &Session, screen: &mut Screen, preview: &Value) -> Result<(), Trouble> {
+    session.showing.one(screen, preview, || preview_sheet(preview, Clock::of_process()), || preview_table(preview))?;
+    would_be_refused(preview).map_or(Ok(()), Err)
+}
+
+/// Shows a person what an action would do and asks. What would be refused is not asked about.
+pub fn confirm(screen: &mut Screen, preview: Result<Value, Trouble>, question: &str) -> Result<(), Trouble> {
+    match preview {
+        Ok(preview) => {
+            screen.show(&preview_sheet(&preview, Clock::of_process()));
+            if let Some(trouble) = would_be_refused(&preview) {
+                return Err(trouble);
+            }
+        }
+        // A question about what does not exist would be a waste of a person's care.
+        Err(trouble) if matches!(trouble.exit, Exit::NotFound | Exit::Unreachable) => return Err(trouble),
+        Err(trouble) => screen.warn(&format!("what it would do cannot be shown: {trouble}")),
+    }
+    if screen.ask(question) { Ok(()) } else { Err(Trouble::failed("not confirmed; nothing was sent")) }
 }
 
 fn would_be_refused(preview: &Value) -> Option<Trouble> {

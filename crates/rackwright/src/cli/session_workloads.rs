@@ -8,6 +8,13 @@ use super::did_you_mean::nearest_hint;
 use super::session::{Kind, Session, place};
 use super::trouble::{Exit, Trouble};
 
+/// What is said of a request beside its body.
+pub type Query = Option<(&'static str, &'static str)>;
+
+fn with(target: Target, query: Query) -> Target {
+    query.into_iter().fold(target, |target, (name, value)| target.with(name, value))
+}
+
 impl Session {
     /// Resources by their whole ids, in the order in which they were given.
     pub async fn get_by_ids(&self, kind: Kind, ids: &[String]) -> Result<Vec<Value>, Trouble> {
@@ -20,15 +27,15 @@ impl Session {
     }
 
     /// Asks something of one.
-    pub async fn post(&self, kind: Kind, name: &str, verb: &str, body: &Value) -> Result<Value, Trouble> {
+    pub async fn post(&self, kind: Kind, name: &str, verb: &str, query: Query, body: &Value) -> Result<Value, Trouble> {
         let (subscription, group) = self.locate(kind, name).await?;
-        let answer = self.client.post(&place(&subscription, Some(&group), kind, &[name, verb]), body).await;
+        let answer = self.client.post(&with(place(&subscription, Some(&group), kind, &[name, verb]), query), body).await;
         self.explained(kind, name, answer).await
     }
 
-    pub async fn delete(&self, kind: Kind, name: &str) -> Result<Value, Trouble> {
+    pub async fn delete(&self, kind: Kind, name: &str, query: Query) -> Result<Value, Trouble> {
         let (subscription, group) = self.locate(kind, name).await?;
-        let answer = self.client.delete(&place(&subscription, Some(&group), kind, &[name])).await;
+        let answer = self.client.delete(&with(place(&subscription, Some(&group), kind, &[name]), query)).await;
         self.explained(kind, name, answer).await
     }
 

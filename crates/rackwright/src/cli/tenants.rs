@@ -5,8 +5,8 @@ use std::slice;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::act::FollowArgs;
 use super::args::{NameArgs, ShowArgs, parse_name};
+use super::preview::ActArgs;
 use super::render::{Clock, pool_sheet, pool_table, tenant_cluster_sheet, tenant_cluster_table};
 use super::screen::{Screen, Sheet, Tone};
 use super::session::{Kind, Session};
@@ -41,7 +41,7 @@ pub enum TenantClusterCommand {
         node_name: String,
 
         #[command(flatten)]
-        follow: FollowArgs,
+        act: ActArgs,
     },
     /// Change its tags or its drain policy. Not disruptive.
     ///
@@ -156,7 +156,7 @@ pub async fn run_cluster(session: &Session, screen: &mut Screen, command: Tenant
             };
             show_several(session, screen, &found, |one| tenant_cluster_sheet(one, Clock::of_process()), tenant_cluster_table)
         }
-        TenantClusterCommand::RestartNode { name, node_name, follow } => {
+        TenantClusterCommand::RestartNode { name, node_name, act } => {
             let asking = Asking {
                 kind: Kind::TenantCluster,
                 name: name.get().to_owned(),
@@ -165,7 +165,7 @@ pub async fn run_cluster(session: &Session, screen: &mut Screen, command: Tenant
                 how: How::Post("restartNode", json!({ "nodeName": node_name })),
                 about: node_name,
             };
-            asking.run(session, screen, follow).await
+            asking.preview_or_run(session, screen, act).await
         }
         TenantClusterCommand::Update { name, change } => {
             let changed = session.patch(Kind::TenantCluster, name.get(), &[], &change.body()?).await?;

@@ -5,8 +5,8 @@ use std::slice;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::act::FollowArgs;
 use super::args::{NameArgs, ShowArgs, Truth};
+use super::preview::ActArgs;
 use super::render::{Clock, vm_sheet, vm_table};
 use super::screen::{Screen, Sheet, Tone};
 use super::session::{Kind, Session};
@@ -43,7 +43,7 @@ pub enum VmCommand {
         name: NameArgs,
 
         #[command(flatten)]
-        follow: FollowArgs,
+        act: ActArgs,
     },
     /// Start a virtual machine. Not disruptive.
     ///
@@ -53,7 +53,7 @@ pub enum VmCommand {
         name: NameArgs,
 
         #[command(flatten)]
-        follow: FollowArgs,
+        act: ActArgs,
     },
     /// Shut a virtual machine down. Disruptive.
     ///
@@ -70,7 +70,7 @@ pub enum VmCommand {
         skip_shutdown: Truth,
 
         #[command(flatten)]
-        follow: FollowArgs,
+        act: ActArgs,
     },
     /// Shut a virtual machine down and start it again. Disruptive.
     ///
@@ -80,7 +80,7 @@ pub enum VmCommand {
         name: NameArgs,
 
         #[command(flatten)]
-        follow: FollowArgs,
+        act: ActArgs,
     },
     /// Make the disk of its system anew from its image; what is on it is lost. Disruptive.
     ///
@@ -90,7 +90,7 @@ pub enum VmCommand {
         name: NameArgs,
 
         #[command(flatten)]
-        follow: FollowArgs,
+        act: ActArgs,
     },
     /// Change its tags. Not disruptive.
     ///
@@ -115,22 +115,22 @@ pub async fn run(session: &Session, screen: &mut Screen, command: VmCommand) -> 
             let asking = asking(args.name.get(), "create", None, How::Put(args.body()?));
             asking.run(session, screen, args.follow).await
         }
-        VmCommand::Delete { name, follow } => {
+        VmCommand::Delete { name, act: args } => {
             let question = format!("Delete {} with its disks?", name.get());
-            asking(name.get(), "delete", Some(question), How::Delete).run(session, screen, follow).await
+            asking(name.get(), "delete", Some(question), How::Delete).preview_or_run(session, screen, args).await
         }
-        VmCommand::Start { name, follow } => act(name.get(), "start", None, json!({})).run(session, screen, follow).await,
-        VmCommand::PowerOff { name, skip_shutdown, follow } => {
+        VmCommand::Start { name, act: args } => act(name.get(), "start", None, json!({})).preview_or_run(session, screen, args).await,
+        VmCommand::PowerOff { name, skip_shutdown, act: args } => {
             let verb = if skip_shutdown.is_true() { "Switch off" } else { "Shut down" };
             let body = json!({ "skipShutdown": skip_shutdown.to_string() });
-            act(name.get(), "powerOff", Some(format!("{verb} {}?", name.get())), body).run(session, screen, follow).await
+            act(name.get(), "powerOff", Some(format!("{verb} {}?", name.get())), body).preview_or_run(session, screen, args).await
         }
-        VmCommand::Restart { name, follow } => {
-            act(name.get(), "restart", Some(format!("Restart {}?", name.get())), json!({})).run(session, screen, follow).await
+        VmCommand::Restart { name, act: args } => {
+            act(name.get(), "restart", Some(format!("Restart {}?", name.get())), json!({})).preview_or_run(session, screen, args).await
         }
-        VmCommand::Reimage { name, follow } => {
+        VmCommand::Reimage { name, act: args } => {
             let question = format!("Reimage {}? What is on its system's disk is lost.", name.get());
-            act(name.get(), "reimage", Some(question), json!({})).run(session, screen, follow).await
+            act(name.get(), "reimage", Some(question), json!({})).preview_or_run(session, screen, args).await
         }
         VmCommand::Update { name, tags } => {
             let vm = session.patch(Kind::Vm, name.get(), &[], &json!({ "tags": tags.by_key()? })).await?;

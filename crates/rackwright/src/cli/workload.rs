@@ -6,9 +6,11 @@ use serde_json::Value;
 
 use super::act::{FollowArgs, see_through};
 use super::answer::command_of;
+use super::preview::{ActArgs, confirm, show_preview};
 use super::render::{Table, vm_table};
 use super::screen::{Screen, Sheet, Tone};
 use super::session::{Kind, Session};
+use super::session_workloads::Query;
 use super::trouble::Trouble;
 
 /// How a request is sent.
@@ -34,21 +36,37 @@ pub struct Asking {
 }
 
 impl Asking {
+    /// Shows what it would do, or does it.
+    pub async fn preview_or_run(&self, session: &Session, screen: &mut Screen, args: ActArgs) -> Result<(), Trouble> {
+        if !args.preview {
+            return self.run(session, screen, args.follow).await;
+        }
+        show_preview(session, screen, &self.load_preview(session).await?)
+    }
+
+    async fn load_preview(&self, session: &Session) -> Result<Value, Trouble> {
+        self.send(session, Some(("preview", "true"))).await
+    }
+
+    /// What the server answers to an action or a deletion; what is made has its own answer.
+    async fn send(&self, session: &Session, query: Query) -> Result<Value, Trouble> {
+        match &self.how {
+            How::Post(verb, body) => session.post(self.kind, &self.name, verb, query, body).await,
+            How::Delete => session.delete(self.kind, &self.name, query).await,
+            How::Put(_) => session.get(self.kind, &self.name).await,
+        }
+    }
+
     /// Sends it, and follows its operation unless told otherwise.
     pub async fn run(&self, session: &Session, screen: &mut Screen, args: FollowArgs) -> Result<(), Trouble> {
         if let Some(question) = &self.question
             && screen.can_ask()
             && !args.consent.yes
         {
-            // A question about what does not exist would be a waste of a person's care.
-            session.get(self.kind, &self.name).await?;
-            if !screen.ask(question) {
-                return Err(Trouble::failed("not confirmed; nothing was sent"));
-            }
+            confirm(screen, self.load_preview(session).await, question)?;
         }
         let operation = match &self.how {
-            How::Post(verb, body) => session.post(self.kind, &self.name, verb, body).await?["name"].as_str().map(str::to_owned),
-            How::Delete => session.delete(self.kind, &self.name).await?["name"].as_str().map(str::to_owned),
+            How::Post(..) | How::Delete => self.send(session, None).await?["name"].as_str().map(str::to_owned),
             How::Put(body) => {
                 let (made, operation) = session.put(self.kind, &self.name, body).await?;
                 if operation.is_none() {

@@ -16,7 +16,7 @@ const NAMES_MAX: usize = 4;
 const LINES_MAX: usize = 3;
 
 pub fn preview_sheet(preview: &Value, clock: Clock) -> Sheet {
-    let title = format!("{} of {}", command_of(&field_or_dash(preview, "/action")), field_or_dash(preview, "/machine"));
+    let title = format!("{} of {}", command_of(&field_or_dash(preview, "/action")), field_or_dash(preview, "/target"));
     let mut lines = vec![(Tone::Strong, "preview", format!("{title}; nothing has been done"))];
     lines.extend(refusal(preview));
     lines.extend(virtual_machines(preview));
@@ -35,13 +35,13 @@ pub fn preview_sheet(preview: &Value, clock: Clock) -> Sheet {
 
 /// One line, for scripts that read tables.
 pub fn preview_table(preview: &Value) -> Table {
-    let mut table = Table::new(&["MACHINE", "ACTION", "REFUSED", "VMS STOPPED", "PODS LEAVING", "PODS PENDING", "BLOCKING", "SECONDS"]);
+    let mut table = Table::new(&["TARGET", "ACTION", "REFUSED", "VMS STOPPED", "PODS LEAVING", "PODS PENDING", "BLOCKING", "SECONDS"]);
     let count = |list: &str, outcomes: &[&str]| {
         let with = items(preview, list).iter().filter(|one| one["outcome"].as_str().is_some_and(|outcome| outcomes.contains(&outcome)));
         with.count().to_string()
     };
     let cells = [
-        field_or_dash(preview, "/machine"),
+        field_or_dash(preview, "/target"),
         command_of(&field_or_dash(preview, "/action")).to_owned(),
         field_or_dash(preview, "/refusal/rule"),
         count("/virtualMachines", &["stopped"]),
@@ -67,6 +67,9 @@ fn virtual_machines(preview: &Value) -> Vec<Fact<'static>> {
         ("started", Tone::Plain, "starts"),
         ("staysStopped", Tone::Plain, "stays off"),
         ("untouched", Tone::Plain, "runs on"),
+        ("restarted", Tone::Notice, "restarts"),
+        ("reimaged", Tone::Alarm, "reimages"),
+        ("deleted", Tone::Alarm, "deletes"),
     ];
     let lines = kinds.into_iter().filter_map(|(outcome, tone, title)| {
         let names: Vec<String> = with_outcome(all, outcome).map(vm_name).collect();
@@ -228,7 +231,7 @@ mod tests {
 
     fn bare(action: &str) -> Value {
         json!({
-            "machine": "rack1compute01", "action": action, "disruptive": true, "refusal": null, "virtualMachines": [], "nodes": [],
+            "target": "rack1compute01", "machine": "rack1compute01", "action": action, "disruptive": true, "refusal": null, "virtualMachines": [], "nodes": [],
             "pods": [], "morePods": 0, "budgets": [], "quorum": null, "holds": [], "unknowns": [],
             "duration": { "expectedSeconds": 960, "atMostSeconds": 2400, "basis": "assumed: no such restart has ended here yet" },
         })
