@@ -57,6 +57,7 @@ fn note_contact(books: &mut Books, event: &TenantsEvent, now: Timestamp) {
     }
     let is_silent = contact.fault.is_some();
     if was_silent || is_silent {
+        books.stir();
         books.mark_running();
     }
     if was_silent != is_silent {

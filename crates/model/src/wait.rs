@@ -60,13 +60,23 @@ pub enum WaitKind {
     /// A hold is to be applied to the node, or lifted from it, outside any operation.
     HoldApplied { cordon: bool },
     /// Pods are to leave the tenant nodes on the machine. Those that a budget keeps are named, the first few of them.
-    Drain { pods: usize, kept: Vec<String> },
+    Drain {
+        pods: usize,
+        kept: Vec<String>,
+        /// What evictions are answered with, where that is no budget's doing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<Fault>,
+    },
+    /// No pod is left on the tenant nodes; one that was bound to a node a moment ago may still be listed until then.
+    DrainSettles { until: Timestamp },
     /// A tenant cluster's own API does not answer. It is passed over then.
     TenantApi { cluster: TenantClusterName, fault: Fault, until: Option<Timestamp> },
     /// A tenant node does not answer. It is passed over then.
     UnreachableNode { cluster: TenantClusterName, node: String, until: Timestamp },
     /// Virtual machines are to stop; they are forced off then.
     VmsStop { vms: Vec<VmName>, forced_at: Option<Timestamp> },
+    /// A virtual machine on the machine is being acted on by its own operation, which ends first; it is forced off then.
+    VmBusy { vm: VmName, by: OperationId, until: Timestamp },
     /// Virtual machines that ran before are to run again.
     VmsReturn { vms: Vec<VmName> },
     /// Tenant nodes that were cordoned are to be uncordoned, and ready.
@@ -104,6 +114,9 @@ fn usual_retry() -> Span {
 pub enum Eye {
     Bmc,
     Undercloud,
+    /// The undercloud's API, as far as KubeVirt and Cluster API are concerned. It may be cut while nodes are heard of, as where a
+    /// right is missing.
+    Tenants,
 }
 
 impl Wait {
@@ -116,6 +129,7 @@ impl Wait {
         match &self.kind {
             WaitKind::FirstLook { eye: Eye::Bmc } => "the BMC has answered".into(),
             WaitKind::FirstLook { eye: Eye::Undercloud } => "the undercloud's nodes have been listed once".into(),
+            WaitKind::FirstLook { eye: Eye::Tenants } => "tenants' virtual machines and clusters have been listed once".into(),
             WaitKind::Effect { of, .. } => match of {
                 DeviceAsk::GracefulOff => "the machine is seen off; its power is cut if the shutdown takes too long".into(),
                 DeviceAsk::ForceOff => "the machine is seen off".into(),
@@ -137,6 +151,7 @@ impl Wait {
             WaitKind::HoldApplied { cordon: true } => "the node is seen unschedulable".into(),
             WaitKind::HoldApplied { cordon: false } => "the node is seen schedulable".into(),
             WaitKind::Drain { .. } => "the pods have left, or the time for it is up".into(),
+            WaitKind::DrainSettles { until } => format!("none has come by {}", until.clock()),
             WaitKind::TenantApi { cluster, until: Some(until), .. } => {
                 format!("the API of `{cluster}` answers; it is passed over at {}", until.clock())
             }
@@ -144,6 +159,7 @@ impl Wait {
             WaitKind::UnreachableNode { until, .. } => format!("the node answers; it is passed over at {}", until.clock()),
             WaitKind::VmsStop { forced_at: Some(at), .. } => format!("they are seen stopped; they are forced off at {}", at.clock()),
             WaitKind::VmsStop { forced_at: None, .. } => "they are seen stopped".into(),
+            WaitKind::VmBusy { until, .. } => format!("that operation has ended; it is forced off at {}", until.clock()),
             WaitKind::VmsReturn { .. } => "they are seen to start".into(),
             WaitKind::NodesReturn { .. } => "they are seen schedulable and ready".into(),
             WaitKind::ErrandEffect { .. } => "its effect is seen".into(),
@@ -168,9 +184,11 @@ impl Wait {
             WaitKind::Undescribed => "Undescribed",
             WaitKind::HoldApplied { .. } => "HoldApplied",
             WaitKind::Drain { .. } => "Drain",
+            WaitKind::DrainSettles { .. } => "DrainSettles",
             WaitKind::TenantApi { .. } => "TenantApi",
             WaitKind::UnreachableNode { .. } => "UnreachableNode",
             WaitKind::VmsStop { .. } => "VmsStop",
+            WaitKind::VmBusy { .. } => "VmBusy",
             WaitKind::VmsReturn { .. } => "VmsReturn",
             WaitKind::NodesReturn { .. } => "NodesReturn",
             WaitKind::ErrandEffect { .. } => "ErrandEffect",
@@ -209,11 +227,18 @@ impl fmt::Display for WaitKind {
             WaitKind::Undescribed => write!(f, "a person: no longer described in the site file"),
             WaitKind::HoldApplied { cordon: true } => write!(f, "the node to be cordoned"),
             WaitKind::HoldApplied { cordon: false } => write!(f, "the node to be uncordoned"),
-            WaitKind::Drain { pods, kept } if kept.is_empty() => write!(f, "{} to leave", counted(*pods, "pod")),
-            WaitKind::Drain { pods, kept } => write!(f, "{} to leave; kept by budgets: {}", counted(*pods, "pod"), kept.join(", ")),
+            WaitKind::Drain { pods, kept, fault } => {
+                write!(f, "{} to leave", counted(*pods, "pod"))?;
+                if !kept.is_empty() {
+                    write!(f, "; kept by budgets: {}", kept.join(", "))?;
+                }
+                fault.as_ref().map_or(Ok(()), |fault| write!(f, "; evictions are answered: {fault}"))
+            }
+            WaitKind::DrainSettles { .. } => write!(f, "the drained nodes to stay empty for a moment"),
             WaitKind::TenantApi { cluster, fault, .. } => write!(f, "the API of tenant cluster `{cluster}` ({fault})"),
             WaitKind::UnreachableNode { cluster, node, .. } => write!(f, "node `{node}` of `{cluster}`, which does not answer"),
             WaitKind::VmsStop { vms, .. } => write!(f, "{} to stop: {}", counted(vms.len(), "virtual machine"), listed(vms)),
+            WaitKind::VmBusy { vm, by, .. } => write!(f, "operation {} on virtual machine `{vm}` to end", by.short()),
             WaitKind::VmsReturn { vms } => write!(f, "{} to start: {}", counted(vms.len(), "virtual machine"), listed(vms)),
             WaitKind::NodesReturn { nodes } => write!(f, "{} to return: {}", counted(nodes.len(), "tenant node"), listed(nodes)),
             WaitKind::ErrandEffect { of, attempt: 1 } => write!(f, "the effect of {of}"),
@@ -244,6 +269,7 @@ impl fmt::Display for Eye {
         f.write_str(match self {
             Eye::Bmc => "BMC",
             Eye::Undercloud => "undercloud",
+            Eye::Tenants => "undercloud's virtual machines and tenant clusters",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Whether the undercloud counts as connected.
 
-use model::{Cluster, Connection, Contact, Eye, Fault, Seen, Timestamp, Wait, WaitKind};
+use model::{Cluster, Connection, Contact, Eye, Fault, Limits, Seen, Timestamp, Wait, WaitKind};
 
 use crate::draft::Draft;
 use crate::snapshot::Snapshot;
@@ -34,7 +34,10 @@ pub(crate) fn plan_connection(draft: &mut Draft, now: Timestamp) {
         cluster.connection = connection;
         cluster.connection_since = now;
     }
-    cluster.waits = silence_wait(&draft.after.undercloud, &cluster, now).into_iter().collect();
+    let silence = silence_wait(&draft.after.undercloud, &cluster, now);
+    // A silent undercloud is silent about tenants too.
+    let of_tenants = || tenants_silence(&draft.after, now).map(|failing| tenants_wait(&cluster.limits, failing));
+    cluster.waits = silence.or_else(of_tenants).into_iter().collect();
     draft.save_cluster(cluster);
 }
 
@@ -47,10 +50,31 @@ fn silence_wait(undercloud: &Contact, cluster: &Cluster, now: Timestamp) -> Opti
 
 /// The fault that the present silence of the undercloud is known by.
 pub fn known_silence(cluster: &Cluster) -> Option<Seen<Fault>> {
+    known_fault(cluster, Eye::Undercloud)
+}
+
+fn known_fault(cluster: &Cluster, of: Eye) -> Option<Seen<Fault>> {
     cluster.waits.iter().find_map(|wait| match &wait.kind {
-        WaitKind::Device { eye: Eye::Undercloud, fault, .. } => Some(Seen { what: fault.clone(), at: wait.since }),
+        WaitKind::Device { eye, fault, .. } if *eye == of => Some(Seen { what: fault.clone(), at: wait.since }),
         _ => None,
     })
+}
+
+/// Why nothing new is heard of virtual machines and tenant clusters, though the undercloud may be heard of otherwise. What was
+/// listed before is not believed meanwhile.
+pub(crate) fn tenants_silence(snapshot: &Snapshot, now: Timestamp) -> Option<Seen<Fault>> {
+    run_of_failures(&snapshot.tenants.contact, known_fault(&snapshot.cluster, Eye::Tenants).as_ref(), now)
+}
+
+pub(crate) fn tenants_wait(limits: &Limits, failing: Seen<Fault>) -> Wait {
+    let kind = WaitKind::Device { eye: Eye::Tenants, fault: failing.what, retry_every: limits.last_retry };
+    Wait { kind, since: failing.at, expected_by: Some(failing.at + limits.connection_timeout) }
+}
+
+/// Whether what is known of virtual machines and tenant clusters is what there is now.
+pub(crate) fn are_tenants_heard(snapshot: &Snapshot) -> bool {
+    let Snapshot { tenants, undercloud, .. } = snapshot;
+    tenants.listed_at.is_some() && tenants.contact.fault.is_none() && undercloud.fault.is_none()
 }
 
 /// What a device that fails is known by: the first fault of its class and when that was, as long as the class is the

@@ -106,6 +106,9 @@ pub fn plan(snapshot: &Snapshot, visit: &Visit, now: Timestamp) -> Plan {
     }
     let of_tenants = vm::visited(&draft.after, visit, &visited);
     vm::plan_vms(&mut draft, &of_tenants.vms, now);
+    for machine in vm::awaited_on(&draft) {
+        operate::plan_machine(&mut draft, &machine, now);
+    }
     tenant_cluster::plan_tenant_clusters(&mut draft, &of_tenants.tenant_clusters, now);
     sweep::plan_sweep(&mut draft, now);
     draft.plan

@@ -60,11 +60,12 @@ impl Loop {
 
     /// Whether the plan was committed. It is not if a request was withdrawn meanwhile; then there is another plan.
     pub(super) async fn commit(&mut self, plan: &Plan) -> Result<bool, KeeperError> {
-        if plan.changes.is_empty() {
+        let commit = self.books.commit_of(plan, self.now(), self.tenure.fence());
+        // What is asked for outside operations may leave no trace but its entry in the log.
+        if commit.writes.is_empty() && commit.records.is_empty() {
             self.books.settle(plan, &[], None);
             return Ok(true);
         }
-        let commit = self.books.commit_of(plan, self.now(), self.tenure.fence());
         let keys: Vec<String> = commit.writes.keys().cloned().collect();
         let span = info_span!("commit", writes = keys.len(), revision = field::Empty);
         let began = Instant::now();

@@ -43,6 +43,7 @@ pub fn chronicle(before: &Snapshot, plan: &Plan, now: Timestamp) -> Vec<Activity
     for machine in changes.machines.values() {
         scribe.note_node_ask(machine);
     }
+    scribe.note_errands();
     scribe.note_tenants();
     scribe.entries
 }

@@ -1,9 +1,10 @@
-//! Virtual machines and tenant clusters that came or went past us. What somebody asked of us is told by the request and its
-//! operation.
+//! Virtual machines and tenant clusters that came or went past us, and what is asked for outside any operation to bring a machine's
+//! workloads back. What somebody asked of us is told by the request and its operation.
 
-use model::{Action, ActivityKind, ActivityStatus, DescriptionChange, OURSELVES, Part, Vm, VmName};
+use model::{Action, ActivityError, ActivityKind, ActivityStatus, DescriptionChange, Fault, OURSELVES, Part, Vm, VmName};
 
-use super::{Cause, Event, Scribe};
+use super::{Cause, Event, Scribe, words};
+use crate::draft::ErrandStep;
 
 impl Scribe<'_> {
     pub(super) fn note_tenants(&mut self) {
@@ -27,6 +28,30 @@ impl Scribe<'_> {
             let message = format!("tenant cluster `{name}` is gone from the undercloud");
             self.tell(Part::TenantCluster(name.clone()), DescriptionChange::Removed, message);
         }
+    }
+
+    /// What is asked for until it shows is told the first time, and that it failed when it is asked for again: the repetitions would
+    /// fill the log and say nothing.
+    pub(super) fn note_errands(&mut self) {
+        for step in self.plan.errands.iter().filter(|step| step.operation.is_none()) {
+            let Some(machine) = &step.machine else { continue };
+            let fault = self.first_fault_of(step);
+            let (attempt, status, message) = match (step.attempt, &fault) {
+                (1, _) => (1, ActivityStatus::Started, words::errand_asked(&step.errand, 1)),
+                (2, Some(fault)) => (1, ActivityStatus::Failed, words::errand_faulted(&step.errand, 1, fault)),
+                _ => continue,
+            };
+            let what = ActivityKind::Errand { errand: step.errand.clone(), attempt };
+            let error = fault.filter(|_| status == ActivityStatus::Failed).map(|fault| ActivityError::Faulted { fault });
+            let correlation_id = self.uncaused.clone();
+            let cause = Cause { caller: OURSELVES, correlation_id: &correlation_id, operation: None };
+            self.write(Part::Machine(machine.clone()), &cause, Event { what, status, message, error });
+        }
+    }
+
+    fn first_fault_of(&self, step: &ErrandStep) -> Option<Fault> {
+        let state = self.before.tenants.errands.get(&step.errand).filter(|state| state.attempt == 1)?;
+        state.answer.as_ref()?.outcome.as_ref().err().cloned()
     }
 
     fn found(&self, vm: &Vm) -> Option<String> {

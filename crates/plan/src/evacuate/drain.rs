@@ -1,6 +1,6 @@
 //! Lets pods leave the tenant nodes on a machine, by eviction and so by their disruption budgets' leave.
 
-use model::{DrainPolicy, Errand, Fact, Failure, Grace, Leftover, PodSeen, Readiness, Span, Timestamp, Wait, WaitKind};
+use model::{DrainPolicy, Errand, Fact, Failure, Fault, Grace, Leftover, PodSeen, Readiness, Span, Timestamp, Wait, WaitKind};
 
 use super::cordon_tenants::{self, AskAgain, held_finding, is_held, left};
 use super::dead;
@@ -211,6 +211,10 @@ struct Round {
     errands: Vec<Errand>,
     pods: usize,
     kept: Vec<String>,
+    /// What the latest eviction that failed was answered with.
+    fault: Option<Fault>,
+    /// When the last of the nodes counts as empty, if no pod comes.
+    settled_at: Option<Timestamp>,
     waits: Vec<Wait>,
     until: Option<Timestamp>,
     is_over: bool,
@@ -248,8 +252,8 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     }
     let wait = match (round.pods, round.waits.into_iter().next()) {
         (0, Some(wait)) => wait,
-        (0, None) => cordon_wait.unwrap_or_else(|| drain_wait(bench, 0, Vec::new())),
-        (pods, _) => drain_wait(bench, pods, round.kept),
+        (0, None) => cordon_wait.unwrap_or_else(|| settle_wait(round.settled_at.unwrap_or(bench.now))),
+        (pods, _) => drain_wait(bench, pods, round.kept, round.fault),
     };
     Finding::errands(round.errands, wait, round.until)
 }
@@ -300,6 +304,7 @@ fn examine_pods(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, began_at: T
     }
     if bench.now < began_at + BOUND_LATE {
         round.is_over = false;
+        round.settled_at = round.settled_at.max(Some(began_at + BOUND_LATE));
         round.revisit(began_at + BOUND_LATE);
     }
     None
@@ -322,7 +327,13 @@ fn send_off(bench: &Bench<'_>, lodger: &Lodger, pod: &PodSeen, is_kept: bool, ro
     let state = bench.snapshot.tenants.errands.get(&errand).filter(|state| state.asked_at >= since);
     let Some(state) = state else { return round.errands.push(errand) };
     // Its answer wakes us.
-    let Some(answer) = &state.answer else { return };
+    let Some(answer) = &state.answer else {
+        round.fault = round.fault.take().or_else(|| known_fault(bench).filter(|_| state.attempt > 1));
+        return;
+    };
+    if let (Err(fault), false) = (&answer.outcome, is_kept) {
+        round.fault = Some(fault.clone());
+    }
     let again_at = answer.at + react(&answer.outcome, state.attempt, bench.limits).again_after();
     if bench.now >= again_at {
         round.errands.push(errand);
@@ -351,9 +362,24 @@ fn held_by_budgets(bench: &Bench<'_>, lodger: &Lodger, pods: &[String]) -> Findi
     Finding::Fail { failure: Failure::HeldByBudget, because }
 }
 
-fn drain_wait(bench: &Bench<'_>, pods: usize, mut kept: Vec<String>) -> Wait {
+/// A pod that was bound a moment ago is waited for: nothing is late.
+fn settle_wait(until: Timestamp) -> Wait {
+    Wait { kind: WaitKind::DrainSettles { until }, since: until - BOUND_LATE, expected_by: Some(until) }
+}
+
+fn drain_wait(bench: &Bench<'_>, pods: usize, mut kept: Vec<String>, fault: Option<Fault>) -> Wait {
     let first = bench.operation.journal.iter().find(|entry| matches!(entry.fact, Fact::Draining { .. }));
     let since = first.map_or_else(|| bench.now, |entry| entry.at);
     kept.truncate(words::NAMED);
-    Wait { kind: WaitKind::Drain { pods, kept }, since, expected_by: Some(since + bench.limits.expected_drain) }
+    let fault = fault.map(|fault| known_fault(bench).filter(|known| known.class == fault.class).unwrap_or(fault));
+    Wait { kind: WaitKind::Drain { pods, kept, fault }, since, expected_by: Some(since + bench.limits.expected_drain) }
+}
+
+/// What evictions have been answered with so far: the first of a run of faults of a class. The words of two of a kind differ, and
+/// say nothing new.
+fn known_fault(bench: &Bench<'_>) -> Option<Fault> {
+    bench.machine.waits.iter().find_map(|wait| match &wait.kind {
+        WaitKind::Drain { fault, .. } => fault.clone(),
+        _ => None,
+    })
 }

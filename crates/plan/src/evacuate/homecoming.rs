@@ -9,6 +9,7 @@ use super::memory::{is_ending, tidy};
 use super::quarters::{Silence, capi_machine, inside, see_undercloud};
 use super::spell::counted_from;
 use super::words::{counted, first_few};
+use crate::contact;
 use crate::draft::{Draft, ErrandStep};
 use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
@@ -236,7 +237,7 @@ pub(crate) fn converge(draft: &mut Draft, machine: &mut Machine, now: Timestamp,
     let mut memory = machine.evacuated.clone()?;
     let is_held = !machine.holds.is_empty();
     let mut due = Due { snapshot: &snapshot, since: memory.since, now, errands: Vec::new(), until: None };
-    if snapshot.tenants.listed_at.is_some() && snapshot.undercloud.fault.is_none() {
+    if contact::are_tenants_heard(&snapshot) {
         if !is_held {
             due.start_vms(&mut memory);
         }

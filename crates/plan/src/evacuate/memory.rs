@@ -5,6 +5,7 @@ use model::{
     VmState,
 };
 
+use crate::contact;
 use crate::snapshot::Snapshot;
 
 pub(crate) fn stopped(vm: &VmSeen) -> StoppedVm {
@@ -73,7 +74,7 @@ pub(crate) fn tidy(machine: &mut Machine) {
 /// Carries over what was seen to become of what is remembered: what was deleted, or made anew, is gone; what was seen to run
 /// after it was seen stopped is back, whoever started it.
 pub(crate) fn note_doings(snapshot: &Snapshot, machine: &mut Machine) {
-    if machine.evacuated.is_none() || snapshot.tenants.listed_at.is_none() || snapshot.undercloud.fault.is_some() {
+    if machine.evacuated.is_none() || !contact::are_tenants_heard(snapshot) {
         return;
     }
     if let Some(memory) = &mut machine.evacuated {

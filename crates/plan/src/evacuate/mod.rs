@@ -91,7 +91,7 @@ pub(crate) fn begin(snapshot: &Snapshot, machine: &mut Machine, operation: &mut 
 pub(crate) fn follow(snapshot: &Snapshot, machine: &mut Machine, operation: &mut Operation, step: StepKind, now: Timestamp) {
     let has = |fact: &Fact| operation.journal.iter().any(|entry| entry.fact == *fact);
     let fact = match (step, operation.action) {
-        (StepKind::Cordon, Action::PowerOff { shutdown: Shutdown::Graceful } | Action::Restart) if is_occupied(snapshot, machine) => {
+        (StepKind::Cordon, Action::PowerOff { shutdown: Shutdown::Graceful } | Action::Restart) if may_be_occupied(snapshot, machine) => {
             remember_running(snapshot, machine, &operation.id, now);
             Fact::Evacuating
         }
@@ -101,6 +101,13 @@ pub(crate) fn follow(snapshot: &Snapshot, machine: &mut Machine, operation: &mut
     if !has(&fact) {
         operation.journal.push(Entry { at: now, fact });
     }
+}
+
+/// What was listed before the watches were cut proves nothing. Where the undercloud itself is silent, nobody waits for workloads that
+/// it could not stop.
+fn may_be_occupied(snapshot: &Snapshot, machine: &Machine) -> bool {
+    let is_blind = snapshot.tenants.contact.fault.is_some() || snapshot.tenants.listed_at.is_none();
+    is_occupied(snapshot, machine) || (is_blind && snapshot.undercloud.fault.is_none())
 }
 
 fn is_occupied(snapshot: &Snapshot, machine: &Machine) -> bool {

@@ -8,6 +8,7 @@ use model::{
 };
 
 use super::spell::counted_from;
+use crate::contact;
 use crate::operate::Bench;
 use crate::snapshot::Snapshot;
 use crate::tenants::Inside;
@@ -74,9 +75,12 @@ pub(crate) fn ghosts(snapshot: &Snapshot, machine: &model::MachineName) -> Vec<L
 /// Whether the undercloud can be seen: without it nothing is known of virtual machines.
 pub(crate) fn see_undercloud(bench: &Bench<'_>) -> Result<(), Wait> {
     bench.sight.node(bench.now)?;
+    if let Some(failing) = contact::tenants_silence(bench.snapshot, bench.now) {
+        return Err(contact::tenants_wait(bench.limits, failing));
+    }
     if bench.snapshot.tenants.listed_at.is_none() {
         let since = bench.keeper_started_at;
-        return Err(Wait { kind: WaitKind::FirstLook { eye: Eye::Undercloud }, since, expected_by: Some(since + bench.limits.idle_poll) });
+        return Err(Wait { kind: WaitKind::FirstLook { eye: Eye::Tenants }, since, expected_by: Some(since + bench.limits.idle_poll) });
     }
     Ok(())
 }

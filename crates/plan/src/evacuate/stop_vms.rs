@@ -1,6 +1,8 @@
 //! Shuts down the virtual machines on a machine, tenant nodes' own among them once those are drained.
 
-use model::{Errand, Fact, Leftover, Shutdown, Span, StepKind, Timestamp, VmRef, VmSeen, VmState, Wait, WaitKind};
+use std::sync::Arc;
+
+use model::{Errand, Fact, Leftover, OperationId, Shutdown, Span, StepKind, Target, Timestamp, VmRef, VmSeen, VmState, Wait, WaitKind};
 
 use super::Notes;
 use super::cordon_tenants::memory_of;
@@ -17,7 +19,7 @@ pub(crate) fn note(bench: &Bench<'_>) -> Notes {
         return notes;
     }
     let (is_lost, is_up) = (is_gone(bench), bench.now >= given_up_at(bench));
-    for vm in vms_here(bench).filter(|vm| !is_left(bench, vm)) {
+    for vm in vms_here(bench).filter(|vm| !is_left(bench, vm) && busy_by(bench, vm).is_none()) {
         if is_meant_to_run(vm) && !remembers(notes.memory.as_ref(), &vm.reference()) {
             let entry = stopped(vm);
             memory_of(bench, &mut notes).vms.push(entry);
@@ -38,6 +40,15 @@ fn is_left(bench: &Bench<'_>, vm: &VmSeen) -> bool {
         .operation
         .leftovers()
         .any(|left| matches!(left, Leftover::Vm { vm: name, .. } | Leftover::LostVm { vm: name } if *name == vm.name.as_str()))
+}
+
+/// The operation that a person has begun on a virtual machine, or on the tenant node that it is. It is let end first, so that the
+/// two do not ask for opposite things in turn; but not for longer than a shutdown may take.
+fn busy_by<'a>(bench: &Bench<'a>, vm: &VmSeen) -> Option<&'a OperationId> {
+    let of_node = vm.node_of.as_ref().map(|of| Target::TenantNode { cluster: of.cluster.clone(), node: vm.name.to_string() });
+    let mut targets = [Some(Target::Vm(vm.name.clone())), of_node].into_iter().flatten();
+    let busy = targets.find_map(|target| bench.snapshot.running_for(&target))?;
+    (bench.now < forced_at(bench)).then_some(&busy.id)
 }
 
 fn began_at(bench: &Bench<'_>) -> Timestamp {
@@ -73,7 +84,8 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     until = [until, gone_at(bench)].into_iter().flatten().min();
     let mut errands = Vec::new();
     // What somebody else is stopping is not ours to stop: it is only waited for.
-    for vm in staying.iter().filter(|vm| remembers(bench.machine.evacuated.as_ref(), &vm.reference())) {
+    let (busy, idle): (Vec<&Arc<VmSeen>>, Vec<&Arc<VmSeen>>) = staying.iter().copied().partition(|vm| busy_by(bench, vm).is_some());
+    for vm in idle.iter().filter(|vm| remembers(bench.machine.evacuated.as_ref(), &vm.reference())) {
         let standing = stop_standing(bench, vm, is_forced);
         until = [until, standing.1.until()].into_iter().flatten().min();
         if standing.1 == Standing::Due {
@@ -82,6 +94,12 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     }
     let since = bench.operation.done_at(StepKind::Drain).unwrap_or(bench.now);
     let forced_at = (!is_forced).then(|| forced_at(bench));
+    if let (Some(vm), true) = (busy.first(), idle.is_empty())
+        && let Some(by) = busy_by(bench, vm)
+    {
+        let kind = WaitKind::VmBusy { vm: vm.name.clone(), by: by.clone(), until: self::forced_at(bench) };
+        return Finding::errands(errands, Wait { kind, since, expected_by: Some(self::forced_at(bench)) }, until);
+    }
     let kind = WaitKind::VmsStop { vms: staying.iter().map(|vm| vm.name.clone()).collect(), forced_at };
     Finding::errands(errands, Wait { kind, since, expected_by: Some(since + bench.limits.expected_vm_stop) }, until)
 }

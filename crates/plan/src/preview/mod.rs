@@ -152,6 +152,8 @@ fn unknowns_of(scene: &Scene<'_>) -> Vec<String> {
     }
     if let Some(fault) = crate::contact::undercloud_fault(snapshot) {
         unknowns.push(format!("how virtual machines are now: the undercloud does not answer ({fault})"));
+    } else if let Some(failing) = crate::contact::tenants_silence(snapshot, snapshot.keeper_started_at) {
+        unknowns.push(format!("how virtual machines are now: nothing is heard of them ({})", failing.what));
     }
     if scene.host == Host::Silent && scene.effect == Effect::Empties {
         unknowns.push(format!("whether anything still runs on `{}`: its node is silent, and its BMC does not read off", machine.name));

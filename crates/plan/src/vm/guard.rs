@@ -94,6 +94,11 @@ fn undercloud_heard(snapshot: &Snapshot) -> Result<(), (String, String)> {
         let evidence = format!("the undercloud of `{}` is {:?} since {since}{fault}", cluster.name, cluster.connection);
         return Err((evidence, "bring the undercloud back first: `rackwright status` tells since when it does not answer".into()));
     }
+    if let Some(failing) = contact::tenants_silence(snapshot, snapshot.keeper_started_at) {
+        let evidence =
+            format!("nothing is heard of the virtual machines of `{}` since {} ({})", cluster.name, failing.at.clock(), failing.what);
+        return Err((evidence, "mend that first: `rackwright status` tells what is waited for".into()));
+    }
     if snapshot.tenants.listed_at.is_none() {
         let evidence = format!("the virtual machines of `{}` have not been listed yet", cluster.name);
         return Err((evidence, "ask again in a moment".into()));

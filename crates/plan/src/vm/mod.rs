@@ -15,7 +15,7 @@ mod words;
 
 use std::collections::BTreeSet;
 
-use model::{MachineName, OperationId, Target, Timestamp, VmName};
+use model::{MachineName, OperationId, Target, Timestamp, VmName, WaitKind};
 
 use crate::draft::Draft;
 use crate::snapshot::Snapshot;
@@ -77,6 +77,22 @@ pub(crate) fn plan_vms(draft: &mut Draft, vms: &BTreeSet<VmName>, now: Timestamp
         }
         adopt::note_seen(draft, name, now);
     }
+}
+
+/// Machines whose operation has waited for one on a virtual machine there, which has ended in this plan: machines are planned first.
+pub(crate) fn awaited_on(draft: &Draft) -> Vec<MachineName> {
+    let ended = draft.plan.changes.operations.values().filter(|operation| !operation.is_running());
+    let ended: BTreeSet<VmName> = ended.filter_map(|operation| vm_of(&operation.target)).collect();
+    if ended.is_empty() {
+        return Vec::new();
+    }
+    // All that this step asks for is in its journal, and is not asked for twice.
+    let is_stopping = |id: &OperationId| {
+        let wait = draft.after.operations.get(id).and_then(|operation| operation.wait.as_ref());
+        wait.is_some_and(|wait| matches!(wait.kind, WaitKind::VmBusy { .. } | WaitKind::VmsStop { .. }))
+    };
+    let waiting = draft.after.running().filter(|(_, id)| is_stopping(id)).map(|(machine, _)| machine);
+    waiting.filter(|machine| draft.after.vms_on(machine).any(|vm| ended.contains(&vm.name))).cloned().collect()
 }
 
 /// The operation that is at work on a virtual machine, or on the tenant node that it is.

@@ -49,9 +49,12 @@ impl<'a> Bench<'a> {
         if let Some(failing) = contact::run_of_failures(&self.snapshot.undercloud, known.as_ref(), self.now) {
             return Err(self.silence(&failing));
         }
+        if let Some(failing) = contact::tenants_silence(self.snapshot, self.now) {
+            return Err(contact::tenants_wait(self.limits, failing));
+        }
         if self.snapshot.tenants.listed_at.is_none() {
             let since = self.snapshot.keeper_started_at;
-            let kind = WaitKind::FirstLook { eye: model::Eye::Undercloud };
+            let kind = WaitKind::FirstLook { eye: model::Eye::Tenants };
             return Err(Wait { kind, since, expected_by: Some(since + self.limits.idle_poll) });
         }
         Ok(self.snapshot.tenants.vms().get(self.name).map(AsRef::as_ref))

@@ -265,3 +265,47 @@ fn an_entry_is_found_by_subscription_resource_and_correlation() {
     assert_eq!(entry.subject.part, Part::Machine(desk::name("c1")));
     assert_eq!(entry.labels(), ["subscription/s", "machine/s/g/c1", "correlation/c"]);
 }
+
+#[test]
+fn what_is_asked_for_after_an_operation_is_told_once() {
+    check(
+        "c1 compute on ready
+        node n1 of naks01 on c1
+        > alice cordon c1 evacuate
+        > wait 2m
+        > tenants unheard
+        > alice uncordon c1
+        > wait 10m
+        > tenants kubevirt fails
+        > tenants heard
+        > wait 10m
+        > tenants kubevirt works
+        > wait 10m
+        ",
+        expect![[r#"
+            10:00:00 Accepted   alice      c1 request cordon op1: cordon of `c1` was accepted as operation op1
+            10:00:00 Succeeded  alice      c1 hold Placed op1: `c1` is held by evacuation by alice, operation op1: emptied by a person
+            10:00:00 Started    rackwright c1 cordon #1 op1: the node of `c1` is asked for a cordon
+            10:00:00 Succeeded  rackwright c1 step Cordon op1: Cordon of `c1` is done
+            10:00:00 Started    rackwright c1 skipRemediation #1 op1: the mark that Cluster API leaves `n1` alone is asked for
+            10:00:00 Started    rackwright c1 cordonNode #1 op1: the cordon of node `n1` is asked for
+            10:00:00 Succeeded  rackwright c1 step Cordon Tenant Nodes op1: Cordon Tenant Nodes of `c1` is done
+            10:00:00 InProgress rackwright c1 workloads of cordon op1: node `n1` of `naks01` is drained
+            10:00:05 Succeeded  rackwright c1 step Drain op1: Drain of `c1` is done
+            10:00:05 Started    rackwright c1 stopVm #1 op1: the shutdown of `n1` is asked for
+            10:00:25 Succeeded  rackwright c1 step Stop Virtual Machines op1: Stop Virtual Machines of `c1` is done
+            10:00:25 Succeeded  alice      c1 operation cordon op1: `c1` was cordoned and emptied: 1 virtual machine stopped, 1 tenant node drained
+            10:02:00 Accepted   alice      c1 request uncordon op2: uncordon of `c1` was accepted as operation op2
+            10:02:00 Succeeded  rackwright c1 hold Released op2: `c1` is no longer held by evacuation by alice, operation op1
+            10:02:00 Started    rackwright c1 uncordon #1 op2: the node of `c1` is asked for an uncordon
+            10:02:00 Succeeded  rackwright c1 step Uncordon op2: Uncordon of `c1` is done
+            10:05:00 Succeeded  rackwright c1 step Start Virtual Machines op2: Start Virtual Machines of `c1` was left out: 1 virtual machine could not be started yet (`n1`), and will be
+            10:05:30 Succeeded  rackwright c1 step Uncordon Tenant Nodes op2: Uncordon Tenant Nodes of `c1` was left out: 1 tenant node could not be uncordoned yet (`n1`), and will be
+            10:05:30 Succeeded  alice      c1 operation uncordon op2: `c1` was uncordoned; Start Virtual Machines was left out: 1 virtual machine could not be started yet (`n1`), and will be; Uncordon Tenant Nodes was left out: 1 tenant node could not be uncordoned yet (`n1`), and will be
+            10:12:00 Started    rackwright c1 startVm #1: the start of `n1` is asked for
+            10:12:00 Started    rackwright c1 uncordonNode #1: the uncordon of node `n1` is asked for
+            10:12:02 Failed     rackwright c1 startVm #1: the start of `n1` was asked for, and failed: garbled: 500 [garbled]
+            10:22:37 Started    rackwright c1 resumeRemediation #1: the end of the mark that Cluster API leaves `n1` alone is asked for
+        "#]],
+    );
+}

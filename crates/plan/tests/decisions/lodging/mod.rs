@@ -61,6 +61,8 @@ pub struct Lodging {
     pub eviction_fault: Option<Fault>,
     /// What KubeVirt answers, until it obeys again.
     pub kubevirt_fault: Option<Fault>,
+    /// Why nothing is heard of virtual machines and clusters, while nodes are.
+    pub watch_fault: Option<Fault>,
     pub off: Vec<MachineName>,
     /// What was asked of it, and accepted or not.
     pub requests: Vec<(Timestamp, Errand)>,

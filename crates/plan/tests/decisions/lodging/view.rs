@@ -13,6 +13,10 @@ use super::{Lodging, VmBody};
 impl Lodging {
     /// What whoever watches sees of it.
     pub fn show(&self, snapshot: &mut Snapshot, now: Timestamp) {
+        if let Some(fault) = &self.watch_fault {
+            return snapshot.tenants.contact.failed(now, fault.clone());
+        }
+        snapshot.tenants.contact.answered(now);
         let gone: Vec<VmName> = snapshot.tenants.vms().keys().filter(|name| !self.vms.contains_key(*name)).cloned().collect();
         for name in gone {
             snapshot.tenants.forget_vm(&name);

@@ -85,6 +85,7 @@ impl Play {
     fn play(&mut self, command: &str) {
         let words: Vec<&str> = command.split_whitespace().collect();
         match words.as_slice() {
+            [caller, "vm", verb, vm] => self.ask_of_vm(caller, verb, vm),
             ["tenants", words @ ..] => {
                 tenants::happen(&mut self.lodging, words, self.desk.now);
                 self.look();
@@ -217,6 +218,18 @@ impl Play {
         if rest.contains(&"too-late") {
             self.desk.now = self.desk.now + model::REQUEST_LIFE;
         }
+        self.transcript.expect_verdict(id);
+    }
+
+    fn ask_of_vm(&mut self, caller: &str, verb: &str, vm: &str) {
+        let action = match verb {
+            "power-off" => Action::PowerOff { shutdown: Shutdown::Graceful },
+            "start" => Action::Start,
+            "restart" => Action::Restart,
+            other => panic!("`{other}` is no action"),
+        };
+        let ask = Ask::ActOnVm { vm: crate::lodging::vm_name(vm), action, conditions: Conditions::default() };
+        let id = self.desk.request(caller, ask, None);
         self.transcript.expect_verdict(id);
     }
 

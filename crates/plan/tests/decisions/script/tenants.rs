@@ -68,6 +68,8 @@ pub fn happen(lodging: &mut Lodging, words: &[&str], now: Timestamp) {
         ["up", cluster] => drop(lodging.api_faults.remove(&tenant(cluster))),
         ["evictions", "fail"] => lodging.eviction_fault = Some(fault(FaultClass::Garbled, "500")),
         ["evictions", "work"] => lodging.eviction_fault = None,
+        ["unheard"] => lodging.watch_fault = Some(fault(FaultClass::Denied, "virtualmachines is forbidden")),
+        ["heard"] => lodging.watch_fault = None,
         ["kubevirt", "fails"] => lodging.kubevirt_fault = Some(fault(FaultClass::Garbled, "500")),
         ["kubevirt", "works"] => lodging.kubevirt_fault = None,
         _ => panic!("`{}` does not happen to tenants", words.join(" ")),
