@@ -9,6 +9,13 @@ use crate::time::Span;
 /// The control plane itself still works at wall speed: a commit, a request and a poll must fit in.
 pub const SHORTEST_DEADLINE: Span = Span::seconds(10);
 
+/// An evacuation's parts get no shorter than these.
+///
+/// A node counts as drained five seconds after its drain began, at any speed, so a shorter drain would always be given up. An
+/// action that evacuates has these and a [`SHORTEST_DEADLINE`] more for what else it does.
+pub const SHORTEST_DRAIN: Span = Span::seconds(6);
+pub const SHORTEST_VM_STOP: Span = Span::seconds(4);
+
 /// No poll comes more often than this: a device must be able to breathe.
 pub const SHORTEST_POLL: Span = Span::millis(250);
 
@@ -129,21 +136,22 @@ impl Limits {
     /// The same limits for a world that runs `speed` times faster than ours.
     pub fn scaled(&self, speed: f64) -> Limits {
         let deadline = |span: Span| span.scaled(speed, SHORTEST_DEADLINE);
+        let evacuating = |span: Span| span.scaled(speed, SHORTEST_DEADLINE + SHORTEST_DRAIN + SHORTEST_VM_STOP);
         let spell = |span: Span| span.scaled(speed, Span::seconds(1));
         let poll = |span: Span| span.scaled(speed, SHORTEST_POLL);
         Limits {
             start_timeout: deadline(self.start_timeout),
-            power_off_timeout: deadline(self.power_off_timeout),
-            restart_timeout: deadline(self.restart_timeout),
+            power_off_timeout: evacuating(self.power_off_timeout),
+            restart_timeout: evacuating(self.restart_timeout),
             cordon_timeout: deadline(self.cordon_timeout),
-            evacuate_timeout: deadline(self.evacuate_timeout),
+            evacuate_timeout: evacuating(self.evacuate_timeout),
             vm_create_timeout: deadline(self.vm_create_timeout),
             vm_timeout: deadline(self.vm_timeout),
             restart_node_timeout: deadline(self.restart_node_timeout),
-            drain_timeout: deadline(self.drain_timeout),
-            vm_stop_timeout: deadline(self.vm_stop_timeout),
-            power_drain_timeout: deadline(self.power_drain_timeout),
-            power_vm_stop_timeout: deadline(self.power_vm_stop_timeout),
+            drain_timeout: self.drain_timeout.scaled(speed, SHORTEST_DRAIN),
+            vm_stop_timeout: self.vm_stop_timeout.scaled(speed, SHORTEST_VM_STOP),
+            power_drain_timeout: self.power_drain_timeout.scaled(speed, SHORTEST_DRAIN),
+            power_vm_stop_timeout: self.power_vm_stop_timeout.scaled(speed, SHORTEST_VM_STOP),
             unreachable_timeout: deadline(self.unreachable_timeout),
             evict_retry: poll(self.evict_retry),
             errand_settle: spell(self.errand_settle),
@@ -183,6 +191,17 @@ mod tests {
         }
         assert_eq!(limits.restart_timeout, Span::seconds(40));
         assert_eq!(limits.operation_retention, Span::hours(24));
+    }
+
+    #[test]
+    fn at_any_speed_an_evacuation_ends_before_its_action_fails() {
+        for speed in [1.0, 10.0, 60.0, 100.0, 200.0, 600.0, 1200.0, 100_000.0] {
+            let limits = Limits::default().scaled(speed);
+            let alone = limits.drain_timeout + limits.vm_stop_timeout;
+            let within = limits.power_drain_timeout + limits.power_vm_stop_timeout;
+            assert!(limits.evacuate_timeout > alone, "{speed}: {limits:?}");
+            assert!(limits.restart_timeout > within && limits.power_off_timeout > within, "{speed}: {limits:?}");
+        }
     }
 
     #[test]

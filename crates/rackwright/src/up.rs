@@ -79,6 +79,7 @@ fn greeting(world: &WorldArgs, plane: &ControlPlane, data_dir: &Path, context: &
         .find(|machine| machine.role == Role::Compute)
         .map(|machine| machine.name.to_string());
     let example = example.unwrap_or_else(|| "NAME".to_owned());
+    let look = if world.without_tenants { "bmm list" } else { "vm list" };
     vec![
         format!("Rackwright is up: {}, {racks}, {} machines, at {}×", sites.join(", "), machines, world.speed),
         format!("  API      http://{}", plane.address),
@@ -87,7 +88,7 @@ fn greeting(world: &WorldArgs, plane: &ControlPlane, data_dir: &Path, context: &
         String::new(),
         "Try, in another terminal:".to_owned(),
         format!("  {command} status{option}"),
-        format!("  {command} bmm list{option}"),
+        format!("  {command} {look}{option}"),
         format!("  {command} bmm restart {example}{group}{option}"),
         String::new(),
         "Ctrl-C stops it; starting it again continues where it was.".to_owned(),

@@ -26,6 +26,8 @@ Examples:
   rackwright status                             what runs and what waits, and why
   rackwright bmm list                           every machine
   rackwright bmm restart rack1compute01         restart one and follow it to the end
+  rackwright bmm restart NAME --preview         what it would stop and move, and nothing is done
+  rackwright vm list                            what tenants run, and on which machine
   rackwright operation list                     what is running now
   rackwright activity-log list --follow         who asked for what, and what came of it, as it happens
   rackwright top                                all of it, live

@@ -15,9 +15,10 @@ use super::trouble::Trouble;
 /// Somebody who has typed nothing but the name does not want to wait.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
-const WITH_SERVER: [(&str, &str); 3] = [
+const WITH_SERVER: [(&str, &str); 4] = [
     ("rackwright status", "what runs and what waits, and why"),
     ("rackwright bmm list", "every machine"),
+    ("rackwright vm list", "what tenants run, and on which machine"),
     ("rackwright top", "all of it, live"),
 ];
 
@@ -48,11 +49,11 @@ fn page(status: Result<(&str, &Value), &str>) -> Sheet {
             for cluster in items(status, "/clusters") {
                 sheet.line(Tone::Plain, format!("  {}", in_one_line(cluster)));
             }
-            WITH_SERVER
+            WITH_SERVER.as_slice()
         }
         Err(why) => {
             sheet.line(Tone::Plain, format!("No server: {why}."));
-            WITHOUT_SERVER
+            &WITHOUT_SERVER
         }
     };
     sheet.gap();
@@ -87,7 +88,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn a_server_that_answers_is_told_in_a_line_with_three_next_commands() {
+    fn a_server_that_answers_is_told_in_a_line_with_the_next_commands() {
         expect![[r#"
             Rackwright 0.1.0, a control plane for bare-metal sites
 
@@ -97,6 +98,7 @@ mod tests {
             Next:
               rackwright status    what runs and what waits, and why
               rackwright bmm list  every machine
+              rackwright vm list   what tenants run, and on which machine
               rackwright top       all of it, live
 
             `rackwright --help` names every command.

@@ -18,5 +18,8 @@ fn azures_sdk_reads_writes_is_refused_and_restarts_a_machine() {
     let output = Command::new(peer("venv/bin/python")).arg(script).args([&address, SUBSCRIPTION, GROUP]).output().expect("Python runs");
     let (told, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{told}\n{wrong}");
-    assert!(told.contains("restarted: ['Cordon', 'Power Off', 'Power On', 'Rejoin', 'Uncordon']"), "{told}");
+    let evacuates = "'Cordon Tenant Nodes', 'Drain', 'Stop Virtual Machines'";
+    let returns = "'Start Virtual Machines', 'Uncordon Tenant Nodes'";
+    let steps = format!("restarted: ['Cordon', {evacuates}, 'Power Off', 'Power On', 'Rejoin', 'Uncordon', {returns}]");
+    assert!(told.contains(&steps), "{told}");
 }

@@ -90,7 +90,10 @@ fn workloads(machine: &Value) -> Vec<Fact<'static>> {
 /// What was stopped and cordoned to empty it, and waits to come back.
 fn evacuated(machine: &Value, clock: Clock) -> Option<Fact<'static>> {
     let emptied = machine.pointer("/rackwright/evacuated").filter(|emptied| emptied.is_object())?;
-    let vms: Vec<String> = items(emptied, "/virtualMachines").iter().filter_map(Value::as_str).map(text_of).collect();
+    // A tenant node and its virtual machine have one name, and come back as one.
+    let is_node = |name: &str| items(emptied, "/nodes").iter().any(|node| node["node"] == name);
+    let vms = items(emptied, "/virtualMachines").iter().filter_map(Value::as_str).filter(|name| !is_node(name));
+    let vms: Vec<String> = vms.map(text_of).collect();
     let node = |node: &Value| format!("{}/{}", field_or_dash(node, "/cluster"), field_or_dash(node, "/node"));
     let nodes: Vec<String> = items(emptied, "/nodes").iter().map(node).collect();
     let text = format!("since {}; to come back: {}", clock.time(emptied, "/since"), [vms, nodes].concat().join(", "));
@@ -268,7 +271,7 @@ mod tests {
         let ids = ["kubernetesClusters/naks-01", "virtualMachines/fw1", "virtualMachines/fw2"].map(|id| format!("{provider}/{id}"));
         machine["properties"]["associatedResourceIds"] = serde_json::json!(ids);
         let nodes = serde_json::json!([{ "cluster": "naks-01", "node": "n1" }]);
-        let emptied = serde_json::json!({ "since": "2026-11-14T14:00:00.000Z", "virtualMachines": ["fw1"], "nodes": nodes });
+        let emptied = serde_json::json!({ "since": "2026-11-14T14:00:00.000Z", "virtualMachines": ["fw1", "n1"], "nodes": nodes });
         machine["rackwright"]["evacuated"] = emptied;
         let sheet = machine_sheet(&machine, &[], Clock::at(fixtures::NOW)).plain();
         for line in ["vms        fw1, fw2\n", "tenants    naks-01\n", "to come back: fw1, naks-01/n1\n"] {
