@@ -281,7 +281,12 @@ impl std::fmt::Debug for House {
 }
 
 pub fn machine_path(name: &str) -> String {
-    format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/site1/providers/Microsoft.NetworkCloud/bareMetalMachines/{name}")
+    resource_path("bareMetalMachines", name)
+}
+
+/// The path of a resource of the house's site: `virtualMachines` called `web1`.
+pub fn resource_path(kind: &str, name: &str) -> String {
+    format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/site1/providers/Microsoft.NetworkCloud/{kind}/{name}")
 }
 
 impl House {

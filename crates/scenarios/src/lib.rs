@@ -2,6 +2,8 @@
 //!
 //! A story is a text of commands with a golden transcript; `story` tells the language.
 
+mod asking;
+mod foreseen;
 mod house;
 mod log;
 mod peers;
@@ -10,7 +12,7 @@ mod tenancy;
 mod tenants;
 mod wiring;
 
-pub use house::{House, Reply, machine_path};
+pub use house::{House, Reply, machine_path, resource_path};
 pub use log::{about, line, refusals};
 pub use peers::peer;
 pub use story::tell;

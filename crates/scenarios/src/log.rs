@@ -42,7 +42,7 @@ impl House {
             let operation = self.operation(id).await;
             let own: Vec<&Value> = log.iter().filter(|event| event["properties"]["operation"] == id).collect();
             assert!(own.iter().filter(|event| !is_of_canceller(event)).all(|event| event["correlationId"] == operation["correlationId"]));
-            let end = format!("/{}/action", operation["action"].as_str().expect("an action has a name").replace("power-off", "powerOff"));
+            let end = format!("/{}/action", verb_of(text(&operation["action"])));
             let ends = count(&own, |event| {
                 let is_end = matches!(text(&event["status"]["value"]), "Succeeded" | "Failed" | "Canceled");
                 is_end && name(event).ends_with(&end) && !name(event).contains("/node/") && !name(event).contains("/bmc/")
@@ -57,6 +57,16 @@ impl House {
             }
         }
         log
+    }
+}
+
+/// An action as the log's names spell it.
+fn verb_of(command: &str) -> &str {
+    match command {
+        "power-off" => "powerOff",
+        "restart-node" => "restartNode",
+        "create" => "write",
+        other => other,
     }
 }
 
@@ -75,9 +85,31 @@ fn times_told(own: &[&Value], fact: &Value) -> Option<usize> {
         "faulted" => Some(device("Failed")),
         "seen" | "skipped" => Some(count(own, |event| name(event).ends_with(&format!("/steps/{}", text(&fact["step"]))))),
         "resumed" => Some(count(own, |event| event["status"]["value"] == "InProgress")),
-        "found" => None,
+        "errandAsked" => Some(errand(own, fact, "Started")),
+        "errandFaulted" => Some(errand(own, fact, "Failed")),
+        "draining" => Some(workload(own, &format!("node `{}` of `{}` is drained", text(&fact["node"]), text(&fact["cluster"])))),
+        "kept" => Some(workload(own, &format!("pod `{}` of `{}` is kept on its node: {}", text(&fact["pod"]), text(&fact["cluster"]), text(&fact["why"])))),
+        "left" => {
+            let left: model::Leftover = serde_json::from_value(fact["what"].clone()).expect("the journal tells leftovers as the model does");
+            Some(workload(own, &format!("it goes on without {left}")))
+        }
+        "found" | "evacuating" | "returning" => None,
         kind => panic!("the log's test knows nothing of the fact `{kind}`: {fact}"),
     }
+}
+
+/// How often something that is asked of a tenant's cluster or a virtual machine is told.
+fn errand(own: &[&Value], fact: &Value, status: &str) -> usize {
+    let asked: model::Errand = serde_json::from_value(fact["errand"].clone()).expect("the journal tells errands as the model does");
+    let (ask, attempt) = (asked.to_string(), fact["attempt"].to_string());
+    count(own, |event| {
+        let properties = &event["properties"];
+        properties["ask"] == ask.as_str() && properties["attempt"] == attempt.as_str() && event["status"]["value"] == status
+    })
+}
+
+fn workload(own: &[&Value], message: &str) -> usize {
+    count(own, |event| name(event).ends_with("/workloads") && event["properties"]["message"] == message)
 }
 
 /// Who cancels an operation has a correlation id of their own, and so has who asks for the same once more.

@@ -23,8 +23,16 @@
 //! tenant nodes of naks-01             the nodes of a tenant's cluster, as it tells them itself
 //! pods of naks-01                     what runs in it
 //! virtctl stop web1                   somebody stops, starts or restarts a virtual machine past us
-//! tenant kubectl cordon NODE          a tenant cordons or uncordons a node of its own
+//! kubectl delete vm web1              somebody deletes it past us
+//! tenant kubectl cordon NODE          a tenant cordons, uncordons or deletes a node of its own
 //! tenant evict web-0 in naks-01       a tenant evicts a pod of its own
+//! alice vm power-off web1             ask for an action of a virtual machine, `create` and `delete` among them: `asking.rs`
+//! alice restart-node a of naks-01     have a node of a tenant's cluster restarted
+//! alice drain-policy hold for naks-01 what its drains do about budgets; `naks-01/agentpool1` is one pool
+//! alice preview cordon rack1compute01 evacuate
+//!                                     what an action would do
+//! look at vm web1                     what a person sees of it
+//! workloads of rack1compute01         the resources that the machine names as on it
 //! log of rack1compute01               what the activity log says of the machine; `log of failures` is what has failed
 //! ```
 //!
@@ -38,7 +46,7 @@ use http::{Method, Request};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use crate::house::{House, machine_path};
+use crate::house::House;
 use crate::log::{about, line, refusals};
 use crate::tenancy;
 use crate::wiring::authorized_kubernetes;
@@ -46,13 +54,13 @@ use crate::wiring::authorized_kubernetes;
 /// A story must come to an end: an operation that runs longer than any deadline is stuck.
 const PATIENCE: Duration = Duration::from_secs(3 * 3600);
 
-struct Teller {
-    house: House,
+pub(crate) struct Teller {
+    pub(crate) house: House,
     transcript: String,
     /// Ids are random; the story calls them op1, op2 … in the order of their appearance.
-    operations: Vec<String>,
+    pub(crate) operations: Vec<String>,
     /// Requests that were refused; one about a machine that there is not is told of the cluster.
-    refused: usize,
+    pub(crate) refused: usize,
 }
 
 /// Plays a story and returns its transcript.
@@ -91,7 +99,7 @@ fn nicknamed(mut transcript: String, operations: &[String]) -> String {
 }
 
 impl Teller {
-    fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         let at = self.house.clock.now().time_of_day();
         writeln!(self.transcript, "{at} {text}").expect("a string takes text");
     }
@@ -103,6 +111,8 @@ impl Teller {
             ["until", nickname, "is", "done"] => self.until_done(self.operation_called(nickname)).await,
             ["after", span] => tokio::time::sleep(duration(span)).await,
             ["look", "at", "operation"] => self.look_at_operation().await,
+            ["look", "at", "vm", vm] => self.look_at_vm(vm).await,
+            ["workloads", "of", machine] => self.workloads(machine).await,
             ["look", "at", machine] => self.look_at(machine).await,
             ["log", "of", "failures"] => self.log("status eq 'Failed'").await,
             ["log", "of", machine] => self.log(&about(machine)).await,
@@ -112,6 +122,7 @@ impl Teller {
             ["tenant", "nodes", "of", cluster] => self.tell_lines(&self.house.tenant_nodes(cluster).await),
             ["pods", "of", cluster] => self.tell_lines(&self.house.tenant_pods(cluster).await),
             ["virtctl", verb, vm] => self.say(&format!("  {}", self.house.virtctl(verb, vm).await)),
+            ["kubectl", "delete", "vm", vm] => self.say(&format!("  {}", self.house.delete_vm(vm).await)),
             ["tenant", "evict", pod, "in", cluster] => self.say(&format!("  {}", self.house.tenant_evict(cluster, pod).await)),
             ["tenant", "kubectl", verb, node] => self.say(&format!("  {}", self.house.tenant_kubectl(verb, node).await)),
             ["kubectl", verb, machine] => self.kubectl(verb, machine).await,
@@ -124,6 +135,11 @@ impl Teller {
                 self.house.settle().await;
             }
             [caller, "cancel"] => self.cancel(caller).await,
+            [caller, "preview", verb, machine, ref flags @ ..] => self.preview(caller, verb, machine, flags).await,
+            [caller, "vm", "create", vm, ref words @ ..] => self.create_vm(caller, vm, words).await,
+            [caller, "vm", verb, vm, ref flags @ ..] => self.ask_of_vm(caller, verb, vm, flags).await,
+            [caller, "restart-node", node, "of", cluster] => self.restart_node(caller, node, cluster).await,
+            [caller, "drain-policy", policy, "for", whose] => self.set_drain_policy(caller, policy, whose).await,
             [caller, "update", machine, ref words @ ..] => self.update(caller, machine, words).await,
             [caller, verb, machine, ref flags @ ..] => self.ask(caller, verb, machine, flags).await,
             _ => panic!("`{line}` is not in the language"),
@@ -136,76 +152,7 @@ impl Teller {
         }
     }
 
-    async fn ask(&mut self, caller: &str, verb: &str, machine: &str, flags: &[&str]) {
-        let (mut query, mut body) = (String::new(), json!({}));
-        for flag in flags {
-            match *flag {
-                "skip-shutdown" => body["skipShutdown"] = json!("True"),
-                "evacuate" => body["evacuate"] = json!("True"),
-                "accept-outage" => query.push_str("&acceptControlPlaneOutage=true"),
-                reason => body["reason"] = json!(reason),
-            }
-        }
-        let path = format!("{}/{}?api-version=1{query}", machine_path(machine), verb.replace("power-off", "powerOff"));
-        let reply = self.house.call(Method::POST, &path, caller, &body.to_string()).await;
-        match reply.body["name"].as_str().filter(|_| reply.status == 202) {
-            Some(id) => {
-                if !self.operations.iter().any(|known| known == id) {
-                    self.operations.push(id.to_owned());
-                }
-                self.say(&format!("  202 operation {id}"));
-            }
-            None if reply.status.is_success() => self.say(&format!("  {} done", reply.status.as_u16())),
-            None => self.refused(reply.status.as_u16(), &reply.body),
-        }
-    }
-
-    async fn update(&mut self, caller: &str, machine: &str, words: &[&str]) {
-        let (mut headers, mut body) = (vec![("x-ms-client-principal-name", caller)], json!({}));
-        for word in words {
-            match word.split_once('=').unwrap_or_else(|| panic!("`{word}` is not `what=value`")) {
-                ("details", text) => body["properties"]["machineDetails"] = json!(text),
-                ("if-match", etag) => headers.push(("if-match", etag)),
-                (tag, value) => body["tags"][tag] = json!(value),
-            }
-        }
-        let path = format!("{}?api-version=1", machine_path(machine));
-        let reply = self.house.call_with(Method::PATCH, &path, &headers, &body.to_string()).await;
-        if !reply.status.is_success() {
-            return self.refused(reply.status.as_u16(), &reply.body);
-        }
-        let (etag, tags, details) = (&reply.body["etag"], &reply.body["tags"], &reply.body["properties"]["machineDetails"]);
-        self.say(&format!("  {} etag {} tags {tags} details {details}", reply.status.as_u16(), text(etag)));
-    }
-
-    fn refused(&mut self, status: u16, body: &Value) {
-        let error = &body["error"];
-        self.refused += 1;
-        let info = &error["additionalInfo"][0]["info"];
-        self.say(&format!("  {status} {}", text(&error["code"])));
-        match info["rule"].as_str() {
-            Some(rule) => {
-                self.say(&format!("  error: {}", text(&info["subject"])));
-                for fact in info["evidence"].as_array().into_iter().flatten() {
-                    self.say(&format!("    rule {rule}: {}", text(fact)));
-                }
-                self.say(&format!("  hint: {}", text(&info["remedy"])));
-            }
-            None => self.say(&format!("  error: {}", text(&error["message"]))),
-        }
-    }
-
-    async fn cancel(&mut self, caller: &str) {
-        let path = format!("/rackwright/v1/operations/{}/cancel", self.latest());
-        let reply = self.house.call(Method::POST, &path, caller, "").await;
-        if reply.status.is_success() {
-            self.say(&format!("  {} will be cancelled at the next safe point", reply.status.as_u16()));
-        } else {
-            self.refused(reply.status.as_u16(), &reply.body);
-        }
-    }
-
-    fn latest(&self) -> String {
+    pub(crate) fn latest(&self) -> String {
         self.operations.last().expect("an operation was begun earlier in the story").clone()
     }
 
@@ -239,7 +186,7 @@ impl Teller {
 
     async fn look_at_operation(&mut self) {
         let operation = self.house.operation(&self.latest()).await;
-        self.say(&format!("  {} of {}: {}", text(&operation["action"]), text(&operation["machine"]), progress_line(&operation)));
+        self.say(&format!("  {} of {}: {}", text(&operation["action"]), text(&operation["target"]), progress_line(&operation)));
         for step in operation["steps"].as_array().into_iter().flatten() {
             let span = |key: &str| step[key].as_str().map_or("-".to_owned(), |at| at[11..19].to_owned());
             let line = format!(
@@ -271,6 +218,11 @@ impl Teller {
         for hold in ours["holds"].as_array().into_iter().flatten() {
             self.say(&format!("    held by {}: {}", text(&hold["owner"]), text(&hold["reason"])));
         }
+        if let Some(evacuated) = ours["evacuated"].as_object() {
+            let nodes = evacuated["nodes"].as_array().into_iter().flatten();
+            let nodes: Vec<String> = nodes.map(|node| format!("{}/{}", text(&node["cluster"]), text(&node["node"]))).collect();
+            self.say(&format!("    remembers VMs {} and nodes {}", listed(&evacuated["virtualMachines"]), nodes.join(", ")));
+        }
         if ours["managed"] == false {
             self.say(&format!("    unmanaged by {}: {}", text(&ours["unmanagedReason"]["by"]), text(&ours["unmanagedReason"]["reason"])));
         }
@@ -280,7 +232,7 @@ impl Teller {
         self.waits(&ours["waits"], "    ");
     }
 
-    fn waits(&mut self, waits: &Value, indent: &str) {
+    pub(crate) fn waits(&mut self, waits: &Value, indent: &str) {
         for wait in waits.as_array().into_iter().flatten().filter(|wait| wait.is_object()) {
             let late = if wait["late"] == true { ", LATE" } else { "" };
             let since = &text(&wait["since"])[11..19];
@@ -366,12 +318,16 @@ fn progress_line(operation: &Value) -> String {
     }
 }
 
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => "-".to_owned(),
         other => other.to_string(),
     }
+}
+
+pub(crate) fn listed(texts: &Value) -> String {
+    texts.as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join(", ")
 }
 
 fn duration(text: &str) -> Duration {

@@ -61,15 +61,22 @@ impl House {
         told.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// `cordon` or `uncordon` in a tenant's cluster, as its owner does it. Returns the status code.
+    /// `kubectl delete vm`. Returns the status code.
+    pub async fn delete_vm(&self, vm: &str) -> u16 {
+        let path = format!("/apis/kubevirt.io/v1/namespaces/{NAMESPACE}/virtualmachines/{vm}");
+        self.undercloud(Method::DELETE, &path, &Value::Null).await.0.as_u16()
+    }
+
+    /// `cordon`, `uncordon` or `delete` of a node in a tenant's cluster, as its owner does it. Returns the status code.
     pub async fn tenant_kubectl(&self, verb: &str, node: &str) -> u16 {
-        let patch = match verb {
-            "cordon" => json!({"spec": {"unschedulable": true}}),
-            "uncordon" => json!({"spec": {"unschedulable": null}}),
+        let (method, patch) = match verb {
+            "cordon" => (Method::PATCH, json!({"spec": {"unschedulable": true}})),
+            "uncordon" => (Method::PATCH, json!({"spec": {"unschedulable": null}})),
+            "delete" => (Method::DELETE, Value::Null),
             _ => panic!("`tenant kubectl {verb}` is not in the language"),
         };
         for cluster in self.site.tenants() {
-            let (status, _) = self.tenant(&cluster, Method::PATCH, &format!("/api/v1/nodes/{node}"), &patch).await;
+            let (status, _) = self.tenant(&cluster, method.clone(), &format!("/api/v1/nodes/{node}"), &patch).await;
             if status != StatusCode::NOT_FOUND {
                 return status.as_u16();
             }

@@ -1,0 +1,19 @@
+# What ran when a machine was switched off comes back when it is started, and not before.
+site 2 racks of 4
+vm web1 on rack1compute01 2cpu 8g
+vm spare on rack1compute01 2cpu 8g stopped
+tenant naks-01 nodes a@rack1compute01 b@rack1compute02 cp@rack2compute01
+deployment web x2 in naks-01 100m 128Mi pdb 1
+alice power-off rack1compute01
+until done
+after 10m
+vms
+tenant nodes of naks-01
+pods of naks-01
+look at rack1compute01
+alice start rack1compute01
+until done
+after 5m
+vms
+tenant nodes of naks-01
+look at rack1compute01
