@@ -114,8 +114,13 @@ pub enum PodOutcome {
     Ends,
     /// It stays, and ends with its node: a DaemonSet's, or one that its kubelet runs from a file.
     StaysWithNode { why: String },
-    /// A disruption budget keeps it.
-    Blocked { budget: String, why: String },
+    /// A disruption budget keeps it; `to` is where it would find room once it is let go.
+    Blocked {
+        budget: String,
+        why: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<String>,
+    },
     /// It ended with its machine.
     Lost,
     /// It ended with its machine, and its successor waits until that is certain.

@@ -107,6 +107,8 @@ impl Inside {
     pub fn set_pods(&mut self, pods: impl IntoIterator<Item = PodSeen>) {
         self.pods.clear();
         self.by_node.clear();
+        self.loads.clear();
+        self.wary.clear();
         for pod in pods {
             self.set_pod(pod);
         }

@@ -55,7 +55,10 @@ fn render_pod(pod: &PodFate) -> Value {
         PodOutcome::Pending { missing, why } => ("pending", vec![("missing", amount(*missing)), ("why", json!(why))]),
         PodOutcome::Ends => ("ends", Vec::new()),
         PodOutcome::StaysWithNode { why } => ("staysWithNode", vec![("why", json!(why))]),
-        PodOutcome::Blocked { budget, why } => ("blocked", vec![("budget", json!(budget)), ("why", json!(why))]),
+        PodOutcome::Blocked { budget, why, to } => {
+            let to = to.iter().map(|to| ("to", json!(to)));
+            ("blocked", [("budget", json!(budget)), ("why", json!(why))].into_iter().chain(to).collect())
+        }
         PodOutcome::Lost => ("lost", Vec::new()),
         PodOutcome::Stuck => ("stuck", Vec::new()),
     };

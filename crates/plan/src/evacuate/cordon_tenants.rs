@@ -4,7 +4,7 @@ use model::{CordonedNode, DrainPolicy, Errand, Evacuated, Fact, Failure, Leftove
 
 use super::Notes;
 use super::errand::{Standing, past_of, standing};
-use super::quarters::{Lodger, began_at, capi_machine, inside, is_gone, is_passed_over, lodgers, node_of, policy, see_undercloud};
+use super::quarters::{Host, Lodger, began_at, capi_machine, host, inside, is_passed_over, lodgers, node_of, policy, see_undercloud};
 use crate::operate::{Bench, Finding};
 
 /// Each node is remembered before it is touched. One whose API has been silent for too long is passed over.
@@ -107,6 +107,10 @@ pub(crate) fn work(bench: &Bench<'_>, again: AskAgain) -> Work {
             if again == AskAgain::No && past.asked.is_some() {
                 continue;
             }
+            // Cluster API that cannot be told, for want of a right say, is no reason to leave a machine full.
+            if matches!(errand, Errand::SkipRemediation { .. }) && bench.now >= late_at(bench) {
+                continue;
+            }
             let standing = standing(&bench.snapshot.tenants, &errand, past, bench.limits, bench.now);
             until = [until, standing.until()].into_iter().flatten().min();
             let since = first_asked_at(bench, &errand);
@@ -171,9 +175,9 @@ pub(crate) fn left(lodger: &Lodger, why: String) -> Fact {
 }
 
 /// Whether going on without the node could end pods against their budgets, though its policy forbids that. What is on a machine
-/// that is gone has ended already.
+/// that is off has ended already; on one that is merely silent it may still run.
 pub(crate) fn is_held(bench: &Bench<'_>, lodger: &Lodger) -> bool {
-    policy(bench.snapshot, lodger) == DrainPolicy::Hold && !is_gone(bench)
+    policy(bench.snapshot, lodger) == DrainPolicy::Hold && host(bench) != Host::Off
 }
 
 fn is_unasked_and_held(bench: &Bench<'_>, lodger: &Lodger) -> bool {

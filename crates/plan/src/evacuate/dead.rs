@@ -8,7 +8,7 @@ use model::{Action, CordonedNode, Errand, Evacuate, Machine, Power, Readiness, T
 use super::Notes;
 use super::cordon_tenants::{first_asked_at, memory_of};
 use super::errand::{Standing, past_of, standing};
-use super::quarters::{Host, Lodger, began_at, ghosts, host, inside, lodgers, node_of};
+use super::quarters::{Lodger, began_at, ghosts, inside, lodgers, node_of};
 use crate::operate::Bench;
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
@@ -33,17 +33,22 @@ pub(crate) fn proof_of_death(snapshot: &Snapshot, machine: &Machine) -> Result<(
         Err(wait) => format!("the power of `{}` is not known, which proves nothing: it waits for {}", machine.name, wait.kind),
     }];
     if running.is_empty() {
-        evidence.push("no tenant node on it does not answer".to_owned());
+        evidence.push("every tenant node on it answers, or there is none".to_owned());
     } else {
         evidence.push(format!("virtual machines may run on it: {}", super::words::first_few(&running)));
     }
     Err(evidence)
 }
 
+/// The BMC has said so since the evacuation was asked for: somebody may have switched the machine on since an older look.
+fn is_seen_off(bench: &Bench<'_>) -> bool {
+    bench.sight.power(bench.operation.accepted_at, bench.now) == Ok(Power::Off)
+}
+
 /// Whether this node cannot run: its machine is off, or its virtual machine is gone or has no instance.
 fn is_proven(bench: &Bench<'_>, lodger: &Lodger) -> bool {
     let vm = VmName::new(&lodger.node).ok().and_then(|name| bench.snapshot.tenants.vms().get(&name));
-    host(bench) == Host::Off || vm.is_none_or(|vm| !vm.has_instance())
+    is_seen_off(bench) || vm.is_none_or(|vm| !vm.has_instance())
 }
 
 /// Nodes that were on the machine, and are to be let go.
@@ -87,6 +92,12 @@ fn seen_unreachable(bench: &Bench<'_>, lodger: &Lodger) -> Option<bool> {
 
 pub(crate) fn examine(bench: &Bench<'_>, errands: &mut Vec<Errand>, waits: &mut Vec<Wait>, until: &mut Option<Timestamp>) {
     let began_at = began_at(bench);
+    if let (true, Err(wait)) = (is_forced(bench), bench.sight.power(bench.operation.accepted_at, bench.now))
+        && matches!(wait.kind, WaitKind::FirstLook { .. })
+    {
+        waits.push(wait);
+        return;
+    }
     // A node that died with its machine is called unreachable within a minute; and the taint must show in its time too.
     let given_up_at = began_at + bench.limits.unreachable_timeout + bench.limits.unreachable_timeout;
     let mut revisit = |at: Timestamp| *until = Some(until.map_or(at, |until| until.min(at)));

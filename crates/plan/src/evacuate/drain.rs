@@ -12,6 +12,7 @@ use super::quarters::{
 use super::spell::counted_from;
 use super::{Notes, words};
 use crate::operate::{Bench, Finding};
+use crate::pods::{Part, Reach, part_in_drain};
 use crate::tenants::Inside;
 
 /// A pod may have been bound to a node just before its cordon was seen, and be listed only after that: a node without pods is
@@ -96,7 +97,7 @@ pub(crate) fn note(bench: &Bench<'_>) -> Notes {
                 }
             }
             Look::Unreachable { until, .. } => {
-                if bench.now >= until {
+                if bench.now >= until && !is_held(bench, &lodger) {
                     pass_over_unreachable(bench, &lodger, &mut notes);
                 }
             }
@@ -121,8 +122,8 @@ fn pass_over_unreachable(bench: &Bench<'_>, lodger: &Lodger, notes: &mut Notes) 
     notes.facts.push(left(lodger, why));
     for pod in pods.iter().take(PODS_NAMED) {
         let (cluster, name) = (lodger.cluster.clone(), pod.pod.to_string());
-        let of_stateful_set = pod.owner.as_ref().is_some_and(|owner| owner.kind == "StatefulSet");
-        let what = if of_stateful_set && !dead::is_forced(bench) {
+        let is_stuck = part_in_drain(pod, Reach::Silent) == Part::Stuck;
+        let what = if is_stuck && !dead::is_forced(bench) {
             Leftover::StuckPod { cluster, pod: name }
         } else {
             Leftover::LostPod { cluster, pod: name }
@@ -270,6 +271,9 @@ fn examine_node(bench: &Bench<'_>, lodger: &Lodger, round: &mut Round) -> Option
             round.revisit(until);
         }
         Look::Unreachable { since, until } => {
+            if bench.now >= until && is_held(bench, lodger) {
+                return Some(held_finding(lodger, "it does not answer, and its machine is not known to be off"));
+            }
             let kind = WaitKind::UnreachableNode { cluster: lodger.cluster.clone(), node: lodger.node.clone(), until };
             round.waits.push(Wait { kind, since, expected_by: Some(until) });
             round.revisit(until);

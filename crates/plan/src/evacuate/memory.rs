@@ -1,8 +1,8 @@
 //! What is remembered of an emptied machine, and what people do to it meanwhile: that wins.
 
 use model::{
-    Errand, Evacuated, Fact, Machine, Operation, OperationId, RunStrategy, Shutdown, StepKind, StoppedVm, Timestamp, VmName, VmRef, VmSeen,
-    VmState,
+    Errand, Evacuated, Fact, Machine, MachineName, Operation, OperationId, RunStrategy, Shutdown, StepKind, StoppedVm, Timestamp, VmName,
+    VmRef, VmSeen, VmState,
 };
 
 use crate::contact;
@@ -52,6 +52,7 @@ pub(crate) fn remember_running(snapshot: &Snapshot, machine: &mut Machine, by: &
         return;
     }
     let memory = machine.evacuated.get_or_insert_with(|| Evacuated { by: by.clone(), since: now, vms: Vec::new(), nodes: Vec::new() });
+    memory.by = by.clone();
     memory.vms.extend(new);
 }
 
@@ -79,7 +80,7 @@ pub(crate) fn note_doings(snapshot: &Snapshot, machine: &mut Machine) {
     }
     if let Some(memory) = &mut machine.evacuated {
         let by = snapshot.operations.get(&memory.by).map(AsRef::as_ref);
-        memory.vms.retain_mut(|stopped| note_vm(snapshot, by, stopped));
+        memory.vms.retain_mut(|stopped| note_vm(snapshot, (&machine.name, by), stopped));
         // A tenant cluster that is no more has no nodes to bring back.
         memory.nodes.retain(|node| snapshot.tenants.clusters.contains_key(&node.cluster));
     }
@@ -87,9 +88,14 @@ pub(crate) fn note_doings(snapshot: &Snapshot, machine: &mut Machine) {
 }
 
 /// Whether it is still ours to bring back.
-fn note_vm(snapshot: &Snapshot, by: Option<&Operation>, stopped: &mut StoppedVm) -> bool {
+fn note_vm(snapshot: &Snapshot, (machine, by): (&MachineName, Option<&Operation>), stopped: &mut StoppedVm) -> bool {
     let seen = snapshot.tenants.vms().get(&stopped.vm.name).filter(|vm| vm.uid == stopped.vm.uid);
     let Some(vm) = seen.filter(|vm| vm.state != VmState::Terminating) else { return false };
+    // One that was moved meanwhile is somebody else's doing, and another machine's.
+    let runs_on = vm.node().filter(|_| vm.has_instance()).and_then(|node| snapshot.machine_of_node(node));
+    if runs_on.is_some_and(|elsewhere| elsewhere != machine) {
+        return false;
+    }
     if stopped.was_seen_stopped {
         return !runs_again(vm, stopped);
     }

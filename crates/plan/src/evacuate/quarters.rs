@@ -10,6 +10,7 @@ use model::{
 use super::spell::counted_from;
 use crate::contact;
 use crate::operate::Bench;
+use crate::pods::{Part, Reach, part_in_drain};
 use crate::snapshot::Snapshot;
 use crate::tenants::Inside;
 
@@ -165,16 +166,8 @@ fn is_the_goal(bench: &Bench<'_>) -> bool {
     matches!(bench.operation.action, model::Action::Cordon { .. })
 }
 
-/// Whether a pod has to leave before its node may go. A DaemonSet's would come straight back, a mirror's object is not what runs,
-/// and of a finished one nothing runs: its record is the tenant's to keep.
-pub(crate) fn has_to_leave(pod: &PodSeen) -> bool {
-    let of_daemon_set = pod.owner.as_ref().is_some_and(|owner| owner.kind == "DaemonSet");
-    let is_finished = matches!(pod.phase, model::PodPhase::Succeeded | model::PodPhase::Failed);
-    !pod.is_mirror && !of_daemon_set && !is_finished
-}
-
-/// Pods that have to leave a node.
+/// Pods that have to leave a node before it may go, those that are on their way among them.
 pub(crate) fn pods_to_leave<'a>(inside: &'a Inside, node: &str) -> impl Iterator<Item = &'a Arc<PodSeen>> + use<'a> {
     let pods: Vec<&'a Arc<PodSeen>> = inside.pods_on(node).collect();
-    pods.into_iter().filter(|pod| has_to_leave(pod))
+    pods.into_iter().filter(|pod| matches!(part_in_drain(pod, Reach::Answers), Part::Leaves | Part::Leaving))
 }

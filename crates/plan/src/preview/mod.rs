@@ -12,7 +12,8 @@ mod tenant;
 mod vms;
 
 use model::{
-    Action, BudgetFate, Evacuate, HoldOwner, Machine, NodeOutcome, Outage, Power, Preview, QuorumFate, Readiness, Target, VmOutcome,
+    Action, BudgetFate, Evacuate, HoldOwner, Machine, NodeOutcome, Outage, Power, Preview, QuorumFate, Readiness, Shutdown, Target,
+    VmOutcome,
 };
 
 use crate::control_plane;
@@ -30,6 +31,8 @@ pub const PREVIEW_PODS_MAX: usize = 500;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     Empties,
+    /// Its power is cut, and what runs there ends without being asked.
+    Fells,
     Fills,
     LeavesAlone,
 }
@@ -96,6 +99,7 @@ fn waits_for_a_person(budget: &BudgetFate) -> bool {
 
 fn effect_of(action: Action) -> Effect {
     match action {
+        Action::PowerOff { shutdown: Shutdown::Skip } => Effect::Fells,
         Action::PowerOff { .. } | Action::Restart | Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } => Effect::Empties,
         Action::Start | Action::Uncordon => Effect::Fills,
         Action::Cordon { evacuate: Evacuate::No } | Action::Reimage | Action::Create | Action::Delete | Action::RestartNode => {
@@ -118,6 +122,11 @@ impl Scene<'_> {
         self.host != Host::Up
     }
 
+    /// Whether what runs on the machine ends.
+    fn ends_workloads(&self) -> bool {
+        matches!(self.effect, Effect::Empties | Effect::Fells)
+    }
+
     /// Whether the action leaves nothing that holds the machine, so that what was stopped comes back.
     fn frees_machine(&self) -> bool {
         self.effect == Effect::Fills
@@ -137,7 +146,7 @@ fn quorum(scene: &Scene<'_>) -> Option<QuorumFate> {
     let votes = control_plane::votes_without(snapshot, machine);
     let voting_after = match action {
         Action::Start if !control_plane::is_voting(snapshot, machine) => votes.voting + 1,
-        action if action.is_disruptive() => votes.voting_after,
+        Action::PowerOff { .. } | Action::Restart => votes.voting_after,
         _ => votes.voting,
     };
     Some(QuorumFate { members: votes.members, needed: votes.quorum(), voting_before: votes.voting, voting_after })
@@ -155,7 +164,7 @@ fn unknowns_of(scene: &Scene<'_>) -> Vec<String> {
     } else if let Some(failing) = crate::contact::tenants_silence(snapshot, snapshot.keeper_started_at) {
         unknowns.push(format!("how virtual machines are now: nothing is heard of them ({})", failing.what));
     }
-    if scene.host == Host::Silent && scene.effect == Effect::Empties {
+    if scene.host == Host::Silent && scene.ends_workloads() {
         unknowns.push(format!("whether anything still runs on `{}`: its node is silent, and its BMC does not read off", machine.name));
     }
     unknowns

@@ -9,6 +9,7 @@ pub(super) fn fates(scene: &Scene<'_>) -> Vec<NodeFate> {
     let mut fates: Vec<NodeFate> = match scene.effect {
         Effect::LeavesAlone => Vec::new(),
         Effect::Empties => here.map(|(node, of)| fate(scene, of, node, drained_or_not(scene, &of.cluster, node))).collect(),
+        Effect::Fells => here.map(|(node, of)| fate(scene, of, node, felled())).collect(),
         Effect::Fills => {
             let others = here.filter(|(node, of)| is_held_by_others(scene, &of.cluster, node));
             let others = others.map(|(node, of)| fate(scene, of, node, NodeOutcome::StaysCordoned));
@@ -26,6 +27,11 @@ fn fate(scene: &Scene<'_>, of: &NodeOf, node: &str, outcome: NodeOutcome) -> Nod
     let stored = scene.snapshot.tenant_clusters.get(&of.cluster);
     let policy = stored.map_or(DrainPolicy::default(), |cluster| cluster.drain_policy(of.pool.as_ref()));
     NodeFate { cluster: of.cluster.clone(), node: node.to_owned(), policy, outcome }
+}
+
+/// Whoever cuts the power waits for nobody.
+fn felled() -> NodeOutcome {
+    NodeOutcome::PassedOver { why: "the power is cut, and nothing is drained before".into(), after: Span::ZERO }
 }
 
 fn drained_or_not(scene: &Scene<'_>, cluster: &TenantClusterName, node: &str) -> NodeOutcome {

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::{Action, BudgetFate, Evacuate, NodeFate, NodeOutcome, PodFate, PodOutcome, PodSeen, Span, TenantClusterName};
+use model::{
+    Action, BudgetFate, Evacuate, MachineName, NodeFate, NodeOutcome, PodFate, PodOutcome, PodSeen, Span, TenantClusterName, TenantNodeSeen,
+};
 
+use super::Scene;
 use super::budgets::Tally;
 use super::fit::Fitting;
-use super::{Effect, Scene};
 use crate::pods::{Part, Reach, part_in_drain};
 use crate::tenants::Inside;
 
@@ -26,7 +28,7 @@ pub(super) struct Told {
 
 pub(super) fn tell(scene: &Scene<'_>, nodes: &[NodeFate], unknowns: &mut Vec<String>) -> Told {
     let mut told = Told::default();
-    if scene.effect != Effect::Empties {
+    if !scene.ends_workloads() {
         return told;
     }
     let clusters: BTreeSet<&TenantClusterName> = nodes.iter().map(|node| &node.cluster).collect();
@@ -74,7 +76,8 @@ fn tell_cluster(
     }
     // The largest first: a place that it needs is not given to a small one.
     leaving.sort_by(|(_, a), (_, b)| size(b).cmp(&size(a)).then_with(|| a.pod.cmp(&b.pod)));
-    let mut fitting = Fitting::new(inside, nodes.iter().map(|node| node.node.as_str()).collect());
+    let here = nodes.iter().map(|node| node.node.as_str());
+    let mut fitting = Fitting::new(inside, here.chain(leaving_too(scene, inside)).collect());
     let mut guessed = Vec::new();
     told.leaving += leaving.len();
     for (node, pod) in leaving {
@@ -82,7 +85,11 @@ fn tell_cluster(
         // What is let go from a node that is down is not evicted, and no budget is asked.
         let is_evicted = node.outcome == NodeOutcome::Drained;
         if let Some(kept) = is_evicted.then(|| tally.take(pod, node.policy)).flatten() {
-            tell(node, pod, PodOutcome::Blocked { budget: kept.budget, why: kept.why });
+            let to = match fitting.place(pod) {
+                PodOutcome::Moves { to } => Some(to),
+                _ => None,
+            };
+            tell(node, pod, PodOutcome::Blocked { budget: kept.budget, why: kept.why, to });
             continue;
         }
         if pod.owner.is_none() {
@@ -99,6 +106,17 @@ fn tell_cluster(
         let named = first_few(&guessed);
         unknowns.push(format!("where {named} of `{cluster}` can run: asked of a node is more than is understood here"));
     }
+}
+
+/// Nodes on machines that are being emptied or taken down just now: nothing that moves can stay there.
+fn leaving_too<'a>(scene: &Scene<'a>, inside: &'a Inside) -> impl Iterator<Item = &'a str> {
+    let snapshot = scene.snapshot;
+    let is_leaving = move |node: &TenantNodeSeen| {
+        let machine = node.machine.as_deref().and_then(|machine| MachineName::new(machine).ok());
+        let running = machine.and_then(|machine| snapshot.running_on(&machine));
+        running.is_some_and(|operation| operation.action.is_disruptive())
+    };
+    inside.nodes.values().filter(move |node| is_leaving(node)).map(|node| node.name.as_str())
 }
 
 /// The drain's own rule, for a node that is drained; on one that is passed over nothing is evicted.

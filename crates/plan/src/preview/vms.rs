@@ -33,8 +33,8 @@ fn fate(vm: &VmSeen, outcome: VmOutcome) -> VmFate {
 fn outcome_here(scene: &Scene<'_>, vm: &VmSeen) -> VmOutcome {
     match scene.effect {
         _ if !vm.has_instance() => VmOutcome::StaysStopped,
-        Effect::Empties if scene.is_host_gone() => VmOutcome::Lost,
-        Effect::Empties => VmOutcome::Stopped,
+        Effect::Empties | Effect::Fells if scene.is_host_gone() => VmOutcome::Lost,
+        Effect::Empties | Effect::Fells => VmOutcome::Stopped,
         Effect::Fills | Effect::LeavesAlone => VmOutcome::Untouched,
     }
 }

@@ -354,7 +354,8 @@ pub fn told(preview: &Preview) -> String {
             PodOutcome::Moves { to } => format!("moves to {to}"),
             PodOutcome::Pending { missing, why } => format!("pending, {missing} missing: {why}"),
             PodOutcome::StaysWithNode { why } => format!("stays: {why}"),
-            PodOutcome::Blocked { budget, why } => format!("kept by {budget}: {why}"),
+            PodOutcome::Blocked { budget, why, to: None } => format!("kept by {budget}: {why}"),
+            PodOutcome::Blocked { budget, why, to: Some(to) } => format!("kept by {budget}: {why}; then to {to}"),
             other => format!("{other:?}"),
         };
         line(format!("pod {} on {}: {outcome}", pod.pod, pod.node));

@@ -161,7 +161,15 @@ fn budgets(preview: &Value) -> Vec<Fact<'static>> {
             field_or_dash(budget, "/why")
         )
     });
-    lines.collect()
+    let blocked: Vec<Fact<'static>> = lines.collect();
+    let forced: Vec<&Value> = items(preview, "/budgets")
+        .iter()
+        .filter(|budget| !is_true(budget, "/blocking") && budget["affected"].as_u64() > budget["allowed"].as_u64())
+        .collect();
+    let against = few(Tone::Alarm, "against", &forced, |budget| {
+        format!("budget {} of {}: {}", field_or_dash(budget, "/budget"), field_or_dash(budget, "/cluster"), field_or_dash(budget, "/why"))
+    });
+    blocked.into_iter().chain(against).collect()
 }
 
 fn quorum(preview: &Value) -> Option<Fact<'static>> {
