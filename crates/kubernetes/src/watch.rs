@@ -76,7 +76,7 @@ pub(crate) trait Watched: Resource + Clone + DeserializeOwned + Debug + Send + S
 impl<K: Resource + Clone + DeserializeOwned + Debug + Send + Sync + 'static> Watched for K {}
 
 pub(crate) fn follow<K: Watched, S: Send + 'static>(kind: Kind<K, S>) -> impl Stream<Item = Told<S>> + Send + use<K, S> {
-    let watch = Watch { kind, place: Place::Nowhere, failures: 0, pause: Duration::ZERO };
+    let watch = Watch { kind, place: Place::Nowhere, failures: 0, pause: Duration::ZERO, was_there: false };
     stream::unfold(watch, |mut watch| async move {
         loop {
             if let Some(event) = watch.step().await {
@@ -95,6 +95,8 @@ struct Watch<K, S> {
     failures: u32,
     /// What the last failure costs before the next request.
     pause: Duration,
+    /// Whether the kind was listed before: then it cannot be one that the server does not have.
+    was_there: bool,
 }
 
 enum Place<K> {
@@ -169,10 +171,15 @@ impl<K: Watched, S> Watch<K, S> {
             Ok(Ok(Listing::All(all))) => {
                 let All { api, seen, version } = *all;
                 if let Some(version) = version {
+                    self.was_there = true;
                     self.place = Place::At { api, version };
                     return Told::Listed(seen);
                 }
                 Fault::new(FaultClass::Garbled, Delivery::No, format!("{asked}: the list has no resourceVersion"))
+            }
+            // A server that knew the kind before has not lost it: something that stands before it answers instead.
+            Ok(Ok(Listing::NoSuchKind)) if self.was_there => {
+                Fault::new(FaultClass::Missing, Delivery::No, format!("{asked}: the server knows no such kind any more"))
             }
             Ok(Ok(Listing::NoSuchKind)) => {
                 self.failures = 0;

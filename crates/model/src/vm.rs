@@ -313,9 +313,10 @@ impl VmSeen {
         self.instance.as_ref()?.node.as_deref()
     }
 
-    /// Whether something of it runs or may still: an instance that has not ended.
+    /// Whether something of it runs or may still: an instance that has not ended. One that KubeVirt calls failed may run all the
+    /// same, where its machine is only silent, until it is taken away.
     pub fn has_instance(&self) -> bool {
-        self.instance.as_ref().is_some_and(|instance| !matches!(instance.phase, InstancePhase::Succeeded | InstancePhase::Failed))
+        self.instance.as_ref().is_some_and(|instance| instance.phase != InstancePhase::Succeeded)
     }
 
     pub fn needs(&self) -> Amount {

@@ -67,6 +67,8 @@ pub enum Busy {
     PoweredOff,
     /// Its node is cordoned on our account; forgetting the machine would leave the node so for ever.
     Cordoned,
+    /// What ran on it was stopped on our account, and would never be brought back.
+    Evacuated,
     /// A request to its node has not been seen to take effect, and may still.
     NodeAsked,
 }
@@ -77,6 +79,8 @@ pub(crate) fn busy(machine: &Machine, running: Option<&OperationId>) -> Option<B
         Some(Busy::Running { operation: operation.clone() })
     } else if machine.is_active_kcp() {
         Some(Busy::ControlPlane)
+    } else if machine.evacuated.is_some() {
+        Some(Busy::Evacuated)
     } else if is_retired(machine) {
         None
     } else if !machine.holds.is_empty() && machine.holds.iter().all(|hold| matches!(hold.owner, HoldOwner::PoweredOff { .. })) {
@@ -193,6 +197,11 @@ impl Busy {
             Busy::ControlPlane => "a control-plane machine has to stay".to_owned(),
             Busy::PoweredOff => format!("`rackwright bmm start {machine}` first"),
             Busy::Cordoned => format!("`rackwright bmm uncordon {machine}` first"),
+            Busy::Evacuated => {
+                format!(
+                    "bring it back first (`rackwright bmm show {machine}` names it), or start or delete it, and its tenant nodes, elsewhere"
+                )
+            }
             Busy::NodeAsked => "wait until it has shown".to_owned(),
         }
     }
@@ -205,6 +214,7 @@ impl fmt::Display for Busy {
             Busy::ControlPlane => f.write_str("it is in the control plane"),
             Busy::PoweredOff => f.write_str("it was powered off, and its node is held until it is back"),
             Busy::Cordoned => f.write_str("it is cordoned"),
+            Busy::Evacuated => f.write_str("what ran on it was stopped, and has not been brought back"),
             Busy::NodeAsked => f.write_str("its node was asked for something that has not shown yet"),
         }
     }

@@ -70,6 +70,11 @@ impl Finding {
         Finding::Wait { until: None, wait }
     }
 
+    /// Until then, or until there is news if that has passed: what time alone no longer changes is not looked at again and again.
+    pub fn wait_for_news(wait: Wait, until: Timestamp, now: Timestamp) -> Finding {
+        Finding::Wait { wait, until: Some(until).filter(|at| *at > now) }
+    }
+
     pub fn wait_until(wait: Wait, until: Timestamp) -> Finding {
         Finding::Wait { wait, until: Some(until) }
     }

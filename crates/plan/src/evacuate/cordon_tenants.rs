@@ -63,9 +63,9 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     let late_at = late_at(bench);
     if let Err(wait) = see_undercloud(bench) {
         return if bench.now >= late_at && !is_the_goal(bench) {
-            Finding::Skip("the undercloud does not answer".into())
+            go_on_unheard(bench)
         } else {
-            Finding::wait_until(wait, late_at)
+            Finding::wait_for_news(wait, late_at, bench.now)
         };
     }
     if let Some(held) = lodgers(bench).iter().find(|lodger| bench.now >= late_at && is_unasked_and_held(bench, lodger)) {
@@ -74,7 +74,7 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     let (errands, wait, until) = work(bench, AskAgain::Yes);
     match wait {
         None => Finding::Done,
-        Some(wait) => Finding::errands(errands, wait, Some(until.map_or(late_at, |until| until.min(late_at)))),
+        Some(wait) => Finding::errands(errands, wait, [until, Some(late_at)].into_iter().flatten().filter(|at| *at > bench.now).min()),
     }
 }
 
@@ -178,6 +178,16 @@ pub(crate) fn left(lodger: &Lodger, why: String) -> Fact {
 /// that is off has ended already; on one that is merely silent it may still run.
 pub(crate) fn is_held(bench: &Bench<'_>, lodger: &Lodger) -> bool {
     policy(bench.snapshot, lodger) == DrainPolicy::Hold && host(bench) != Host::Off
+}
+
+/// A restart or a power-off goes on without emptying a machine that nothing is heard of, unless a tenant node that was last seen
+/// there is to be held: then no budget can be asked, and the power stays.
+pub(crate) fn go_on_unheard(bench: &Bench<'_>) -> Finding {
+    let why = "the undercloud does not answer";
+    match lodgers(bench).iter().find(|lodger| is_held(bench, lodger)) {
+        Some(held) => held_finding(held, why),
+        None => Finding::Skip(why.into()),
+    }
 }
 
 fn is_unasked_and_held(bench: &Bench<'_>, lodger: &Lodger) -> bool {

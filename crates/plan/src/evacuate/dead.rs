@@ -8,7 +8,7 @@ use model::{Action, CordonedNode, Errand, Evacuate, Machine, Power, Readiness, T
 use super::Notes;
 use super::cordon_tenants::{first_asked_at, memory_of};
 use super::errand::{Standing, past_of, standing};
-use super::quarters::{Lodger, began_at, ghosts, inside, lodgers, node_of};
+use super::quarters::{Lodger, began_at, capi_machine, ghosts, inside, lodgers, node_of};
 use crate::operate::Bench;
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
@@ -48,7 +48,12 @@ fn is_seen_off(bench: &Bench<'_>) -> bool {
 /// Whether this node cannot run: its machine is off, or its virtual machine is gone or has no instance.
 fn is_proven(bench: &Bench<'_>, lodger: &Lodger) -> bool {
     let vm = VmName::new(&lodger.node).ok().and_then(|name| bench.snapshot.tenants.vms().get(&name));
-    is_seen_off(bench) || vm.is_none_or(|vm| !vm.has_instance())
+    // A name that nothing is known of proves nothing: the node's virtual machine may go by another.
+    let is_vm_gone = || match vm {
+        Some(vm) => !vm.has_instance(),
+        None => capi_machine(bench.snapshot, &lodger.cluster, &lodger.node).is_some(),
+    };
+    is_seen_off(bench) || is_vm_gone()
 }
 
 /// Nodes that were on the machine, and are to be let go.

@@ -9,7 +9,6 @@ use super::eviction::{Reaction, react};
 use super::quarters::{
     Host, Lodger, began_at, drain_span, host, inside, is_gone, is_passed_over, lodgers, node_of, pods_to_leave, policy, see_undercloud,
 };
-use super::spell::counted_from;
 use super::{Notes, words};
 use crate::operate::{Bench, Finding};
 use crate::pods::{Part, Reach, part_in_drain};
@@ -75,10 +74,10 @@ fn draining_since(bench: &Bench<'_>, lodger: &Lodger) -> Option<Timestamp> {
     })
 }
 
-/// When the time for all nodes together is up: counted from the first that began.
+/// When the time for all nodes together is up. Cordoning them counts, so that all of it stays within the operation's own time.
 fn ends_at(bench: &Bench<'_>) -> Option<Timestamp> {
-    let first = bench.operation.journal.iter().find(|entry| matches!(entry.fact, Fact::Draining { .. }))?.at;
-    Some(counted_from(bench.operation, first) + drain_span(bench))
+    let is_begun = bench.operation.journal.iter().any(|entry| matches!(entry.fact, Fact::Draining { .. }));
+    is_begun.then(|| began_at(bench) + drain_span(bench))
 }
 
 pub(crate) fn note(bench: &Bench<'_>) -> Notes {
@@ -232,9 +231,9 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
         let late_at = ends_at(bench).unwrap_or_else(|| began_at(bench) + drain_span(bench));
         let is_the_goal = matches!(bench.operation.action, model::Action::Cordon { .. });
         return if bench.now >= late_at && !is_the_goal {
-            Finding::Skip("the undercloud does not answer".into())
+            cordon_tenants::go_on_unheard(bench)
         } else {
-            Finding::wait_until(wait, late_at)
+            Finding::wait_for_news(wait, late_at, bench.now)
         };
     }
     let mut round = Round { is_over: true, ..Round::default() };
@@ -256,7 +255,8 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
         (0, None) => cordon_wait.unwrap_or_else(|| settle_wait(round.settled_at.unwrap_or(bench.now))),
         (pods, _) => drain_wait(bench, pods, round.kept, round.fault),
     };
-    Finding::errands(round.errands, wait, round.until)
+    // A time that has passed changes nothing any more.
+    Finding::errands(round.errands, wait, round.until.filter(|at| *at > bench.now))
 }
 
 fn examine_node(bench: &Bench<'_>, lodger: &Lodger, round: &mut Round) -> Option<Finding> {

@@ -1,8 +1,8 @@
 //! What is remembered of an emptied machine, and what people do to it meanwhile: that wins.
 
 use model::{
-    Errand, Evacuated, Fact, Machine, MachineName, Operation, OperationId, RunStrategy, Shutdown, StepKind, StoppedVm, Timestamp, VmName,
-    VmRef, VmSeen, VmState,
+    CordonedNode, Errand, Evacuated, Fact, Machine, MachineName, Operation, OperationId, RunStrategy, Shutdown, StepKind, StoppedVm,
+    Timestamp, VmName, VmRef, VmSeen, VmState,
 };
 
 use crate::contact;
@@ -81,10 +81,22 @@ pub(crate) fn note_doings(snapshot: &Snapshot, machine: &mut Machine) {
     if let Some(memory) = &mut machine.evacuated {
         let by = snapshot.operations.get(&memory.by).map(AsRef::as_ref);
         memory.vms.retain_mut(|stopped| note_vm(snapshot, (&machine.name, by), stopped));
-        // A tenant cluster that is no more has no nodes to bring back.
-        memory.nodes.retain(|node| snapshot.tenants.clusters.contains_key(&node.cluster));
+        memory.nodes.retain(|entry| is_there(snapshot, entry));
     }
     tidy(machine);
+}
+
+fn is_asked_to_stop(by: Option<&Operation>, stopped: &StoppedVm) -> bool {
+    let stops = [Shutdown::Graceful, Shutdown::Skip].map(|shutdown| Errand::StopVm { vm: stopped.vm.clone(), shutdown });
+    by.is_some_and(|by| stops.iter().any(|stop| by.errand_asked(stop).is_some()))
+}
+
+/// A tenant cluster that is no more has no nodes to bring back, nor is there anything to do for a node that is gone for good.
+fn is_there(snapshot: &Snapshot, entry: &CordonedNode) -> bool {
+    let Some(cluster) = snapshot.tenants.clusters.get(&entry.cluster) else { return false };
+    let has_machine = cluster.machines.iter().any(|machine| machine.name == entry.node);
+    let inside = snapshot.tenants.insides.get(&entry.cluster).filter(|inside| inside.listed_at.is_some() && inside.contact.fault.is_none());
+    has_machine || inside.is_none_or(|inside| inside.nodes.contains_key(&entry.node))
 }
 
 /// Whether it is still ours to bring back.
@@ -93,7 +105,7 @@ fn note_vm(snapshot: &Snapshot, (machine, by): (&MachineName, Option<&Operation>
     let Some(vm) = seen.filter(|vm| vm.state != VmState::Terminating) else { return false };
     // One that was moved meanwhile is somebody else's doing, and another machine's.
     let runs_on = vm.node().filter(|_| vm.has_instance()).and_then(|node| snapshot.machine_of_node(node));
-    if runs_on.is_some_and(|elsewhere| elsewhere != machine) {
+    if runs_on.is_some_and(|elsewhere| elsewhere != machine) && !is_ending(vm) && !is_asked_to_stop(by, stopped) {
         return false;
     }
     if stopped.was_seen_stopped {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use model::{Errand, Fact, Leftover, OperationId, Shutdown, Span, StepKind, Target, Timestamp, VmRef, VmSeen, VmState, Wait, WaitKind};
 
 use super::Notes;
-use super::cordon_tenants::memory_of;
+use super::cordon_tenants::{go_on_unheard, memory_of};
 use super::errand::{Standing, past_of, standing};
 use super::memory::{is_ending, is_meant_to_run, remembers, stopped};
-use super::quarters::{gone_at, is_gone, see_undercloud, stop_span, vms_here};
+use super::quarters::{Host, gone_at, host, is_gone, see_undercloud, stop_span, vms_here};
 use super::spell::counted_from;
 use crate::operate::{Bench, Finding};
 
@@ -18,14 +18,14 @@ pub(crate) fn note(bench: &Bench<'_>) -> Notes {
     if see_undercloud(bench).is_err() {
         return notes;
     }
-    let (is_lost, is_up) = (is_gone(bench), bench.now >= given_up_at(bench));
+    let is_up = bench.now >= given_up_at(bench);
     for vm in vms_here(bench).filter(|vm| !is_left(bench, vm) && busy_by(bench, vm).is_none()) {
         if is_meant_to_run(vm) && !remembers(notes.memory.as_ref(), &vm.reference()) {
             let entry = stopped(vm);
             memory_of(bench, &mut notes).vms.push(entry);
         }
         let name = vm.name.to_string();
-        if is_lost {
+        if is_lost(bench, vm) {
             notes.facts.push(Fact::Left { what: Leftover::LostVm { vm: name } });
         } else if is_up {
             let why = format!("it was not seen to stop, and is {}", vm.state.in_words());
@@ -33,6 +33,24 @@ pub(crate) fn note(bench: &Bench<'_>) -> Notes {
         }
     }
     notes
+}
+
+/// On a machine that is off nothing runs. One whose kubelet is silent may still obey, so its virtual machines are asked first, and
+/// given up only when that has shown no effect.
+fn is_lost(bench: &Bench<'_>, vm: &VmSeen) -> bool {
+    match host(bench) {
+        Host::Off => true,
+        Host::Silent { .. } => is_gone(bench) && unheeded_at(bench, vm).is_some_and(|at| bench.now >= at),
+        Host::Alive => false,
+    }
+}
+
+/// When a shutdown that was asked for should have shown.
+fn unheeded_at(bench: &Bench<'_>, vm: &VmSeen) -> Option<Timestamp> {
+    let asked = [Shutdown::Graceful, Shutdown::Skip]
+        .into_iter()
+        .filter_map(|shutdown| bench.operation.errand_asked(&Errand::StopVm { vm: vm.reference(), shutdown }));
+    asked.map(|(at, _)| at + bench.limits.errand_settle).min()
 }
 
 fn is_left(bench: &Bench<'_>, vm: &VmSeen) -> bool {
@@ -70,9 +88,9 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     if let Err(wait) = see_undercloud(bench) {
         let is_the_goal = matches!(bench.operation.action, model::Action::Cordon { .. });
         return if bench.now >= given_up_at(bench) && !is_the_goal {
-            Finding::Skip("the undercloud does not answer".into())
+            go_on_unheard(bench)
         } else {
-            Finding::wait_until(wait, given_up_at(bench))
+            Finding::wait_for_news(wait, given_up_at(bench), bench.now)
         };
     }
     let staying: Vec<_> = vms_here(bench).filter(|vm| !is_left(bench, vm)).collect();
@@ -81,13 +99,14 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     }
     let is_forced = bench.now >= forced_at(bench);
     let mut until = Some(if is_forced { given_up_at(bench) } else { forced_at(bench) });
-    until = [until, gone_at(bench)].into_iter().flatten().min();
+    until = [until, gone_at(bench)].into_iter().flatten().filter(|at| *at > bench.now).min();
     let mut errands = Vec::new();
     // What somebody else is stopping is not ours to stop: it is only waited for.
     let (busy, idle): (Vec<&Arc<VmSeen>>, Vec<&Arc<VmSeen>>) = staying.iter().copied().partition(|vm| busy_by(bench, vm).is_some());
     for vm in idle.iter().filter(|vm| remembers(bench.machine.evacuated.as_ref(), &vm.reference())) {
         let standing = stop_standing(bench, vm, is_forced);
-        until = [until, standing.1.until()].into_iter().flatten().min();
+        let unheeded_at = unheeded_at(bench, vm).filter(|_| host(bench) != Host::Alive);
+        until = [until, standing.1.until(), unheeded_at].into_iter().flatten().filter(|at| *at > bench.now).min();
         if standing.1 == Standing::Due {
             errands.push(standing.0);
         }

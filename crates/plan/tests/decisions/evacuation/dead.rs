@@ -91,11 +91,14 @@ fn what_is_on_a_machine_that_does_not_answer_is_lost_after_five_minutes() {
             10:05:00 op1: left: node `n1` of `naks01` was not drained (it does not answer)
                      op1: left: pod `app/db-0` of `naks01` is stuck on a node that does not answer
                      op1: Drain seen
-                     op1: left: virtual machine `fw1` was lost with the machine
-                     op1: left: virtual machine `n1` was lost with the machine
-                     op1: Stop Virtual Machines seen
-                     op1 Succeeded: `rack1compute01` was cordoned; nothing on it could be stopped; left as it was: node `n1` of `naks01` was not drained (it does not answer), pod `app/db-0` of `naks01` is stuck on a node that does not answer, virtual machine `fw1` was lost with the machine, virtual machine `n1` was lost with the machine
+                     asks for the shutdown of `fw1` for op1
+                     asks for the shutdown of `n1` for op1
                      rack1compute01 remembers fw1, n1, node n1 skipped
+                     rack1compute01 waits for 2 virtual machines to stop: fw1, n1 since 10:05:00, expected by 10:07:00
+            10:05:20 rack1compute01 waits for 1 virtual machine to stop: fw1 since 10:05:00, expected by 10:07:00
+            10:05:30 op1: left: virtual machine `fw1` was lost with the machine
+                     op1: Stop Virtual Machines seen
+                     op1 Succeeded: `rack1compute01` was cordoned and emptied: 1 virtual machine stopped; left as it was: node `n1` of `naks01` was not drained (it does not answer), pod `app/db-0` of `naks01` is stuck on a node that does not answer, virtual machine `fw1` was lost with the machine
                      rack1compute01 waits for the BMC (unreachable: as the story says) since 10:00:00, expected by 10:02:00; the node to become ready since 10:00:00, expected by 10:10:00
             10:06:00 rack1compute01 is late
         "#]],

@@ -62,21 +62,21 @@ fn a_budget_that_allows_nothing_keeps_its_pods() {
     check(
         site,
         expect![[r#"
-        vm n1 (node of naks-01), running: Stopped
-        node n1 of naks-01, policy wait: Drained
-        pod db/db-0 on n1: kept by db/db: it allows no disruption now: 1 healthy, 2 needed
-        pod db/db-1 on n1: kept by db/db: it allows no disruption now: 1 healthy, 2 needed
-        pod new/y on n1: kept by new/y: its present form has not been counted yet, and until then it allows nothing
-        pod two/x on n1: kept by two/a: more than one budget means the same pod: it is not evicted before a person changes them
-        pod web/web-2 on n1: kept by web/web: it allows 1 at a time; the next leaves when one is ready elsewhere
-        pod web/web-1 on n1: moves to n2
-        budget db/db blocks: 0 allowed, 2 affected: it allows no disruption now: 1 healthy, 2 needed
-        budget new/y blocks: 0 allowed, 1 affected: its present form has not been counted yet, and until then it allows nothing
-        budget two/a blocks: 5 allowed, 1 affected: more than one budget means the same pod: it is not evicted before a person changes them
-        budget two/b blocks: 5 allowed, 1 affected: more than one budget means the same pod: it is not evicted before a person changes them
-        budget web/web blocks: 1 allowed, 2 affected: it allows 1 at a time; the next leaves when one is ready elsewhere
-        takes 22m 30s, at most 35m 00s: assumed: while a budget blocks it the drain takes its full 20m 00s
-    "#]],
+            vm n1 (node of naks-01), running: Stopped
+            node n1 of naks-01, policy wait: Drained
+            pod db/db-0 on n1: kept by db/db: it allows no disruption now: 1 healthy, 2 needed; then to n2
+            pod db/db-1 on n1: kept by db/db: it allows no disruption now: 1 healthy, 2 needed; then to n2
+            pod new/y on n1: kept by new/y: its present form has not been counted yet, and until then it allows nothing; then to n2
+            pod two/x on n1: kept by two/a: more than one budget means the same pod: it is not evicted before a person changes them; then to n2
+            pod web/web-2 on n1: kept by web/web: it allows 1 at a time; the next leaves when one is ready elsewhere; then to n2
+            pod web/web-1 on n1: moves to n2
+            budget db/db blocks: 0 allowed, 2 affected: it allows no disruption now: 1 healthy, 2 needed
+            budget new/y blocks: 0 allowed, 1 affected: its present form has not been counted yet, and until then it allows nothing
+            budget two/a blocks: 5 allowed, 1 affected: more than one budget means the same pod: it is not evicted before a person changes them
+            budget two/b blocks: 5 allowed, 1 affected: more than one budget means the same pod: it is not evicted before a person changes them
+            budget web/web blocks: 1 allowed, 2 affected: it allows 1 at a time; the next leaves when one is ready elsewhere
+            takes 22m 30s, at most 35m 00s: assumed: while a budget blocks it the drain takes its full 20m 00s
+        "#]],
     );
     check(
         &format!("policy naks-01 force\n{site}"),
