@@ -41,6 +41,9 @@ impl Credentials for VaultCredentials {
 #[async_trait]
 pub trait Secrets: Send + Sync + std::fmt::Debug {
     async fn load(&self, secret: &SecretRef) -> Result<Zeroizing<Vec<u8>>, Fault>;
+
+    /// Removes what nothing refers to any more. One that cannot be removed stays, and harms nobody but by being there.
+    async fn forget(&self, secret: &SecretRef);
 }
 
 #[derive(Debug)]
@@ -61,6 +64,12 @@ impl Secrets for VaultSecrets {
             tracing::warn!(%secret, %error, "a secret cannot be read");
             Fault::new(FaultClass::NoLogin, Delivery::No, format!("secret `{secret}` cannot be read from the vault"))
         })
+    }
+
+    async fn forget(&self, secret: &SecretRef) {
+        if let Err(error) = self.vault.remove(secret).await {
+            tracing::warn!(%secret, %error, "a secret that nobody refers to could not be removed");
+        }
     }
 }
 

@@ -7,10 +7,11 @@ use std::fmt;
 
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::Api;
-use kube::api::PostParams;
+use kube::api::{Patch, PatchParams, PostParams};
 use model::Fault;
+use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -94,6 +95,16 @@ impl Undercloud {
         };
         wipe(&mut document);
         outcome.map(drop)
+    }
+
+    /// Lets a secret go with an object when that is deleted: Kubernetes collects it then.
+    pub(crate) async fn request_secret_owner(&self, secret: &SecretWanted, owner: &OwnerReference) -> Result<(), Fault> {
+        let SecretWanted { namespace, name, .. } = secret;
+        let secrets = self.secrets(namespace, name)?;
+        let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+        let patch = Patch::Merge(json!({"metadata": {"ownerReferences": [owner]}}));
+        let ends_at = Instant::now() + CALL_TIMEOUT.to_std();
+        quietly(&format!("PATCH secret {namespace}/{name}"), ends_at, secrets.patch(name, &params, &patch)).await.map(drop)
     }
 
     fn secrets(&self, namespace: &str, name: &str) -> Result<Api<Secret>, Fault> {

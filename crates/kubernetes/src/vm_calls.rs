@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use http::Request;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Api;
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams, Preconditions};
-use model::{Delivery, DiskStorage, Fault, FaultClass, Shutdown, VmName, VmRef, VmSpec};
+use model::{Delivery, DiskStorage, Fault, FaultClass, Shutdown, Span, VmName, VmRef, VmSpec};
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use zeroize::Zeroizing;
 
 use crate::capi::SKIP_REMEDIATION;
@@ -71,7 +72,7 @@ impl Undercloud {
         };
         match within(&asked, Purpose::Request, call).await? {
             Found::Meant => Ok(()),
-            Found::Another => Err(another(&asked)),
+            Found::Another | Found::Lingering => Err(another(&asked)),
         }
     }
 
@@ -92,7 +93,8 @@ impl Undercloud {
     }
 
     /// Throws away the disk with the operating system of exactly this virtual machine; KubeVirt makes it anew from the image.
-    /// One whose system lies on no disk of its own has nothing to throw away.
+    /// One whose system lies on no disk of its own has nothing to throw away. It is done when the disk was seen to be gone, or to be
+    /// another.
     pub async fn request_os_disk_discard(&self, vm: &VmRef) -> Result<(), Fault> {
         let asked = format!("DELETE OS disk of virtual machine {vm}");
         let vms = self.vms(&vm.name)?;
@@ -104,18 +106,16 @@ impl Undercloud {
                 return Ok(Found::Another);
             }
             let Some(disk) = os_disk_of(&found, &vm.name) else { return Ok(Found::Meant) };
-            match disks.delete(&disk, &DeleteParams::default()).await {
-                Err(kube::Error::Api(status)) if status.code == 404 => Ok(Found::Meant),
-                answer => answer.map(|_| Found::Meant),
-            }
+            discard(&disks, &disk).await
         };
         match within(&asked, Purpose::Request, call).await? {
             Found::Meant => Ok(()),
             Found::Another => Err(another(&asked)),
+            Found::Lingering => Err(Fault::new(FaultClass::Busy, Delivery::Maybe, format!("{asked}: it is still being removed"))),
         }
     }
 
-    /// Makes a virtual machine, its secrets first. One of that name that we made is left as it is; anybody else's is a fault.
+    /// Makes a virtual machine, its secrets first; they go with it when it is deleted. One of that name that we made is left as it is; anybody else's is a fault.
     pub async fn request_vm(&self, vm: &VmName, spec: &VmSpec, secrets: &VmSecrets) -> Result<(), Fault> {
         let asked = format!("POST virtual machine {vm}");
         let vms = self.vms(vm)?;
@@ -123,22 +123,26 @@ impl Undercloud {
         let document: DynamicObject = serde_json::from_value(document)
             .map_err(|_| Fault::new(FaultClass::Unsupported, Delivery::No, format!("{asked}: it cannot be written down")))?;
         let whole = async {
-            for secret in secrets_of(vm, spec, secrets, &self.tenant_namespace) {
-                self.request_secret(&secret).await?;
+            let secrets = secrets_of(vm, spec, secrets, &self.tenant_namespace);
+            for secret in &secrets {
+                self.request_secret(secret).await?;
             }
             let params = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
             let made = match vms.create(&params, &document).await {
                 Err(kube::Error::Api(status)) if status.is_already_exists() => vms.get(&vm.key()).await,
                 made => made,
             };
-            made.map_err(|error| fault::failed(&asked, Purpose::Request, &error))
+            let made = made.map_err(|error| fault::failed(&asked, Purpose::Request, &error))?;
+            if !is_ours(&made) {
+                let because = format!("{asked}: somebody else has made one of that name");
+                return Err(Fault::new(FaultClass::Unsupported, Delivery::No, because));
+            }
+            for secret in &secrets {
+                self.request_secret_owner(secret, &owner(vm, &made)).await?;
+            }
+            Ok(())
         };
-        let made = timeout(CALL_TIMEOUT.to_std(), whole).await.map_err(|_| fault::silent(&asked, Purpose::Request, CALL_TIMEOUT))??;
-        let labels = made.metadata.labels.unwrap_or_default();
-        if labels.get(MANAGED_BY.0).map(String::as_str) == Some(MANAGED_BY.1) {
-            return Ok(());
-        }
-        Err(Fault::new(FaultClass::Unsupported, Delivery::No, format!("{asked}: somebody else has made one of that name")))
+        timeout(CALL_TIMEOUT.to_std(), whole).await.map_err(|_| fault::silent(&asked, Purpose::Request, CALL_TIMEOUT))?
     }
 
     /// Tells Cluster API to leave a Machine alone although its node is down.
@@ -169,10 +173,58 @@ impl Undercloud {
     }
 }
 
+fn is_ours(made: &DynamicObject) -> bool {
+    let labels = made.metadata.labels.as_ref();
+    labels.and_then(|labels| labels.get(MANAGED_BY.0)).map(String::as_str) == Some(MANAGED_BY.1)
+}
+
+fn owner(vm: &VmName, made: &DynamicObject) -> OwnerReference {
+    OwnerReference {
+        api_version: "kubevirt.io/v1".to_owned(),
+        kind: VIRTUAL_MACHINE.kind.to_owned(),
+        name: vm.key(),
+        uid: made.metadata.uid.clone().unwrap_or_default(),
+        ..OwnerReference::default()
+    }
+}
+
 /// Whether the object of a name is the one that was meant.
 enum Found {
     Meant,
     Another,
+    /// It was meant, and is not gone yet.
+    Lingering,
+}
+
+/// How often, and at what intervals, a disk that was thrown away is looked at within one call. What keeps it longer than a few seconds
+/// may keep it for long.
+const DISK_LOOKS: u32 = 5;
+const DISK_LOOK_EVERY: Span = Span::seconds(1);
+
+async fn find(disks: &Api<DynamicObject>, disk: &str) -> kube::Result<Option<DynamicObject>> {
+    match disks.get(disk).await {
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+async fn discard(disks: &Api<DynamicObject>, disk: &str) -> kube::Result<Found> {
+    let Some(old) = find(disks, disk).await? else { return Ok(Found::Meant) };
+    if old.metadata.deletion_timestamp.is_none() {
+        let preconditions = Some(Preconditions { uid: old.metadata.uid.clone(), resource_version: None });
+        match disks.delete(disk, &DeleteParams { preconditions, ..DeleteParams::default() }).await {
+            Err(kube::Error::Api(status)) if status.code == 404 || status.code == 409 && is_about_uid(&status.message) => {}
+            answer => drop(answer?),
+        }
+    }
+    for _ in 0..DISK_LOOKS {
+        let now = find(disks, disk).await?;
+        if now.is_none_or(|now| now.metadata.uid != old.metadata.uid) {
+            return Ok(Found::Meant);
+        }
+        sleep(DISK_LOOK_EVERY.to_std()).await;
+    }
+    Ok(Found::Lingering)
 }
 
 fn is_meant(found: &DynamicObject, vm: &VmRef) -> bool {

@@ -75,6 +75,14 @@ pub struct VmSpec {
     pub registry: Option<Registry>,
 }
 
+impl VmSpec {
+    /// The secrets in the vault that it refers to.
+    pub fn secrets(&self) -> impl Iterator<Item = &SecretRef> {
+        let password = self.registry.as_ref().map(|registry| &registry.password);
+        [self.user_data.as_ref(), self.network_data.as_ref(), password].into_iter().flatten()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BootMethod {
     #[serde(rename = "BIOS")]

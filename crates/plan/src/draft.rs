@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Cluster, DeviceAsk, Errand, Machine, MachineName, Operation, OperationId, Request, RequestId, TenantCluster, TenantClusterName,
-    Timestamp, Vm, VmName,
+    Cluster, DeviceAsk, Errand, Machine, MachineName, Operation, OperationId, Request, RequestId, SecretRef, TenantCluster,
+    TenantClusterName, Timestamp, Vm, VmName,
 };
 
 use crate::snapshot::Snapshot;
@@ -46,6 +46,17 @@ pub struct Changes {
 impl Changes {
     pub fn is_empty(&self) -> bool {
         *self == Changes::default()
+    }
+}
+
+impl Plan {
+    /// Secrets that nothing refers to any more once the plan is committed: those of virtual machines that are gone, or are described
+    /// anew.
+    pub fn abandoned_secrets(&self, before: &Snapshot) -> Vec<SecretRef> {
+        let Changes { vms, forgotten_vms, .. } = &self.changes;
+        let touched = vms.keys().chain(forgotten_vms).filter_map(|name| before.vms.get(name));
+        let is_kept = |name: &VmName, secret: &SecretRef| vms.get(name).is_some_and(|vm| vm.spec.secrets().any(|kept| kept == secret));
+        touched.flat_map(|vm| vm.spec.secrets().filter(|secret| !is_kept(&vm.name, secret))).cloned().collect()
     }
 }
 

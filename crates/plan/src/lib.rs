@@ -3,6 +3,7 @@
 //! [`plan`] is the only way in. It judges requests, moves operations on, keeps nodes as their machines' holds say,
 //! and leaves a typed wait wherever it leaves things alone.
 
+mod advance;
 mod asking;
 mod cadence;
 mod chronicle;
@@ -28,6 +29,7 @@ mod progress;
 mod readiness;
 mod redescribe;
 mod requests;
+mod seen;
 mod sight;
 mod snapshot;
 mod sweep;

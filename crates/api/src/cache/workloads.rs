@@ -9,8 +9,8 @@ use super::{Versioned, decode};
 /// What is on a machine. Clusters come before virtual machines, as their types do in the alphabet.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Workload {
-    TenantCluster(TenantClusterName),
     Vm(VmName),
+    TenantCluster(TenantClusterName),
 }
 
 #[derive(Clone, Debug, Default)]

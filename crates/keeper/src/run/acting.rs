@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Delivery, Fault, FaultClass, KeeperState, MachineName, Span, keys};
+use model::{Delivery, Fault, FaultClass, KeeperState, MachineName, SecretRef, Span, keys};
 use plan::{Plan, Step};
 use store::StoreError;
 use tokio::time::Instant;
@@ -74,6 +74,7 @@ impl Loop {
                 span.record("revision", revision.0);
                 meters::time_commit(&self.keeper.cluster, began);
                 telling::note_commit(&self.books.snapshot, plan, self.now());
+                self.forget_secrets(plan.abandoned_secrets(&self.books.snapshot));
                 self.books.settle(plan, &keys, Some(revision));
                 self.look_closely(plan);
                 Ok(true)
@@ -85,6 +86,18 @@ impl Loop {
             }
             Err(source) => Err(KeeperError::Store { cluster: self.keeper.cluster.clone(), source }),
         }
+    }
+
+    fn forget_secrets(&mut self, abandoned: Vec<SecretRef>) {
+        if abandoned.is_empty() {
+            return;
+        }
+        let secrets = self.keeper.secrets.clone();
+        self.tasks.spawn(async move {
+            for secret in &abandoned {
+                secrets.forget(secret).await;
+            }
+        });
     }
 
     /// A machine that has just become busy is looked at at once, not when its idle poll would come. If it is in the

@@ -29,6 +29,14 @@ impl Turns {
     }
 }
 
+/// Makes a call when it has its turn. One that does not get it in time was not sent.
+async fn in_turn<T>(turns: &Semaphore, call: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    match tokio::time::timeout(TURN_TIMEOUT.to_std(), turns.acquire()).await {
+        Ok(_turn) => call.await,
+        Err(_) => Err(Fault::new(FaultClass::Busy, Delivery::No, "it waited too long for its turn at the API server")),
+    }
+}
+
 impl Loop {
     pub(super) fn send(&mut self, step: ErrandStep) {
         debug!(cluster = %self.keeper.cluster, errand = %step.errand, attempt = step.attempt, "sending an errand");
@@ -39,12 +47,7 @@ impl Loop {
         let addressee = self.addressee_of(&step.errand);
         let events = self.events.clone();
         self.tasks.spawn(async move {
-            let turn = tokio::time::timeout(TURN_TIMEOUT.to_std(), turns.acquire()).await;
-            let result = match &turn {
-                Ok(_) => called.during(request(&step, addressee)).await,
-                Err(_) => Err(Fault::new(FaultClass::Busy, Delivery::No, "it waited too long for its turn at the API server")),
-            };
-            drop(turn);
+            let result = in_turn(&turns, called.during(request(&step, addressee))).await;
             // The loop is gone only when the keeper is.
             let _ = events.send(Event::ErrandAnswered { step, result }).await;
         });
@@ -156,4 +159,49 @@ async fn resolve(spec: &VmSpec, secrets: &dyn Secrets) -> Result<VmSecrets, Faul
         network_data: load(secrets, spec.network_data.as_ref()).await?,
         registry_password: load(secrets, spec.registry.as_ref().map(|registry| &registry.password)).await?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use kubernetes::{MOST_BUDGETS, MOST_NODES, MOST_PODS, MOST_VMS};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn no_more_than_so_many_are_under_way_to_one_api_server_and_the_rest_are_told_in_time() {
+        let mut turns = Turns::default();
+        let under_way = Arc::new(AtomicUsize::new(0));
+        let naks = TenantClusterName::new("naks-01").unwrap();
+        let began = Instant::now();
+        let mut sent = tokio::task::JoinSet::new();
+        for _ in 0..=MAX_ERRANDS {
+            let (at, under_way) = (turns.at(Some(&naks)), under_way.clone());
+            sent.spawn(async move {
+                in_turn(&at, async {
+                    under_way.fetch_add(1, Ordering::Relaxed);
+                    std::future::pending::<Result<(), Fault>>().await
+                })
+                .await
+            });
+        }
+        let fault = sent.join_next().await.unwrap().unwrap().unwrap_err();
+        assert_eq!((fault.class, fault.delivery), (FaultClass::Busy, Delivery::No));
+        assert_eq!(began.elapsed(), TURN_TIMEOUT.to_std());
+        assert_eq!((under_way.load(Ordering::Relaxed), sent.len()), (MAX_ERRANDS, MAX_ERRANDS));
+        assert_eq!(in_turn(&turns.at(None), async { Ok(()) }).await, Ok(()), "another API server has turns of its own");
+        sent.abort_all();
+        while sent.join_next().await.is_some() {}
+        assert_eq!(in_turn(&turns.at(Some(&naks)), async { Ok(()) }).await, Ok(()), "whoever ends gives the turn back");
+    }
+
+    #[test]
+    fn what_a_site_may_have_is_documented_as_it_is() {
+        let page = include_str!("../../../../docs/limits.md");
+        let (_, of_sites) = page.split_once("\n## What a site may have\n").unwrap();
+        let limits: Vec<usize> = of_sites.lines().filter_map(|line| line.split('|').nth(2)?.trim().replace(',', "").parse().ok()).collect();
+        assert_eq!(limits, [MOST_VMS, MOST_NODES, MOST_PODS, MOST_BUDGETS, MAX_ERRANDS]);
+    }
 }

@@ -148,8 +148,10 @@ async fn a_listing_without_tenants_makes_nobody_plan() {
 #[tokio::test]
 async fn the_tenants_line_is_not_the_undercloud_s() {
     let mut books = books().await;
+    visited(&mut books);
     note_tenants(&mut books, TenantsEvent::Lost(fault()), NOW);
     assert!(books.snapshot.tenants.contact.fault.is_some() && books.snapshot.undercloud.fault.is_none());
+    assert!(books.needs_plan(), "the cluster's wait says so");
     note_tenants(&mut books, TenantsEvent::VmChanged(vm("a", None)), NOW);
     assert!(books.snapshot.tenants.contact.fault.is_some(), "news of one kind does not mend the watch of another");
     note_tenants(&mut books, TenantsEvent::Heard, NOW);

@@ -6,7 +6,7 @@ use std::pin::pin;
 use expect_test::expect;
 use fake::{End, Fake, Reply, list, node, refusal};
 use futures::StreamExt;
-use kubernetes::{Door, InProcessDoor, InsideEvent, NetworkDoor};
+use kubernetes::{Door, InProcessDoor, InsideEvent, MOST_BUDGETS, MOST_NODES, MOST_PODS, NetworkDoor};
 use model::{Grace, PodRef, Span};
 use serde_json::{Value, json};
 use tokio::time::{Duration, timeout};
@@ -61,17 +61,26 @@ async fn nodes_pods_and_budgets_come_in_one_stream_which_is_whole_only_when_each
 }
 
 #[tokio::test(start_paused = true)]
-async fn more_pods_than_are_kept_are_a_fault_that_says_how_many() {
-    let page = |next: bool| {
-        let pods: Vec<Value> =
-            (0..500).map(|number| json!({"metadata": {"namespace": "a", "name": format!("p{number}"), "uid": "u"}})).collect();
-        let more = if next { "more" } else { "" };
-        Reply::Answer(200, json!({"metadata": {"resourceVersion": "1", "continue": more}, "items": pods}))
-    };
-    let fake =
-        Fake::default().on("LIST /api/v1/pods", page(true)).on("LIST", list(1, &[])).on("WATCH", Reply::Stream(vec![], End::FallSilent));
-    let told = told(10, &fake).await;
-    assert!(told.contains(&"lost: unsupported: GET pods: there are more than 50000 of them".to_owned()), "{told:?}");
+async fn more_of_a_kind_than_are_kept_are_a_fault_that_says_how_many() {
+    let object = |number: i32| json!({"metadata": {"namespace": "a", "name": format!("o{number}"), "uid": "u"}, "spec": {}});
+    let objects: Vec<Value> = (0..500).map(object).collect();
+    let page = Reply::Answer(200, json!({"metadata": {"resourceVersion": "1", "continue": "more"}, "items": objects}));
+    for (path, lost) in [
+        ("/api/v1/pods", format!("lost: unsupported: GET pods: there are more than {MOST_PODS} of them")),
+        ("/api/v1/nodes", format!("lost: unsupported: GET nodes: there are more than {MOST_NODES} of them")),
+        (
+            "/apis/policy/v1/poddisruptionbudgets",
+            format!("lost: unsupported: GET poddisruptionbudgets: there are more than {MOST_BUDGETS} of them"),
+        ),
+    ] {
+        let fake = Fake::default()
+            .on(&format!("LIST {path}"), page.clone())
+            .on("LIST", list(1, &[]))
+            .on("WATCH", Reply::Stream(vec![], End::FallSilent));
+        let told = told(10, &fake).await;
+        let since = told.iter().position(|told| *told == lost).unwrap_or_else(|| panic!("{told:?}"));
+        assert!(!told[since..].contains(&"heard".to_owned()), "{told:?}");
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::pin::pin;
 use expect_test::expect;
 use fake::{End, Fake, Reply, bookmark, event, list, refusal};
 use futures::StreamExt;
-use kubernetes::TenantsEvent;
+use kubernetes::{MOST_VMS, TenantsEvent};
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, timeout};
 
@@ -125,4 +125,17 @@ async fn a_missing_right_is_a_fault_that_says_which() {
         0s lost: denied: GET machines answered 403: machines.cluster.x-k8s.io is forbidden: User "rackwright" cannot list resource "machines"
     "#]]
     .assert_eq(&first(1, &fake).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_virtual_machines_than_are_kept_are_a_fault_that_says_how_many() {
+    let vms: Vec<Value> = (0..500).map(|number| vm(&format!("v{number}"), "Running", 1)).collect();
+    let page = Reply::Answer(200, json!({"metadata": {"resourceVersion": "1", "continue": "more"}, "items": vms}));
+    let fake = Fake::default()
+        .on(&format!("LIST {VMS}"), page)
+        .on("LIST /apis", groups(&[]))
+        .on("LIST", list(1, &[]))
+        .on("WATCH", Reply::Stream(vec![], End::FallSilent));
+    let told = first(1, &fake).await;
+    assert_eq!(told, format!("0s lost: unsupported: GET virtualmachines: there are more than {MOST_VMS} of them\n"));
 }

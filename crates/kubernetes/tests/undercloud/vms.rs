@@ -73,20 +73,49 @@ async fn another_of_the_same_name_is_neither_stopped_nor_robbed_of_its_disk() {
 }
 
 #[tokio::test]
-async fn a_deletion_names_the_uid_and_a_disk_is_the_one_that_boots() {
+async fn a_deletion_names_the_uid() {
     let gone = json!({"kind": "Status", "apiVersion": "v1", "status": "Success"});
     let fake = found().on("DELETE", Reply::Answer(200, gone)).on("DELETE", refusal(404, "gone"));
     let undercloud = fake.undercloud();
     assert_eq!(undercloud.request_vm_delete(&meant()).await, Ok(()));
     assert_eq!(undercloud.request_vm_delete(&meant()).await, Ok(()), "what is gone is deleted");
-    assert_eq!(undercloud.request_os_disk_discard(&meant()).await, Ok(()));
     expect![[r#"
         DELETE /apis/kubevirt.io/v1/namespaces/tenants/virtualmachines/fw? application/json {"preconditions":{"uid":"u-1"}}
         DELETE /apis/kubevirt.io/v1/namespaces/tenants/virtualmachines/fw? application/json {"preconditions":{"uid":"u-1"}}
-        GET /apis/kubevirt.io/v1/namespaces/tenants/virtualmachines/fw
-        DELETE /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os? application/json {}
     "#]]
     .assert_eq(&fake.take_log());
+}
+
+const DISK: &str = "LIST /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os";
+
+fn disk(uid: &str) -> Reply {
+    Reply::Answer(200, json!({"apiVersion": "cdi.kubevirt.io/v1beta1", "kind": "DataVolume", "metadata": {"name": "fw-os", "uid": uid}}))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_disk_that_boots_is_discarded_once_it_was_seen_to_be_another() {
+    let gone = json!({"kind": "Status", "apiVersion": "v1", "status": "Success"});
+    let fake = found().on("DELETE", Reply::Answer(200, gone)).on(DISK, disk("d-1")).on(DISK, disk("d-1")).on(DISK, disk("d-2"));
+    assert_eq!(fake.undercloud().request_os_disk_discard(&meant()).await, Ok(()));
+    expect![[r#"
+        GET /apis/kubevirt.io/v1/namespaces/tenants/virtualmachines/fw
+        GET /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os
+        DELETE /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os? application/json {"preconditions":{"uid":"d-1"}}
+        GET /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os
+        GET /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os
+    "#]]
+    .assert_eq(&fake.take_log());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_disk_that_stays_is_not_discarded_and_one_that_is_not_there_is() {
+    let gone = json!({"kind": "Status", "apiVersion": "v1", "status": "Success"});
+    let fake = found().on("DELETE", Reply::Answer(200, gone)).on(DISK, disk("d-1"));
+    let fault = fake.undercloud().request_os_disk_discard(&meant()).await.unwrap_err();
+    expect!["busy: DELETE OS disk of virtual machine fw: it is still being removed"].assert_eq(&fault.to_string());
+    let fake = found().on(DISK, refusal(404, "gone"));
+    assert_eq!(fake.undercloud().request_os_disk_discard(&meant()).await, Ok(()));
+    assert!(!fake.take_log().contains("DELETE"));
 }
 
 fn described() -> VmSpec {
@@ -111,14 +140,20 @@ async fn a_virtual_machine_is_made_after_its_secrets_and_its_passwords_are_told_
     let ours = json!({"app.kubernetes.io/managed-by": "rackwright"});
     let Reply::Answer(_, made) = vm("u-1", &ours) else { unreachable!() };
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}});
-    let fake =
-        Fake::default().on("POST /api/v1/namespaces/tenants/secrets", Reply::Answer(201, secret)).on("POST", Reply::Answer(201, made));
+    let fake = Fake::default()
+        .on("POST /api/v1/namespaces/tenants/secrets", Reply::Answer(201, secret.clone()))
+        .on("POST", Reply::Answer(201, made))
+        .on("PATCH", Reply::Answer(200, secret));
     assert_eq!(fake.undercloud().request_vm(&meant().name, &described(), &secrets()).await, Ok(()));
     let log = fake.take_log();
     let asked: Vec<&str> = log.lines().map(|line| line.split_once('?').unwrap().0).collect();
     let made = "POST /apis/kubevirt.io/v1/namespaces/tenants/virtualmachines";
-    assert_eq!(asked, ["POST /api/v1/namespaces/tenants/secrets", "POST /api/v1/namespaces/tenants/secrets", made]);
-    assert!(!log.lines().last().unwrap().contains("hunter2"), "the object itself holds no secret");
+    assert_eq!(asked[..3], ["POST /api/v1/namespaces/tenants/secrets", "POST /api/v1/namespaces/tenants/secrets", made]);
+    let rest: Vec<&str> = log.lines().skip(2).collect();
+    assert!(!rest.concat().contains("hunter2"), "the object itself holds no secret");
+    expect![[r#"
+        PATCH /api/v1/namespaces/tenants/secrets/fw-cloud-init?&fieldManager=rackwright application/merge-patch+json {"metadata":{"ownerReferences":[{"apiVersion":"kubevirt.io/v1","kind":"VirtualMachine","name":"fw","uid":"u-1"}]}}
+        PATCH /api/v1/namespaces/tenants/secrets/fw-registry?&fieldManager=rackwright application/merge-patch+json {"metadata":{"ownerReferences":[{"apiVersion":"kubevirt.io/v1","kind":"VirtualMachine","name":"fw","uid":"u-1"}]}}"#]].assert_eq(&rest[1..].join("\n"));
     assert!(!format!("{:?}", secrets()).contains("hunter2"));
 }
 

@@ -114,8 +114,8 @@ fn stop_wait(bench: &Bench<'_>, forced_at: Option<Timestamp>) -> Wait {
     bench.wait(WaitKind::VmsStop { vms: vec![bench.name.clone()], forced_at }, bench.limits.expected_vm_stop)
 }
 
-/// Only a persistent disk outlives the stop. That KubeVirt took the request is all there is to see: it makes the disk anew
-/// before the virtual machine runs again.
+/// Only a persistent disk outlives the stop. The answer to this errand is what there is to see: it comes when the old disk is gone,
+/// and KubeVirt makes it anew before the virtual machine runs again.
 fn discard_os_disk(bench: &Bench<'_>, seen: &VmSeen) -> Finding {
     if bench.vm.is_some_and(|vm| vm.spec.os_disk.storage == DiskStorage::Ephemeral) {
         return Finding::Skip("its OS disk is ephemeral, and made anew with every start".into());

@@ -4,14 +4,15 @@ use serde_json::Value;
 
 use crate::kube::Kube;
 use crate::objects::{
-    DATA_VOLUMES, MACHINE_DEPLOYMENTS, MACHINES, ObjectKey, PODS, REPLICA_SETS, Resource, VIRTUAL_MACHINE_INSTANCES, VIRTUAL_MACHINES,
+    DATA_VOLUMES, MACHINE_DEPLOYMENTS, MACHINES, ObjectKey, PODS, REPLICA_SETS, Resource, SECRETS, VIRTUAL_MACHINE_INSTANCES,
+    VIRTUAL_MACHINES,
 };
 use crate::time::Instant;
 use crate::writes::DeleteOptions;
 
 /// The kinds beside pods that are ever owned.
-const OWNED: [&Resource; 6] =
-    [&REPLICA_SETS, &VIRTUAL_MACHINES, &VIRTUAL_MACHINE_INSTANCES, &DATA_VOLUMES, &MACHINE_DEPLOYMENTS, &MACHINES];
+const OWNED: [&Resource; 7] =
+    [&SECRETS, &REPLICA_SETS, &VIRTUAL_MACHINES, &VIRTUAL_MACHINE_INSTANCES, &DATA_VOLUMES, &MACHINE_DEPLOYMENTS, &MACHINES];
 
 /// The groups whose objects own others.
 const OWNING_GROUPS: [&str; 3] = ["apps", "kubevirt.io", "cluster.x-k8s.io"];
@@ -28,7 +29,9 @@ impl Kube {
             return;
         }
         let mut children: Vec<(&'static Resource, ObjectKey)> = self.owned_pods(gone).into_iter().map(|(key, _)| (&PODS, key)).collect();
-        let is_child = |object: &Value| controller_of(object).is_some_and(|owner| owner["uid"] == gone["metadata"]["uid"]);
+        // Whether an owner is the controller does not matter to the collector.
+        let owners = |object: &Value| object["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
+        let is_child = |object: &Value| owners(object).iter().any(|owner| owner["uid"] == gone["metadata"]["uid"]);
         for resource in OWNED {
             let objects = self.objects.list(resource, Some(&key.namespace)).filter(|(_, object)| is_child(object));
             children.extend(objects.map(|(key, _)| (resource, key.clone())));

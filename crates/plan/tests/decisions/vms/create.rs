@@ -306,3 +306,25 @@ fn one_that_no_machine_can_take_was_created_all_the_same_and_comes_up_later() {
         "#]],
     );
 }
+
+#[test]
+fn secrets_that_nothing_refers_to_any_more_are_abandoned() {
+    use model::SecretRef;
+    let (rig, _) = super::script::play("machine rack1compute01\nvm fw stopped rack1compute01\nvm db stopped rack1compute01");
+    let mut before = rig.snapshot.clone();
+    let with = |name: &str, user_data: &str| {
+        let mut vm = (*rig.snapshot.vms[&model::VmName::new(name).unwrap()]).clone();
+        vm.spec.user_data = Some(SecretRef::new(user_data));
+        vm.spec.network_data = Some(SecretRef::new("network"));
+        vm
+    };
+    for vm in [with("fw", "first"), with("db", "other")] {
+        before.vms.insert(vm.name.clone(), std::sync::Arc::new(vm));
+    }
+    let mut plan = plan::Plan::default();
+    assert_eq!(plan.abandoned_secrets(&before), []);
+    plan.changes.vms = [with("fw", "second")].map(|vm| (vm.name.clone(), vm)).into();
+    assert_eq!(plan.abandoned_secrets(&before), [SecretRef::new("first")], "what it still refers to is kept");
+    plan.changes.forgotten_vms = [model::VmName::new("db").unwrap()].into();
+    assert_eq!(plan.abandoned_secrets(&before), ["first", "other", "network"].map(SecretRef::new));
+}

@@ -179,3 +179,18 @@ fn a_cluster_takes_so_many_operations_and_no_more() {
     assert_eq!(refused.len(), 1);
     assert!(refused[0].contains("rule queue-full: 4096 operations are running in this cluster"), "{}", refused[0]);
 }
+
+#[test]
+fn nothing_begins_while_nothing_is_heard_of_virtual_machines() {
+    let (mut rig, _) = super::script::play("machine rack1compute01\nvm fw stopped rack1compute01");
+    let denied = model::Fault::new(model::FaultClass::Denied, model::Delivery::No, "virtualmachines is forbidden");
+    rig.snapshot.tenants.contact.failed(rig.now, denied);
+    let id = rig.request("alice", Ask::ActOnVm { vm: vm_name("fw"), action: Action::Start, conditions: Conditions::default() }, None);
+    rig.work(&mut |_, _, _, _| {});
+    let Some(model::Verdict::Refused { refusal }) = &rig.snapshot.requests[&id].verdict else { panic!("it is refused") };
+    expect!["`fw` cannot be started: rule cluster-connected: nothing is heard of the virtual machines of `site1` since 10:00:00Z (denied: virtualmachines is forbidden)"].assert_eq(&refusal.to_string());
+    let cluster = &rig.snapshot.cluster;
+    assert_eq!(cluster.connection, model::Connection::Connected, "its nodes are heard of");
+    let waits: Vec<String> = cluster.waits.iter().map(|wait| format!("{} until {}", wait.kind, wait.ends_when())).collect();
+    expect!["the undercloud's virtual machines and tenant clusters (denied: virtualmachines is forbidden) until the undercloud's virtual machines and tenant clusters accepts our credentials, which a person must mend; it is tried again at least every 1m 00s"].assert_eq(&waits.join("\n"));
+}

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::clock::Clock;
 use super::layout::Table;
 use super::operations::{current_step, percent, tone};
+use super::preview::counted;
 use super::sight;
 use super::waits;
 use crate::cli::answer::{field, field_or_dash, is_true, items, short_id, target_of};
@@ -82,18 +83,19 @@ fn header(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
 
 /// What tenants have there, if they have anything.
 fn workloads(sheet: &mut Sheet, cluster: &Value) {
-    let count = |name: &str| cluster["workloads"][name].as_u64().unwrap_or_default();
+    let count = |name: &str| usize::try_from(cluster["workloads"][name].as_u64().unwrap_or_default()).unwrap_or(usize::MAX);
     let mut parts = Vec::new();
     if count("virtualMachines") > 0 {
-        parts.push(format!("{} virtual machines, {} running, {} stopped", count("virtualMachines"), count("running"), count("stopped")));
+        let vms = counted(count("virtualMachines"), "virtual machine");
+        parts.push(format!("{vms}, {} running, {} stopped", count("running"), count("stopped")));
     }
     if count("kubernetesClusters") > 0 {
         let silent = match count("silentClusters") {
             0 => String::new(),
             silent => format!(" ({silent} not answering)"),
         };
-        let (ready, nodes) = (count("readyNodes"), count("nodes"));
-        parts.push(format!("{} Kubernetes clusters{silent}, {ready} of {nodes} nodes ready", count("kubernetesClusters")));
+        let (clusters, ready) = (counted(count("kubernetesClusters"), "Kubernetes cluster"), count("readyNodes"));
+        parts.push(format!("{clusters}{silent}, {ready} of {} ready", counted(count("nodes"), "node")));
     }
     if !parts.is_empty() {
         let tone = if count("silentClusters") > 0 { Tone::Alarm } else { Tone::Plain };
@@ -108,7 +110,8 @@ fn evacuated(sheet: &mut Sheet, cluster: &Value, clock: Clock) {
     let machines = items(cluster, "/evacuated");
     for machine in machines.iter().take(EVACUATED_NAMED) {
         let count = |pointer| items(machine, pointer).len();
-        let waiting = format!("{} virtual machines and {} tenant nodes wait to come back", count("/virtualMachines"), count("/nodes"));
+        let (vms, nodes) = (counted(count("/virtualMachines"), "virtual machine"), counted(count("/nodes"), "tenant node"));
+        let waiting = format!("to come back: {vms}, {nodes}");
         let (name, since) = (field_or_dash(machine, "/machine"), clock.time(machine, "/since"));
         sheet.line(Tone::Notice, format!("{INDENT}evacuated: {name} since {since}: {waiting}"));
     }
