@@ -78,7 +78,7 @@ pub(super) fn errand_faulted(errand: &Errand, attempt: u32, fault: &Fault) -> St
 /// What becomes of workloads, but for what is asked of somebody.
 pub(super) fn workload(fact: &Fact) -> Option<String> {
     match fact {
-        Fact::Draining { cluster, node } => Some(format!("node `{node}` of `{cluster}` is being drained")),
+        Fact::Draining { cluster, node } => Some(format!("node `{node}` of `{cluster}` is drained")),
         Fact::Kept { cluster, pod, why } => Some(format!("pod `{pod}` of `{cluster}` is kept on its node: {why}")),
         Fact::Left { what } => Some(format!("it goes on without {what}")),
         _ => None,

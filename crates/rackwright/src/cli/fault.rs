@@ -43,7 +43,7 @@ enum FaultCommand {
         #[arg(long)]
         kinds: bool,
     },
-    /// Break something: a machine, every machine of a rack, or the API server (`api`).
+    /// Break something: a machine, every machine of a rack, the API server (`api`), or what a tenant has.
     ///
     /// Spans are in the site's own time: at 60 times the speed, ten minutes pass in ten seconds.
     ///
@@ -53,8 +53,8 @@ enum FaultCommand {
     ///
     /// Example: rackwright sim fault clear rack1compute01
     Clear {
-        /// A fault's id, or a machine, a rack, or `api`.
-        #[arg(value_name = "ID|TARGET", value_parser = parse_name, required_unless_present = "all", conflicts_with = "all")]
+        /// A fault's id, or what it was added to.
+        #[arg(value_name = "ID|TARGET", value_parser = parse_target, required_unless_present = "all", conflicts_with = "all")]
         what: Option<String>,
 
         /// Only faults of this kind.
@@ -82,8 +82,8 @@ struct AddArgs {
     #[arg(value_parser = parse_word)]
     kind: String,
 
-    /// A machine, a rack, or `api`.
-    #[arg(value_parser = parse_word)]
+    /// A machine, a rack, `api`, a tenant's cluster, a pod of one as `CLUSTER/POD`, or a virtual machine.
+    #[arg(value_parser = parse_target)]
     target: String,
 
     /// How long, such as `90s`, `10m` or `2h`; without it until it is cleared.
@@ -125,6 +125,11 @@ impl NumberArgs {
 /// A word of a phrase: what is more than one could be understood as something else.
 fn parse_word(text: &str) -> Result<String, String> {
     if text.contains(char::is_whitespace) { Err("it is more than one word".to_owned()) } else { parse_name(text) }
+}
+
+/// A pod is named with its cluster, and may be with its namespace too.
+fn parse_target(text: &str) -> Result<String, String> {
+    text.split('/').try_for_each(|part| parse_word(part).map(drop)).map(|()| text.to_owned())
 }
 
 impl AddArgs {
@@ -236,4 +241,19 @@ fn read_script(file: &std::path::Path) -> Result<String, Trouble> {
         return Err(cannot(format!("it is larger than {SCRIPT_MAX} bytes")));
     }
     std::fs::read_to_string(file).map_err(|problem| cannot(problem.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pod_is_a_target_and_what_could_be_understood_otherwise_is_not() {
+        for target in ["rack1compute01", "naks-01", "naks-01/db-0", "naks-01/shop/web-1"] {
+            assert_eq!(parse_target(target).as_deref(), Ok(target));
+        }
+        for target in ["", "naks-01/", "naks-01//db-0", "/db-0", "naks-01/..", "naks-01/db 0"] {
+            assert!(parse_target(target).is_err(), "{target}");
+        }
+    }
 }

@@ -33,11 +33,11 @@ pub enum VmCommand {
     ///
     /// What it is like is settled then. The same command again changes nothing but its tags.
     ///
-    /// Example: rackwright vm create firewallvnf --cpu-cores 4 --memory-size 8 --vm-image registry/fw:1 --os-disk-size 20
+    /// Example: rackwright vm create web1 --cpu-cores 4 --memory-size 8 --vm-image registry/web:1 --os-disk-size 20
     Create(Box<CreateArgs>),
     /// Delete a virtual machine with its disks. Disruptive.
     ///
-    /// Example: rackwright vm delete firewallvnf
+    /// Example: rackwright vm delete web1
     Delete {
         #[command(flatten)]
         name: NameArgs,

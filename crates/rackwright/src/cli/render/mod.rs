@@ -5,6 +5,7 @@ mod clock;
 mod clusters;
 mod faults;
 mod holds;
+mod journal;
 mod layout;
 mod machine_sheet;
 mod machines;

@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::clock::Clock;
+use super::journal::fact_in_words;
 use super::layout::{Fact, Table, facts};
 use super::operations::{percent, tone};
 use super::waits::wait_facts;
-use crate::cli::answer::{field, field_or_dash, items, target_of, text_of};
+use crate::cli::answer::{field, field_or_dash, items, target_of};
 use crate::cli::outcome::told;
 use crate::cli::screen::{Sheet, Tone};
 
@@ -75,52 +76,6 @@ fn steps(operation: &Value, clock: Clock) -> Sheet {
         );
     }
     table.into_sheet()
-}
-
-fn fact_in_words(fact: &Value) -> String {
-    let text = |pointer| field_or_dash(fact, pointer);
-    let attempt = match fact["attempt"].as_u64() {
-        Some(n) if n > 1 => format!(" (attempt {n})"),
-        _ => String::new(),
-    };
-    match fact["kind"].as_str() {
-        Some("found") => match field(fact, "/boot_id").or_else(|| field(fact, "/bootId")) {
-            Some(boot) => format!("found the node running boot {boot}"),
-            None => "found no node running".to_owned(),
-        },
-        Some("asked") => format!("asked for the {}{attempt}", ask_in_words(&text("/ask"))),
-        Some("faulted") => {
-            let delivery =
-                if fact.pointer("/fault/delivery").is_some_and(|delivery| delivery == "maybe") { "; it may have been heard" } else { "" };
-            let fault = format!("{}: {}", text("/fault/class"), text("/fault/detail"));
-            format!("the {}{attempt} was answered with a fault: {fault}{delivery}", ask_in_words(&text("/ask")))
-        }
-        Some("resumed") => "taken up again by a keeper that had just started; the time it was down does not count".to_owned(),
-        Some("seen") => format!("saw {} done", step_in_words(&text("/step"))),
-        Some("skipped") => format!("left out {}: {}", step_in_words(&text("/step")), text("/reason")),
-        // A newer server may know more; its own words are better than none.
-        _ => text_of(&fact.to_string()),
-    }
-}
-
-fn ask_in_words(ask: &str) -> String {
-    match ask {
-        "gracefulOff" => "graceful shutdown".to_owned(),
-        "forceOff" => "forced power-off".to_owned(),
-        "powerOn" => "power-on".to_owned(),
-        other => other.to_owned(),
-    }
-}
-
-fn step_in_words(step: &str) -> String {
-    match step {
-        "cordon" => "Cordon".to_owned(),
-        "powerOff" => "Power Off".to_owned(),
-        "powerOn" => "Power On".to_owned(),
-        "rejoin" => "Rejoin".to_owned(),
-        "uncordon" => "Uncordon".to_owned(),
-        other => other.to_owned(),
-    }
 }
 
 /// How it ended, what it left behind, and what to type next.
