@@ -15,10 +15,10 @@ pub(super) struct Guarded<'a> {
 impl Guarded<'_> {
     /// The first rule that speaks against acting on one that there is. What a person can mend alone comes first.
     pub fn check(&self, vm: Option<&Vm>) -> Result<(), Refusal> {
-        self.one_action_per_vm()?;
         if let Some(vm) = vm {
             self.provisioned(vm)?;
         }
+        self.one_action_per_vm()?;
         self.held_by_operation()?;
         self.begin()
     }
