@@ -75,8 +75,7 @@ impl Teller {
 }
 
 fn pod_line(pod: &Value) -> String {
-    let more: Vec<String> =
-        ["to", "budget", "why"].iter().filter_map(|key| pod[key].as_str()).map(|word| format!(" {word}")).collect();
+    let more: Vec<String> = ["to", "budget", "why"].iter().filter_map(|key| pod[key].as_str()).map(|word| format!(" {word}")).collect();
     let missing = pod["missing"]["inWords"].as_str().map_or_else(String::new, |missing| format!(" for want of {missing}"));
     format!("    pod {} on {}: {}{missing}{}", undrawn(&text(&pod["pod"])), text(&pod["node"]), text(&pod["outcome"]), more.concat())
 }

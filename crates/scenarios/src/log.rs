@@ -20,7 +20,7 @@ impl House {
     }
 
     /// All items of a list.
-    async fn pages(&self, first: &str) -> Vec<Value> {
+    pub async fn pages(&self, first: &str) -> Vec<Value> {
         let (mut items, mut next) = (Vec::new(), first.to_owned());
         loop {
             let page = self.get(&next).await;
@@ -88,9 +88,13 @@ fn times_told(own: &[&Value], fact: &Value) -> Option<usize> {
         "errandAsked" => Some(errand(own, fact, "Started")),
         "errandFaulted" => Some(errand(own, fact, "Failed")),
         "draining" => Some(workload(own, &format!("node `{}` of `{}` is drained", text(&fact["node"]), text(&fact["cluster"])))),
-        "kept" => Some(workload(own, &format!("pod `{}` of `{}` is kept on its node: {}", text(&fact["pod"]), text(&fact["cluster"]), text(&fact["why"])))),
+        "kept" => Some(workload(
+            own,
+            &format!("pod `{}` of `{}` is kept on its node: {}", text(&fact["pod"]), text(&fact["cluster"]), text(&fact["why"])),
+        )),
         "left" => {
-            let left: model::Leftover = serde_json::from_value(fact["what"].clone()).expect("the journal tells leftovers as the model does");
+            let left: model::Leftover =
+                serde_json::from_value(fact["what"].clone()).expect("the journal tells leftovers as the model does");
             Some(workload(own, &format!("left as it was: {left}")))
         }
         "found" | "evacuating" | "returning" => None,
