@@ -209,6 +209,8 @@ impl fmt::Display for WaitKind {
             WaitKind::Undescribed => write!(f, "a person: no longer described in the site file"),
             WaitKind::HoldApplied { cordon: true } => write!(f, "the node to be cordoned"),
             WaitKind::HoldApplied { cordon: false } => write!(f, "the node to be uncordoned"),
+            // A pod may have been bound to the node before the cordon, and come into sight after it.
+            WaitKind::Drain { pods: 0, .. } => f.write_str("a last look at the drained nodes"),
             WaitKind::Drain { pods, kept } if kept.is_empty() => write!(f, "{} to leave", counted(*pods, "pod")),
             WaitKind::Drain { pods, kept } => write!(f, "{} to leave; kept by budgets: {}", counted(*pods, "pod"), kept.join(", ")),
             WaitKind::TenantApi { cluster, fault, .. } => write!(f, "the API of tenant cluster `{cluster}` ({fault})"),

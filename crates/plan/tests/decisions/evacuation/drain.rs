@@ -198,7 +198,7 @@ fn under_force_what_a_budget_keeps_is_deleted_at_once() {
                      rack1compute01 waits for 2 pods to leave; kept by budgets: app/web-1, app/web-2 since 10:00:00, expected by 10:02:00
                      rack1compute01 waits for 2 pods to leave since 10:00:00, expected by 10:02:00
             10:00:00 > wait 1m
-            10:00:03 rack1compute01 waits for 0 pods to leave since 10:00:00, expected by 10:02:00
+            10:00:03 rack1compute01 waits for a last look at the drained nodes since 10:00:00, expected by 10:02:00
             10:00:05 op1: Drain seen
                      asks for the shutdown of `n1` for op1
                      rack1compute01 remembers n1, node n1 skipped
@@ -272,7 +272,7 @@ fn a_pod_that_is_bound_late_is_evicted_too() {
                      rack1compute01 waits for the effect of the mark that Cluster API leaves `n1` alone since 10:00:00, expected by 10:00:30
                      op1: Cordon Tenant Nodes seen
                      op1: draining n1
-                     rack1compute01 waits for 0 pods to leave since 10:00:00, expected by 10:02:00
+                     rack1compute01 waits for a last look at the drained nodes since 10:00:00, expected by 10:02:00
             10:00:00 > wait 2s
             10:00:02 > tenants bind late-1 naks01 n1
                      asks for the eviction of pod `app/late-1` of `naks01` for op1

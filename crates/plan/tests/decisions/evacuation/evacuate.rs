@@ -40,7 +40,7 @@ fn what_ran_is_stopped_and_comes_back_and_what_did_not_stays_as_it_was() {
                      asks for the eviction of pod `app/web-1` of `naks01` for op1
                      rack1compute01 waits for 1 pod to leave since 10:00:00, expected by 10:02:00
             10:00:00 > wait 2m
-            10:00:03 rack1compute01 waits for 0 pods to leave since 10:00:00, expected by 10:02:00
+            10:00:03 rack1compute01 waits for a last look at the drained nodes since 10:00:00, expected by 10:02:00
             10:00:05 op1: Drain seen
                      asks for the shutdown of `fw1` for op1
                      asks for the shutdown of `fw2` for op1

@@ -143,7 +143,7 @@ fn a_node_that_somebody_else_cordoned_stays_cordoned() {
                      op1: Cordon Tenant Nodes seen
                      op1: draining n1
                      op1: draining n2
-                     rack1compute01 waits for 0 pods to leave since 10:00:00, expected by 10:02:00
+                     rack1compute01 waits for a last look at the drained nodes since 10:00:00, expected by 10:02:00
             10:00:00 > wait 1m
             10:00:05 op1: Drain seen
                      asks for the shutdown of `n1` for op1
@@ -209,7 +209,7 @@ fn a_silent_api_does_not_keep_the_machine_cordoned_and_the_node_comes_back_later
                      rack1compute01 waits for the effect of the mark that Cluster API leaves `n1` alone since 10:00:00, expected by 10:00:30
                      op1: Cordon Tenant Nodes seen
                      op1: draining n1
-                     rack1compute01 waits for 0 pods to leave since 10:00:00, expected by 10:02:00
+                     rack1compute01 waits for a last look at the drained nodes since 10:00:00, expected by 10:02:00
             10:00:00 > wait 1m
             10:00:05 op1: Drain seen
                      asks for the shutdown of `n1` for op1

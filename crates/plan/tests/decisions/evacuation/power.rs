@@ -38,7 +38,7 @@ fn a_restart_empties_the_machine_first_and_fills_it_at_the_end() {
                      asks for the eviction of pod `app/web-1` of `naks01` for op1
                      rack1compute01 waits for 1 pod to leave since 10:00:00, expected by 10:02:00
             10:00:00 > wait 30s
-            10:00:03 rack1compute01 waits for 0 pods to leave since 10:00:00, expected by 10:02:00
+            10:00:03 rack1compute01 waits for a last look at the drained nodes since 10:00:00, expected by 10:02:00
             10:00:05 op1: Drain seen
                      asks for the shutdown of `fw1` for op1
                      asks for the shutdown of `n1` for op1
