@@ -6,6 +6,7 @@ mod asking;
 mod foreseen;
 mod house;
 mod log;
+mod mortal;
 mod peers;
 mod story;
 mod tenancy;
@@ -14,6 +15,8 @@ mod wiring;
 
 pub use house::{House, Reply, machine_path, resource_path};
 pub use log::{about, line, refusals};
+pub use mortal::{Moment, Mortal};
 pub use peers::peer;
 pub use story::tell;
+pub use tenancy::tenancy_of;
 pub use wiring::{SUBSCRIPTION, authorized_kubernetes, definition_of, door_of, equipment_of};

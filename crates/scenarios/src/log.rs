@@ -20,7 +20,7 @@ impl House {
     }
 
     /// All items of a list.
-    async fn pages(&self, first: &str) -> Vec<Value> {
+    pub async fn pages(&self, first: &str) -> Vec<Value> {
         let (mut items, mut next) = (Vec::new(), first.to_owned());
         loop {
             let page = self.get(&next).await;
@@ -84,7 +84,7 @@ fn times_told(own: &[&Value], fact: &Value) -> Option<usize> {
         "asked" => Some(device("Started")),
         "faulted" => Some(device("Failed")),
         "seen" | "skipped" => Some(count(own, |event| name(event).ends_with(&format!("/steps/{}", text(&fact["step"]))))),
-        "resumed" => Some(count(own, |event| event["status"]["value"] == "InProgress")),
+        "resumed" => Some(count(own, |event| event["status"]["value"] == "InProgress" && name(event).ends_with("/action"))),
         "errandAsked" => Some(errand(own, fact, "Started")),
         "errandFaulted" => Some(errand(own, fact, "Failed")),
         "draining" => Some(workload(own, &format!("node `{}` of `{}` is drained", text(&fact["node"]), text(&fact["cluster"])))),
@@ -95,7 +95,7 @@ fn times_told(own: &[&Value], fact: &Value) -> Option<usize> {
         "left" => {
             let left: model::Leftover =
                 serde_json::from_value(fact["what"].clone()).expect("the journal tells leftovers as the model does");
-            Some(workload(own, &format!("it goes on without {left}")))
+            Some(workload(own, &format!("left as it was: {left}")))
         }
         "found" | "evacuating" | "returning" => None,
         kind => panic!("the log's test knows nothing of the fact `{kind}`: {fact}"),

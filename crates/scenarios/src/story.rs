@@ -221,7 +221,7 @@ impl Teller {
         if let Some(evacuated) = ours["evacuated"].as_object() {
             let nodes = evacuated["nodes"].as_array().into_iter().flatten();
             let nodes: Vec<String> = nodes.map(|node| format!("{}/{}", text(&node["cluster"]), text(&node["node"]))).collect();
-            self.say(&format!("    remembers VMs {} and nodes {}", listed(&evacuated["virtualMachines"]), nodes.join(", ")));
+            self.say(&format!("    remembers VMs: {}; nodes: {}", listed(&evacuated["virtualMachines"]), nodes.join(", ")));
         }
         if ours["managed"] == false {
             self.say(&format!("    unmanaged by {}: {}", text(&ours["unmanagedReason"]["by"]), text(&ours["unmanagedReason"]["reason"])));

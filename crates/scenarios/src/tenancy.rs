@@ -17,6 +17,15 @@ const VERSION: &str = "v1.32.4";
 const CORES: u32 = 8;
 const MEMORY_GIB: u32 = 32;
 
+/// The tenants that a text describes, line by line.
+pub fn tenancy_of(text: &str) -> Tenancy {
+    let mut tenancy = Tenancy::default();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        assert!(describes(&mut tenancy, line), "`{line}` describes no tenants");
+    }
+    tenancy
+}
+
 /// Takes a line in if it describes tenants.
 pub fn describes(tenancy: &mut Tenancy, line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();

@@ -19,3 +19,6 @@ after 10m
 vms
 tenant nodes of naks-01
 look at rack1compute01
+tenant kubectl delete b
+after 1m
+look at rack1compute01

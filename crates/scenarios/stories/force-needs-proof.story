@@ -13,7 +13,6 @@ alice cordon rack1compute01 evacuate force
 until done
 after 1m
 pods of naks-01
-clear fault host-hangs rack1compute01
 by hand power-on rack1compute01
 after 15m
 tenant nodes of naks-01

@@ -2,86 +2,10 @@
 //! again: the operation ends the same, the BMC has witnessed the same, and the activity log tells each thing once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
-use async_trait::async_trait;
 use http::Method;
-use model::Span;
-use scenarios::{House, Reply, machine_path};
-use store::{Commit, Document, Lease, Listing, Revision, SharedStore, Store, StoreError, Watch};
+use scenarios::{House, Moment, Mortal, Reply, machine_path};
 use tokio::sync::Notify;
-
-/// When the n-th commit of the keeper comes, everything stops: before it is written, or right after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moment {
-    Before,
-    After,
-}
-
-struct Mortal {
-    inner: SharedStore,
-    commits_left: AtomicI64,
-    moment: Moment,
-    died: Arc<Notify>,
-}
-
-impl Mortal {
-    async fn die(&self) -> ! {
-        self.died.notify_one();
-        std::future::pending().await
-    }
-}
-
-#[async_trait]
-impl Store for Mortal {
-    async fn get(&self, key: &str) -> Result<Option<Document>, StoreError> {
-        self.inner.get(key).await
-    }
-
-    async fn list(&self, prefix: &str) -> Result<Listing, StoreError> {
-        self.inner.list(prefix).await
-    }
-
-    async fn commit(&self, commit: Commit) -> Result<Revision, StoreError> {
-        // Only the keeper's commits are fenced; the API's requests are not what we interrupt.
-        if commit.fence.is_none() {
-            return self.inner.commit(commit).await;
-        }
-        let left = self.commits_left.fetch_sub(1, Ordering::SeqCst);
-        match (left, self.moment) {
-            (..=0, _) | (1, Moment::Before) => self.die().await,
-            (1, Moment::After) => {
-                self.inner.commit(commit).await?;
-                self.die().await
-            }
-            _ => self.inner.commit(commit).await,
-        }
-    }
-
-    async fn watch(&self, prefix: &str, from: Revision) -> Result<Box<dyn Watch>, StoreError> {
-        self.inner.watch(prefix, from).await
-    }
-
-    async fn history(&self, prefix: &str, limit: usize) -> Result<Vec<store::Change>, StoreError> {
-        self.inner.history(prefix, limit).await
-    }
-
-    async fn read_log(&self, query: store::LogQuery) -> Result<Vec<store::Record>, StoreError> {
-        self.inner.read_log(query).await
-    }
-
-    async fn acquire_lease(&self, name: &str, holder: &str, ttl: Span) -> Result<Lease, StoreError> {
-        self.inner.acquire_lease(name, holder, ttl).await
-    }
-
-    async fn renew_lease(&self, lease: &Lease, ttl: Span) -> Result<Lease, StoreError> {
-        self.inner.renew_lease(lease, ttl).await
-    }
-
-    async fn release_lease(&self, lease: &Lease) -> Result<(), StoreError> {
-        self.inner.release_lease(lease).await
-    }
-}
 
 /// What must be the same whether or not there was a crash.
 #[derive(Debug, PartialEq)]
@@ -149,7 +73,7 @@ async fn run(kind: Kind, crash: Option<(i64, Moment)>) -> Option<Ending> {
     let died = Arc::new(Notify::new());
     if let Some((position, moment)) = crash {
         house.crash().await;
-        let mortal = Mortal { inner: house.store.clone(), commits_left: AtomicI64::new(position), moment, died: died.clone() };
+        let mortal = Mortal::new(house.store.clone(), position, moment, died.clone());
         house.start_control_plane_on(Arc::new(mortal)).await;
         house.settle().await;
     }
@@ -223,7 +147,7 @@ fn is_power(ask: &serde_json::Value) -> bool {
 async fn mortal_house(position: i64, moment: Moment, died: Arc<Notify>) -> House {
     let mut house = House::build(1, 4).await;
     house.crash().await;
-    let mortal = Mortal { inner: house.store.clone(), commits_left: AtomicI64::new(position), moment, died };
+    let mortal = Mortal::new(house.store.clone(), position, moment, died);
     house.start_control_plane_on(Arc::new(mortal)).await;
     house.settle().await;
     house

@@ -1,8 +1,10 @@
 //! Previews over the API: they answer at once, say what would be done, and do nothing.
 
+use std::collections::BTreeMap;
+
 use expect_test::expect;
 use http::{Method, StatusCode};
-use scenarios::{House, Reply, SUBSCRIPTION, machine_path};
+use scenarios::{House, Reply, SUBSCRIPTION, machine_path, tenancy_of};
 use serde_json::{Value, json};
 
 async fn preview(house: &House, machine: &str, verb: &str, query: &str, body: &str) -> Reply {
@@ -105,5 +107,93 @@ async fn a_machine_or_a_keeper_that_is_not_there_is_an_error_and_leaves_no_trace
     tokio::time::sleep(std::time::Duration::from_secs(5)).await;
     assert_eq!(log(&house).await, before);
     house.crash().await;
+    house.close().await;
+}
+
+const TENANTS: &str = "
+    vm web1 on rack1compute01 2cpu 4g
+    vm spare on rack1compute01 2cpu 4g stopped
+    tenant naks-01 nodes a@rack1compute01 b@rack1compute02 c@rack1compute02 cp@rack1compute02
+    deployment web x3 in naks-01 500m 256Mi pdb 3
+    deployment big x3 in naks-01 5000m 256Mi
+    statefulset db x3 in naks-01
+    daemonset agent x0 in naks-01
+    bare tool x1 in naks-01
+";
+
+/// Each pod of the tenant that is placed or waits, with its node.
+async fn pods(house: &House) -> BTreeMap<String, Option<String>> {
+    let (_, list) = house.tenant("naks-01", Method::GET, "/api/v1/namespaces/default/pods", &Value::Null).await;
+    let place = |pod: &Value| (text(&pod["metadata"]["name"]), pod["spec"]["nodeName"].as_str().map(str::to_owned));
+    list["items"].as_array().into_iter().flatten().map(place).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The names that some outcome is foreseen for; of pods without their namespace.
+fn foreseen(list: &Value, name: &str, outcome: &str) -> Vec<String> {
+    let items = list.as_array().into_iter().flatten().filter(|item| item["outcome"] == outcome);
+    items.map(|item| text(&item[name]).trim_start_matches("default/").to_owned()).collect()
+}
+
+/// The controller of a pod, which its name begins with.
+fn owner(pod: &str) -> &str {
+    pod.split('-').next().unwrap_or(pod)
+}
+
+/// How many of some pods there are of each owner, and where.
+fn by_owner<'a>(pods: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> BTreeMap<(String, Option<String>), usize> {
+    let mut counts = BTreeMap::new();
+    for (pod, node) in pods {
+        *counts.entry((owner(pod).to_owned(), node.map(str::to_owned))).or_default() += 1;
+    }
+    counts
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_evacuation_does_to_tenants_what_its_preview_said() {
+    let house = House::build_with(1, 6, tenancy_of(TENANTS)).await;
+    let before = pods(&house).await;
+    let seen = preview(&house, "rack1compute01", "cordon", "", r#"{"evacuate":"True"}"#).await.body;
+    assert_eq!(seen["refusal"], Value::Null, "{seen}");
+    let stopped = foreseen(&seen["virtualMachines"], "name", "stopped");
+    assert_eq!((stopped.as_slice(), foreseen(&seen["nodes"], "node", "drained")), (&["a".into(), "web1".into()][..], vec!["a".to_owned()]));
+    let budget = &seen["budgets"][0];
+    assert_eq!((&budget["budget"], &budget["allowed"], &budget["blocking"]), (&json!("default/web"), &json!(0), &json!(true)), "{seen}");
+    let blocked = foreseen(&seen["pods"], "pod", "blocked");
+    let [pending, stays, ends] = ["pending", "staysWithNode", "ends"].map(|outcome| foreseen(&seen["pods"], "pod", outcome));
+    let path = format!("{}/cordon?api-version=1", machine_path("rack1compute01"));
+    let accepted = house.call(Method::POST, &path, "alice", r#"{"evacuate":"True"}"#).await;
+    let id = text(&accepted.body["name"]);
+    house.until_ended(&id).await;
+    let operation = house.get(&format!("/rackwright/v1/operations/{id}")).await;
+    assert_eq!(operation["status"], "Succeeded", "{operation}");
+    let vms = house.vms().await;
+    for vm in &stopped {
+        assert!(vms.contains(&format!("{vm} Stopped\n")), "{vm}: {vms}");
+    }
+    let after = pods(&house).await;
+    assert_eq!(blocked.len(), 1, "{seen}");
+    for left in &blocked {
+        assert!(text(&operation["message"]).contains(left.as_str()), "{left} is named: {operation}");
+        assert_eq!(after[left].as_deref(), Some("a"));
+    }
+    assert!(stays.iter().all(|pod| after[pod].as_deref() == Some("a")), "{stays:?} {after:?}");
+    assert!(ends.iter().all(|pod| !after.contains_key(pod)), "{ends:?} {after:?}");
+    // What took their place has another name: it is told by its owner, and by where it is.
+    let moves = seen["pods"].as_array().into_iter().flatten().filter(|pod| pod["outcome"] == "moves");
+    let moves: Vec<(String, String)> = moves.map(|pod| (text(&pod["pod"]).replace("default/", ""), text(&pod["to"]))).collect();
+    assert!(!moves.is_empty() && !pending.is_empty(), "{seen}");
+    let expected =
+        by_owner(moves.iter().map(|(pod, to)| (pod.as_str(), Some(to.as_str()))).chain(pending.iter().map(|pod| (pod.as_str(), None))));
+    let is_new = |(pod, node): &(&String, &Option<String>)| before.get(*pod) != Some(*node);
+    let made = by_owner(after.iter().filter(is_new).map(|(pod, node)| (pod.as_str(), node.as_deref())));
+    assert_eq!(made, expected, "{before:#?} {after:#?}");
+    let (least, most) = (seen["duration"]["expectedSeconds"].as_u64(), seen["duration"]["atMostSeconds"].as_u64());
+    let instant = |name: &str| operation[name].as_str().and_then(model::Timestamp::parse).expect("an instant");
+    let took = instant("endedAt").since(instant("acceptedAt")).as_millis() / 1_000;
+    assert!(least.is_some_and(|least| least >= took) && most >= least, "it took {took} s: {}", seen["duration"]);
     house.close().await;
 }

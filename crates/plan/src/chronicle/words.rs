@@ -80,7 +80,7 @@ pub(super) fn workload(fact: &Fact) -> Option<String> {
     match fact {
         Fact::Draining { cluster, node } => Some(format!("node `{node}` of `{cluster}` is drained")),
         Fact::Kept { cluster, pod, why } => Some(format!("pod `{pod}` of `{cluster}` is kept on its node: {why}")),
-        Fact::Left { what } => Some(format!("it goes on without {what}")),
+        Fact::Left { what } => Some(format!("left as it was: {what}")),
         _ => None,
     }
 }

@@ -97,7 +97,7 @@ pub(super) fn fail_late(operation: &mut Operation, vm: Option<&mut Vm>, step: St
     });
     if let Some(because) = hindered {
         operation.wait = None;
-        let because = format!("`{}` did not run in time: {because}", operation.target);
+        let because = format!("`{}` did not run in time: {}", operation.target, because.trim_end_matches('.'));
         return fail(operation, vm, (Failure::VmFailed, &because), left, now);
     }
     let because = format!("{} did not end in time", step.title());

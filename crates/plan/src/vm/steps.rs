@@ -102,7 +102,10 @@ fn stop_gently(bench: &Bench<'_>, seen: &VmSeen, errand: Errand) -> Option<Findi
     let until = |again_at: Timestamp| Some(again_at.min(forced_at));
     match asked(bench, &errand) {
         Asked::Force | Asked::Hopeless { .. } => None,
-        Asked::Taken { .. } | Asked::Lost { .. } if is_going_down(seen) => Some(Finding::Wait { wait, until: Some(forced_at) }),
+        // Whatever was answered, it shows: asking again would only give it more time.
+        Asked::Taken { .. } | Asked::Lost { .. } | Asked::Refused { .. } if is_going_down(seen) => {
+            Some(Finding::Wait { wait, until: Some(forced_at) })
+        }
         _ => Some(match ask_or_wait(bench, errand, wait) {
             Finding::Wait { wait, until: Some(again_at) } => Finding::Wait { wait, until: until(again_at) },
             other => other,

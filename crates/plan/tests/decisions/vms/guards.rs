@@ -93,8 +93,8 @@ fn one_action_at_a_time_and_none_while_it_is_being_made() {
                      fw: Provisioning, starting, edition 1
             10:00:00 > bob restart fw
                      refused: `fw` cannot be restarted
-                       rule one-action-per-vm: `fw` is being created since 10:00:00Z (operation op4)
-                       remedy: wait with `rackwright operation wait op4`, or stop it with `rackwright operation cancel op4`
+                       rule vm-provisioning: `fw` is still being provisioned
+                       remedy: wait until `rackwright vm show fw` says Succeeded
             10:00:00 > bob delete fw
                      refused: `fw` cannot be deleted
                        rule one-action-per-vm: `fw` is being created since 10:00:00Z (operation op4)
