@@ -290,7 +290,7 @@ fn what_is_asked_for_after_an_operation_is_told_once() {
             10:00:00 Started    rackwright c1 skipRemediation #1 op1: the mark that Cluster API leaves `n1` alone is asked for
             10:00:00 Started    rackwright c1 cordonNode #1 op1: the cordon of node `n1` is asked for
             10:00:00 Succeeded  rackwright c1 step Cordon Tenant Nodes op1: Cordon Tenant Nodes of `c1` is done
-            10:00:00 InProgress rackwright c1 workloads of cordon op1: node `n1` of `naks01` is being drained
+            10:00:00 InProgress rackwright c1 workloads of cordon op1: node `n1` of `naks01` is drained
             10:00:05 Succeeded  rackwright c1 step Drain op1: Drain of `c1` is done
             10:00:05 Started    rackwright c1 stopVm #1 op1: the shutdown of `n1` is asked for
             10:00:25 Succeeded  rackwright c1 step Stop Virtual Machines op1: Stop Virtual Machines of `c1` is done
