@@ -47,6 +47,8 @@ impl House {
                 _ => "NotReady",
             };
             let closed = if node["spec"]["unschedulable"] == true { ",SchedulingDisabled" } else { "" };
+            let is_out = items_of(&node["spec"]["taints"]).any(|taint| taint["key"] == "node.kubernetes.io/out-of-service");
+            let closed = if is_out { format!("{closed},OutOfService") } else { closed.to_owned() };
             let machine = text(&node["metadata"]["labels"]["topology.kubernetes.io/baremetalmachine"]);
             writeln!(told, "{} {ready}{closed} {machine}", text(&node["metadata"]["name"])).expect("a string takes text");
         }

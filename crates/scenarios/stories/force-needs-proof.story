@@ -12,6 +12,7 @@ after 2m
 alice cordon rack1compute01 evacuate force
 until done
 after 1m
+tenant nodes of naks-01
 pods of naks-01
 by hand power-on rack1compute01
 after 15m
