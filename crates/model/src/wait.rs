@@ -269,7 +269,7 @@ impl fmt::Display for Eye {
         f.write_str(match self {
             Eye::Bmc => "BMC",
             Eye::Undercloud => "undercloud",
-            Eye::Tenants => "undercloud's virtual machines and tenant clusters",
+            Eye::Tenants => "undercloud's API for workloads",
         })
     }
 }

@@ -456,9 +456,9 @@ fn what_was_listed_is_not_believed_while_nothing_is_heard_of_virtual_machines() 
                      rack1compute01 is held by evacuation by alice, operation op1
                      rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
                      op1: Cordon seen
-                     rack1compute01 waits for the undercloud's virtual machines and tenant clusters (denied: virtualmachines is forbidden) since 10:00:00, expected by 10:02:00
+                     rack1compute01 waits for the undercloud's API for workloads (denied: virtualmachines is forbidden) since 10:00:00, expected by 10:02:00
             10:00:00 > wait 1h
-            10:35:00 op1 Failed: cordon failed: Cordon Tenant Nodes did not end in time; it waited for the undercloud's virtual machines and tenant clusters (denied: virtualmachines is forbidden). Left behind: power On; holds evacuation by alice, operation op1
+            10:35:00 op1 Failed: cordon failed: Cordon Tenant Nodes did not end in time; it waited for the undercloud's API for workloads (denied: virtualmachines is forbidden). Left behind: power On; holds evacuation by alice, operation op1
                        next: rackwright bmm uncordon rack1compute01
                      rack1compute01 waits for nothing
             11:00:00 > tenants heard
@@ -490,7 +490,7 @@ fn a_restart_does_not_take_virtual_machines_it_cannot_see_for_none() {
                      rack1compute01 remembers fw1
                      rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
                      op1: Cordon seen
-                     rack1compute01 waits for the undercloud's virtual machines and tenant clusters (denied: virtualmachines is forbidden) since 10:00:00, expected by 10:02:00
+                     rack1compute01 waits for the undercloud's API for workloads (denied: virtualmachines is forbidden) since 10:00:00, expected by 10:02:00
             10:00:00 > wait 2m
             10:02:00 > tenants heard
                      op1: Cordon Tenant Nodes seen

@@ -192,5 +192,5 @@ fn nothing_begins_while_nothing_is_heard_of_virtual_machines() {
     let cluster = &rig.snapshot.cluster;
     assert_eq!(cluster.connection, model::Connection::Connected, "its nodes are heard of");
     let waits: Vec<String> = cluster.waits.iter().map(|wait| format!("{} until {}", wait.kind, wait.ends_when())).collect();
-    expect!["the undercloud's virtual machines and tenant clusters (denied: virtualmachines is forbidden) until the undercloud's virtual machines and tenant clusters accepts our credentials, which a person must mend; it is tried again at least every 1m 00s"].assert_eq(&waits.join("\n"));
+    expect!["the undercloud's API for workloads (denied: virtualmachines is forbidden) until the undercloud's API for workloads accepts our credentials, which a person must mend; it is tried again at least every 1m 00s"].assert_eq(&waits.join("\n"));
 }
