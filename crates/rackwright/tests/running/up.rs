@@ -18,7 +18,14 @@ fn a_site_is_started_used_stopped_and_continued() {
     let up = Server::up(home, &[]);
     let greeting = up.out();
     assert!(greeting.starts_with("Rackwright is up: site1, 4 racks, 12 machines, at 600×\n"), "{greeting}");
-    assert_eq!(greeting.lines().filter(|line| line.contains(" bmm ") || line.ends_with(" status")).count(), 3, "{greeting}");
+    assert_eq!(
+        greeting
+            .lines()
+            .filter(|line| [" status", " vm list", " bmm restart rack1compute01"].iter().any(|end| line.ends_with(end)))
+            .count(),
+        3,
+        "{greeting}"
+    );
 
     let status = text(&run(home, &["status"]).stdout);
     assert!(
