@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::Action;
 use crate::cluster::{Connection, Home};
 use crate::errand::Errand;
 use crate::fault::Fault;
 use crate::hold::HoldOwner;
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RackName, TenantClusterName, VmName};
-use crate::operation::{Action, DeviceAsk, Ended, StepKind, Target};
+use crate::operation::{DeviceAsk, Ended, StepKind, Target};
 use crate::refusal::Refusal;
 use crate::text::cleaned;
 

@@ -7,9 +7,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::Shutdown;
 use crate::fault::Fault;
 use crate::name::{TenantClusterName, VmName};
-use crate::operation::Shutdown;
 use crate::pod::{EvictionAnswer, Grace, PodRef};
 use crate::time::Timestamp;
 use crate::vm::VmRef;

@@ -1,5 +1,6 @@
 //! The nouns of Rackwright. Pure: no I/O, no clock, no randomness.
 
+mod action;
 mod activity;
 mod cluster;
 mod endpoint;
@@ -29,6 +30,7 @@ mod time;
 mod vm;
 mod wait;
 
+pub use action::{Action, Evacuate, Shutdown};
 pub use activity::{
     ACTIVITY_FORMAT, ACTIVITY_TEXT_MAX, ACTIVITY_VERB_MAX, Activity, ActivityError, ActivityKind, ActivityStatus, DescriptionChange,
     HoldChange, OURSELVES, Part, PartKind, Sent, Subject, labels,
@@ -51,10 +53,7 @@ pub use name::{
     TenantClusterName, VmName, natural_cmp,
 };
 pub use observation::{Contact, NodeProblem, NodeSeen, Power, PowerRequest, ProblemKind, Readiness, Seen};
-pub use operation::{
-    Action, Cancel, DeviceAsk, Ended, Entry, Evacuate, Fact, Failure, OPERATION_FORMAT, Operation, OperationResult, Shutdown, StepKind,
-    Target,
-};
+pub use operation::{Cancel, DeviceAsk, Ended, Entry, Fact, Failure, OPERATION_FORMAT, Operation, OperationResult, StepKind, Target};
 pub use pod::{BudgetSeen, EvictionAnswer, Grace, Neighbourhood, PodDemands, PodOwner, PodPhase, PodRef, PodSeen, Termination, Toleration};
 pub use preview::{BudgetFate, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, QuorumFate, VmFate, VmOutcome};
 pub use refusal::{Refusal, Rule};

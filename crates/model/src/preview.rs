@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::Action;
 use crate::hold::Hold;
 use crate::name::{TenantClusterName, VmName};
-use crate::operation::{Action, Target};
+use crate::operation::Target;
 use crate::refusal::Refusal;
 use crate::resources::Amount;
 use crate::tenant_cluster::DrainPolicy;

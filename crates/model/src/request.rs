@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::Action;
 use crate::activity::{Part, Sent};
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, PoolName, RequestId, RequestKey, TenantClusterName, VmName};
-use crate::operation::{Action, Target};
+use crate::operation::Target;
 use crate::preview::Preview;
 use crate::refusal::Refusal;
 use crate::tenant_cluster::DrainPolicy;

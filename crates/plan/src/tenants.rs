@@ -227,4 +227,14 @@ mod tests {
         inside.set_pod(pod("wary", "n1", 1, PodPhase::Running));
         assert_eq!(wary(&inside, "web"), 0);
     }
+
+    #[test]
+    fn what_is_listed_again_is_not_counted_twice() {
+        let mut inside = Inside::default();
+        for _ in 0..3 {
+            inside.set_pods([pod("a", "n1", 500, PodPhase::Running)]);
+        }
+        let load = inside.load_of("n1");
+        assert_eq!((load.requests.cpu_millis, load.pods), (500, 1));
+    }
 }

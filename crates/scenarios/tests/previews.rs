@@ -197,3 +197,36 @@ async fn an_evacuation_does_to_tenants_what_its_preview_said() {
     assert!(least.is_some_and(|least| least >= took) && most >= least, "it took {took} s: {}", seen["duration"]);
     house.close().await;
 }
+
+fn tenant_path(kind: &str, name: &str) -> String {
+    format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/site1/providers/Microsoft.NetworkCloud/{kind}/{name}")
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_asked_of_tenants_is_previewed_and_not_done() {
+    let house = House::build_with(1, 6, tenancy_of(TENANTS)).await;
+    let (vms, before) = (house.vms().await, log(&house).await);
+    let web1 = tenant_path("virtualMachines", "web1");
+    for (verb, outcome) in [("powerOff", "stopped"), ("start", "untouched"), ("restart", "restarted"), ("reimage", "reimaged")] {
+        let reply = house.call(Method::POST, &format!("{web1}/{verb}?api-version=1&preview=true"), "alice", "").await;
+        let fate = &reply.body["virtualMachines"][0];
+        assert_eq!((reply.status, &fate["name"], &fate["outcome"]), (StatusCode::OK, &json!("web1"), &json!(outcome)), "{}", reply.body);
+    }
+    let deletion = house.call(Method::DELETE, &format!("{web1}?api-version=1&preview=true"), "alice", "").await;
+    assert_eq!(deletion.body["virtualMachines"][0]["outcome"], "deleted", "{}", deletion.body);
+    let restart = format!("{}/restartNode?api-version=1&preview=true", tenant_path("kubernetesClusters", "naks-01"));
+    let node = house.call(Method::POST, &restart, "alice", r#"{"nodeName":"a"}"#).await;
+    assert_eq!((node.status, &node.body["nodes"][0]["outcome"]), (StatusCode::OK, &json!("restarted")), "{}", node.body);
+    assert!(!foreseen(&node.body["pods"], "pod", "staysWithNode").is_empty(), "{}", node.body);
+    let unknown = house.call(Method::POST, &restart, "alice", r#"{"nodeName":"nobody"}"#).await;
+    assert_eq!((unknown.status, &unknown.body["error"]["code"]), (StatusCode::NOT_FOUND, &json!("TenantNodeExists")), "{}", unknown.body);
+    let wrong = house.call(Method::POST, &format!("{web1}/restart?api-version=1&preview=perhaps"), "alice", "").await;
+    assert_eq!((wrong.status, &wrong.body["error"]["target"]), (StatusCode::BAD_REQUEST, &json!("preview")), "{}", wrong.body);
+    tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+    assert_eq!(house.vms().await, vms);
+    assert_eq!(house.get("/rackwright/v1/operations").await["value"], json!([]));
+    let told = log(&house).await;
+    let refused = told.as_array().map_or(0, Vec::len) - before.as_array().map_or(0, Vec::len);
+    assert_eq!(refused, 1, "only the wrong value, which asks for no preview, is told: {told}");
+    house.close().await;
+}

@@ -115,6 +115,20 @@ async fn an_undercloud_without_kubevirt_and_cluster_api_has_no_tenants_and_is_lo
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_kind_that_was_there_and_is_not_found_is_a_fault_and_not_an_empty_list() {
+    let fake = Fake::default()
+        .on("LIST", refusal(404, "404 page not found"))
+        .on("LIST /apis", groups(&["apps"]))
+        .on("WATCH", Reply::Stream(vec![bookmark(20)], End::FallSilent))
+        .on(&format!("LIST {VMS}"), list(10, &[vm("a", "Running", 5)]))
+        .on(&format!("WATCH {VMS}"), Reply::Stream(Vec::new(), End::Close))
+        .on(&format!("WATCH {VMS}"), refusal(410, "too old resource version"))
+        .on(&format!("LIST {VMS}"), refusal(404, "404 page not found"));
+    let told = first(2, &fake).await;
+    assert!(told.starts_with("0s listed [a on nothing] []") && told.contains("lost: missing:"), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_missing_right_is_a_fault_that_says_which() {
     let forbidden = r#"machines.cluster.x-k8s.io is forbidden: User "rackwright" cannot list resource "machines""#;
     let fake = furnished()

@@ -246,3 +246,42 @@ fn a_machine_without_a_node_is_emptied_of_nothing() {
         "#]],
     );
 }
+
+#[test]
+fn under_hold_a_machine_that_is_merely_silent_is_not_taken_for_one_that_is_off() {
+    check(
+        "
+        rack1compute01 compute on ready
+        node n1 of naks01 on rack1compute01
+        pod web-1 of naks01 on n1 ReplicaSet
+        policy naks01 hold
+        > see rack1compute01 unknown
+        > tenants unknown n1
+        > alice cordon rack1compute01 evacuate
+        > wait 6m
+        ",
+        expect![[r#"
+            10:00:00 > see rack1compute01 unknown
+                     rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00
+            10:00:00 > tenants unknown n1
+            10:00:00 > alice cordon rack1compute01 evacuate
+                     accepted as op1
+                     op1: found boot1
+                     op1: there are workloads to move
+                     rack1compute01 <- cordon for op1
+                     rack1compute01 is held by evacuation by alice, operation op1
+                     rack1compute01 waits for the effect of the cordon since 10:00:00, expected by 10:00:30
+                     op1: Cordon seen
+                     asks for the mark that Cluster API leaves `n1` alone for op1
+                     asks for the cordon of node `n1` for op1
+                     rack1compute01 remembers node n1 skipped
+                     rack1compute01 waits for the effect of the mark that Cluster API leaves `n1` alone since 10:00:00, expected by 10:00:30
+                     op1: Cordon Tenant Nodes seen
+                     rack1compute01 waits for node `n1` of `naks01`, which does not answer since 10:00:00, expected by 10:05:00
+            10:00:00 > wait 6m
+            10:05:00 op1 Failed: cordon failed: node `n1` of `naks01` cannot be emptied (it does not answer, and its machine is not known to be off), and its drain policy is hold. Left behind: power On; holds evacuation by alice, operation op1; to be brought back: 1 tenant node
+                       next: rackwright bmm uncordon rack1compute01
+                     rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00
+        "#]],
+    );
+}

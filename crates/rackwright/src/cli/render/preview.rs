@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn scripts_get_one_line() {
         expect![[r#"
-            MACHINE         ACTION   REFUSED  VMS STOPPED  PODS LEAVING  PODS PENDING  BLOCKING  SECONDS
+            TARGET          ACTION   REFUSED  VMS STOPPED  PODS LEAVING  PODS PENDING  BLOCKING  SECONDS
             rack1compute01  restart  -        2            6             1             1         960
         "#]]
         .assert_eq(&preview_table(&full()).plain());
