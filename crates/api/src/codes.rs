@@ -63,11 +63,16 @@ codes! {
     UnsupportedMediaType UNSUPPORTED_MEDIA_TYPE,
 
     // How operations end that do not succeed. A 200 for their result would make `az` exit 0.
+    BmcLoginFailed CONFLICT,
     DeadlineExceeded CONFLICT,
     DeviceMissing CONFLICT,
     DeviceUnsupported CONFLICT,
+    EtcdFailed CONFLICT,
     HeldByBudget CONFLICT,
+    InstallFailed CONFLICT,
     OperationCanceled CONFLICT,
+    StorageFailed CONFLICT,
+    ValidationFailed CONFLICT,
     VmFailed CONFLICT,
 
     // What a device answered, in the activity log only: the operation goes on, and nobody waits for this answer.
@@ -79,7 +84,9 @@ pub(crate) fn status_of(rule: Rule) -> StatusCode {
         Rule::RequestExpired => StatusCode::SERVICE_UNAVAILABLE,
         Rule::MachineExists | Rule::OperationExists => StatusCode::NOT_FOUND,
         Rule::VmExists | Rule::TenantClusterExists | Rule::TenantNodeExists => StatusCode::NOT_FOUND,
+        Rule::RuntimeExists | Rule::KeySetExists => StatusCode::NOT_FOUND,
         Rule::VmProvisioning | Rule::VmImmutable | Rule::VmPlacement => StatusCode::BAD_REQUEST,
+        Rule::MachineNameKept | Rule::KeySetLimit | Rule::KeySetImmutable => StatusCode::BAD_REQUEST,
         Rule::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         Rule::QueueFull => StatusCode::TOO_MANY_REQUESTS,
         Rule::ClusterRunning
@@ -95,6 +102,15 @@ pub(crate) fn status_of(rule: Rule) -> StatusCode {
         | Rule::OneActionPerVm
         | Rule::VmNodeOfTenant
         | Rule::ForceUnproven
+        | Rule::MachineHealthy
+        | Rule::MachineHasWorkloads
+        | Rule::MachineUnhealthy
+        | Rule::FirmwareJob
+        | Rule::RuntimeInUse
+        | Rule::RuntimeImmutable
+        | Rule::EtcdKnown
+        | Rule::AttemptRunning
+        | Rule::InspectRunning
         | Rule::OperationRunning => StatusCode::CONFLICT,
     }
 }

@@ -47,6 +47,7 @@ pub(crate) fn target_id(cluster: &Cluster, target: &Target) -> String {
         Target::Machine(name) => machine_id(cluster, name),
         Target::Vm(name) => vm_id(cluster, name),
         Target::TenantNode { cluster: tenant, .. } => tenant_cluster_id(cluster, tenant),
+        Target::Site(_) => cluster_id(cluster),
     }
 }
 

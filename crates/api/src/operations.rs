@@ -109,6 +109,11 @@ pub(crate) fn code_of(ended: &Ended) -> Code {
         Some(Failure::DeviceMissing) => Code::DeviceMissing,
         Some(Failure::HeldByBudget) => Code::HeldByBudget,
         Some(Failure::VmFailed) => Code::VmFailed,
+        Some(Failure::InstallFailed) => Code::InstallFailed,
+        Some(Failure::ValidationFailed) => Code::ValidationFailed,
+        Some(Failure::BmcLoginFailed) => Code::BmcLoginFailed,
+        Some(Failure::StorageFailed) => Code::StorageFailed,
+        Some(Failure::EtcdFailed) => Code::EtcdFailed,
         None => Code::OperationCanceled,
     }
 }

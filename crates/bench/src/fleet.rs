@@ -33,6 +33,7 @@ pub fn site(number: u64, machines: u64) -> Site {
         limits: Limits::default(),
         racks: (1..=racks).map(rack).collect(),
         machines: (0..machines).map(|index| machine(number, index / MACHINES_PER_RACK + 1, index % MACHINES_PER_RACK + 1)).collect(),
+        skus: Vec::new(),
     }
 }
 
@@ -138,6 +139,7 @@ fn restart(id: &str, site: &Site, machine: &MachineName, accepted_at: Timestamp,
         cancel: None,
         ended: (!runs).then_some(ended),
         wait: None,
+        replacement: None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kubernetes::Undercloud;
-use model::{Delivery, DeviceAsk, Fault, FaultClass, MachineName, PowerRequest, SecretRef};
+use model::{Delivery, DeviceAsk, Fault, FaultClass, MachineName, Party, SecretRef};
 use plan::Step;
 use redfish::{Bmc, Credentials, Login};
 use store::Vault;
@@ -75,16 +75,11 @@ impl Secrets for VaultSecrets {
 
 /// Carries out one step of a plan.
 pub(crate) async fn request(step: &Step, bmc: Option<&Bmc>, undercloud: &Undercloud) -> Result<(), Fault> {
-    let power = match step.ask {
-        DeviceAsk::GracefulOff => PowerRequest::GracefulOff,
-        DeviceAsk::ForceOff => PowerRequest::ForceOff,
-        DeviceAsk::PowerOn => PowerRequest::On,
-        DeviceAsk::Cordon => return undercloud.request_cordon(node_of(step)?, &step.reason).await,
-        DeviceAsk::Uncordon => return undercloud.request_uncordon(node_of(step)?).await,
-    };
-    match bmc {
-        Some(bmc) => bmc.request_power(power).await,
-        None => Err(no_bmc(&step.machine)),
+    match (step.ask, step.ask.power()) {
+        (DeviceAsk::Cordon, _) => undercloud.request_cordon(node_of(step)?, &step.reason).await,
+        (DeviceAsk::Uncordon, _) => undercloud.request_uncordon(node_of(step)?).await,
+        (_, Some(power)) => bmc.ok_or_else(|| no_bmc(&step.machine))?.request_power(power).await,
+        (other, None) => Err(Fault::new(FaultClass::Unsupported, Delivery::No, format!("there is no way yet to ask for the {other}"))),
     }
 }
 
@@ -94,7 +89,7 @@ pub(crate) fn no_bmc(machine: &MachineName) -> Fault {
 }
 
 pub(crate) fn is_for_node(ask: DeviceAsk) -> bool {
-    matches!(ask, DeviceAsk::Cordon | DeviceAsk::Uncordon)
+    ask.party() == Party::Undercloud
 }
 
 fn node_of(step: &Step) -> Result<&str, Fault> {

@@ -152,7 +152,7 @@ pub(crate) enum Line {
 
 /// The device's answer to a step. Silence also tells of the line to it.
 pub(crate) fn note_answer(books: &mut Books, step: &Step, result: Result<(), Fault>, line: Line, now: Timestamp) {
-    let through_bmc = matches!(step.ask, model::DeviceAsk::GracefulOff | model::DeviceAsk::ForceOff | model::DeviceAsk::PowerOn);
+    let through_bmc = step.ask.party() == model::Party::Bmc;
     let fault = result.err();
     books.observe(&step.machine, |observation| {
         observation.asking = None;

@@ -134,17 +134,30 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    const OF_BMC: [Purpose; 5] = [
+    const OF_BMC: [Purpose; 16] = [
         Purpose::Look,
         Purpose::Listen,
         Purpose::Ask(DeviceAsk::GracefulOff),
         Purpose::Ask(DeviceAsk::ForceOff),
         Purpose::Ask(DeviceAsk::PowerOn),
+        Purpose::Ask(DeviceAsk::InsertMedia),
+        Purpose::Ask(DeviceAsk::EjectMedia),
+        Purpose::Ask(DeviceAsk::BootFromMedia),
+        Purpose::Ask(DeviceAsk::BootFromHttp),
+        Purpose::Ask(DeviceAsk::BootFromPxe),
+        Purpose::Ask(DeviceAsk::BootFromDisk),
+        Purpose::Ask(DeviceAsk::AgentOn),
+        Purpose::Ask(DeviceAsk::AgentOff),
+        Purpose::Ask(DeviceAsk::SystemOn),
+        Purpose::Ask(DeviceAsk::DeleteVolume),
+        Purpose::Ask(DeviceAsk::MakeOsVolume),
     ];
-    const OF_UNDERCLOUD: [Purpose; 10] = [
+    const OF_UNDERCLOUD: [Purpose; 12] = [
         Purpose::Contact,
         Purpose::Ask(DeviceAsk::Cordon),
         Purpose::Ask(DeviceAsk::Uncordon),
+        Purpose::Ask(DeviceAsk::MintJoinToken),
+        Purpose::Ask(DeviceAsk::DropJoinToken),
         Purpose::Errand("skipRemediation"),
         Purpose::Errand("resumeRemediation"),
         Purpose::Errand("stopVm"),
@@ -172,6 +185,22 @@ impl Purpose {
             Purpose::Ask(DeviceAsk::PowerOn) => "power-on",
             Purpose::Ask(DeviceAsk::Cordon) => "cordon",
             Purpose::Ask(DeviceAsk::Uncordon) => "uncordon",
+            Purpose::Ask(DeviceAsk::InsertMedia) => "insert-media",
+            Purpose::Ask(DeviceAsk::EjectMedia) => "eject-media",
+            Purpose::Ask(DeviceAsk::BootFromMedia) => "boot-from-media",
+            Purpose::Ask(DeviceAsk::BootFromHttp) => "boot-from-http",
+            Purpose::Ask(DeviceAsk::BootFromPxe) => "boot-from-pxe",
+            Purpose::Ask(DeviceAsk::BootFromDisk) => "boot-from-disk",
+            Purpose::Ask(DeviceAsk::AgentOn) => "agent-on",
+            Purpose::Ask(DeviceAsk::AgentOff) => "agent-off",
+            Purpose::Ask(DeviceAsk::SystemOn) => "system-on",
+            Purpose::Ask(DeviceAsk::DeleteVolume) => "delete-volume",
+            Purpose::Ask(DeviceAsk::MakeOsVolume) => "make-os-volume",
+            Purpose::Ask(DeviceAsk::MintJoinToken) => "mint-join-token",
+            Purpose::Ask(DeviceAsk::DropJoinToken) => "drop-join-token",
+            Purpose::Ask(DeviceAsk::LeaveEtcd) => "leave-etcd",
+            Purpose::Ask(DeviceAsk::JoinEtcd) => "join-etcd",
+            Purpose::Ask(DeviceAsk::PromoteEtcd) => "promote-etcd",
             Purpose::Errand(code) => code,
         }
     }

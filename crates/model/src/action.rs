@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::replacement::{Safeguard, StoragePolicy};
+
 /// What a person can ask of a machine, or of a tenant's virtual machine or node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
@@ -15,8 +17,21 @@ pub enum Action {
         evacuate: Evacuate,
     },
     Uncordon,
-    /// Of a virtual machine: its operating system's disk is made anew from the image.
-    Reimage,
+    /// The operating system's disk is made anew from the image.
+    Reimage {
+        /// Of a machine.
+        #[serde(default)]
+        safeguard: Safeguard,
+    },
+    /// Of a machine whose hardware was repaired or exchanged.
+    Replace {
+        storage: StoragePolicy,
+        safeguard: Safeguard,
+    },
+    /// Of a machine: its hardware is compared with what it should be.
+    Validate,
+    /// Of a whole site: the same for its machines.
+    Inspect,
     /// Of a virtual machine.
     Create,
     /// Of a virtual machine.
@@ -43,12 +58,15 @@ pub enum Evacuate {
 
 impl Action {
     /// One of each kind that machines know, as it is asked for by default.
-    pub const KINDS: [Action; 5] = [
+    pub const KINDS: [Action; 8] = [
         Action::PowerOff { shutdown: Shutdown::Graceful },
         Action::Start,
         Action::Restart,
         Action::Cordon { evacuate: Evacuate::No },
         Action::Uncordon,
+        Action::Reimage { safeguard: Safeguard::All },
+        Action::Replace { storage: StoragePolicy::DiscardAll, safeguard: Safeguard::All },
+        Action::Validate,
     ];
 
     /// The verb of the ARM action, and the `actionType` of its state.
@@ -59,7 +77,10 @@ impl Action {
             Action::Restart => "restart",
             Action::Cordon { .. } => "cordon",
             Action::Uncordon => "uncordon",
-            Action::Reimage => "reimage",
+            Action::Reimage { .. } => "reimage",
+            Action::Replace { .. } => "replace",
+            Action::Validate => "validateHardware",
+            Action::Inspect => "inspect",
             Action::Create => "write",
             Action::Delete => "delete",
             Action::RestartNode => "restartNode",
@@ -72,6 +93,7 @@ impl Action {
             Action::PowerOff { .. } => "power-off",
             Action::Create => "create",
             Action::RestartNode => "restart-node",
+            Action::Validate => "validate",
             other => other.verb(),
         }
     }
@@ -84,7 +106,10 @@ impl Action {
             Action::Restart => "restarted",
             Action::Cordon { .. } => "cordoned",
             Action::Uncordon => "uncordoned",
-            Action::Reimage => "reimaged",
+            Action::Reimage { .. } => "reimaged",
+            Action::Replace { .. } => "replaced",
+            Action::Validate => "validated",
+            Action::Inspect => "inspected",
             Action::Create => "created",
             Action::Delete => "deleted",
             Action::RestartNode => "restarted",
@@ -97,10 +122,16 @@ impl Action {
             Action::PowerOff { .. }
             | Action::Restart
             | Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced }
-            | Action::Reimage
+            | Action::Reimage { .. }
+            | Action::Replace { .. }
             | Action::Delete
             | Action::RestartNode => true,
-            Action::Start | Action::Uncordon | Action::Create | Action::Cordon { evacuate: Evacuate::No } => false,
+            Action::Start
+            | Action::Uncordon
+            | Action::Create
+            | Action::Cordon { evacuate: Evacuate::No }
+            | Action::Validate
+            | Action::Inspect => false,
         }
     }
 }

@@ -86,6 +86,7 @@ impl Part {
             Target::Machine(name) => Part::Machine(name.clone()),
             Target::Vm(name) => Part::Vm(name.clone()),
             Target::TenantNode { cluster, .. } => Part::TenantCluster(cluster.clone()),
+            Target::Site(_) => Part::Cluster,
         }
     }
 }

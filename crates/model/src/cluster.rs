@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
 use crate::name::{ClusterName, RackName};
+use crate::sku::Sku;
 use crate::time::Timestamp;
 use crate::wait::Wait;
 
@@ -33,6 +34,9 @@ pub struct Cluster {
     pub connection_since: Timestamp,
     #[serde(default)]
     pub limits: Limits,
+    /// What machines are made of, by the name of their SKU.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skus: Vec<Sku>,
     /// What is waited for that concerns the whole site.
     #[serde(default)]
     pub waits: Vec<Wait>,

@@ -1,12 +1,17 @@
 //! Where each kind of document lies in the store.
 
+use crate::keyset::KeySetKind;
 use crate::name::{ClusterName, MachineName, OperationId, RackName, RequestId, TenantClusterName, VmName};
+use crate::runtime::RuntimeVersion;
 
 pub const CLUSTERS: &str = "clusters/";
 pub const RACKS: &str = "racks/";
 pub const MACHINES: &str = "machines/";
 pub const VMS: &str = "vms/";
 pub const TENANT_CLUSTERS: &str = "tenantclusters/";
+pub const RUNTIMES: &str = "runtimes/";
+pub const VALIDATIONS: &str = "validations/";
+pub const KEYSETS: &str = "keysets/";
 pub const OPERATIONS: &str = "operations/";
 pub const REQUESTS: &str = "requests/";
 
@@ -44,6 +49,35 @@ pub fn tenant_clusters_of(cluster: &ClusterName) -> String {
 
 pub fn tenant_cluster(cluster: &ClusterName, name: &TenantClusterName) -> String {
     format!("{}{}", tenant_clusters_of(cluster), name.key())
+}
+
+pub fn runtimes_of(cluster: &ClusterName) -> String {
+    format!("{RUNTIMES}{}/", cluster.key())
+}
+
+pub fn runtime(cluster: &ClusterName, version: RuntimeVersion) -> String {
+    format!("{}{version}", runtimes_of(cluster))
+}
+
+pub fn validations_of(cluster: &ClusterName) -> String {
+    format!("{VALIDATIONS}{}/", cluster.key())
+}
+
+pub fn validation(cluster: &ClusterName, machine: &MachineName) -> String {
+    format!("{}{}", validations_of(cluster), machine.key())
+}
+
+pub fn keysets_of(cluster: &ClusterName) -> String {
+    format!("{KEYSETS}{}/", cluster.key())
+}
+
+/// The two kinds have names of their own.
+pub fn keyset(cluster: &ClusterName, kind: KeySetKind, name: &str) -> String {
+    let kind = match kind {
+        KeySetKind::Machine => "machine",
+        KeySetKind::Bmc => "bmc",
+    };
+    format!("{}{kind}/{}", keysets_of(cluster), name.to_ascii_lowercase())
 }
 
 pub fn operations_of(cluster: &ClusterName) -> String {

@@ -2,15 +2,21 @@
 
 mod action;
 mod activity;
+mod baseline;
 mod cluster;
 mod endpoint;
 mod errand;
+mod etcd;
 mod evacuation;
 mod fault;
 mod hold;
+mod inspection;
+mod install;
 mod keeper_state;
 pub mod keys;
+mod keyset;
 mod limits;
+mod look;
 mod machine;
 mod meter;
 mod name;
@@ -19,14 +25,18 @@ mod operation;
 mod pod;
 mod preview;
 mod refusal;
+mod replacement;
 mod request;
 mod resources;
+mod runtime;
 mod secret;
 mod selector;
 mod site;
+mod sku;
 mod tenant_cluster;
 mod text;
 mod time;
+mod validation;
 mod vm;
 mod wait;
 
@@ -35,14 +45,23 @@ pub use activity::{
     ACTIVITY_FORMAT, ACTIVITY_TEXT_MAX, ACTIVITY_VERB_MAX, Activity, ActivityError, ActivityKind, ActivityStatus, DescriptionChange,
     HoldChange, OURSELVES, Part, PartKind, Sent, Subject, labels,
 };
+pub use baseline::{Baseline, BaselineNode, BaselineVm};
 pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
 pub use endpoint::Endpoint;
 pub use errand::{Errand, ErrandAnswer, ErrandOutcome, ErrandState};
+pub use etcd::{EtcdMember, EtcdSeen};
 pub use evacuation::{CordonedNode, Evacuated, Leftover, StoppedVm};
 pub use fault::{DETAIL_LIMIT, Delivery, Fault, FaultClass, MESSAGE_LIMIT, shortened};
 pub use hold::{Hold, HoldOwner};
+pub use inspection::{
+    AlarmSeen, BootDeviceSeen, DriveSeen, FirmwareSeen, Inspection, LicenseSeen, PartHealth, PortSeen, SensorKind, SensorSeen, SystemSeen,
+    Told,
+};
+pub use install::{Attempt, BootWay, InstallTrouble, MachineReport, OsTarget};
 pub use keeper_state::{Footing, HeldLease, KeeperState, Looks, SiteFileRefused};
+pub use keyset::{KeySet, KeySetKind, KeySetUser, Privilege};
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
+pub use look::{AccountSeen, BootSeen, Found, JobSeen, LookAt, Looked, SourceSeen, Survey, VolumeSeen, VolumesSeen};
 pub use machine::{
     Answer, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, ManagedAgain, Management, Modified, NodeAsk, Observation,
     Provisioning, Role,
@@ -53,20 +72,28 @@ pub use name::{
     TenantClusterName, VmName, natural_cmp,
 };
 pub use observation::{Contact, NodeProblem, NodeSeen, Power, PowerRequest, ProblemKind, Readiness, Seen};
-pub use operation::{Cancel, DeviceAsk, Ended, Entry, Fact, Failure, OPERATION_FORMAT, Operation, OperationResult, StepKind, Target};
+pub use operation::{
+    Cancel, DeviceAsk, Ended, Entry, Fact, Failure, OPERATION_FORMAT, Operation, OperationResult, Party, StepKind, Target,
+};
 pub use pod::{BudgetSeen, EvictionAnswer, Grace, Neighbourhood, PodDemands, PodOwner, PodPhase, PodRef, PodSeen, Termination, Toleration};
 pub use preview::{BudgetFate, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, QuorumFate, VmFate, VmOutcome};
 pub use refusal::{Refusal, Rule};
+pub use replacement::{Replaced, Replacement, Safeguard, StoragePolicy, Unhealthy};
 pub use request::{Ask, Conditions, Editions, Outage, REQUEST_LIFE, Request, VERDICT_LIFE, Verdict};
 pub use resources::Amount;
+pub use runtime::{
+    Artefact, BootArtefacts, Bundle, Digest, FirmwareFloor, Installed, InvalidDigest, InvalidVersion, RuntimeVersion, firmware_cmp,
+};
 pub use secret::SecretRef;
 pub use selector::{LabelExpression, LabelOperator, LabelSelector};
 pub use site::{Site, SiteMachine, SiteRack, Standing};
+pub use sku::{Sku, SkuDrive, SkuPort};
 pub use tenant_cluster::{
     DrainPolicy, NodeRole, PoolSeen, Settings, Taint, TenantCluster, TenantClusterSeen, TenantMachineSeen, TenantNode, TenantNodeSeen,
 };
 pub use text::{cleaned, is_unprintable};
 pub use time::{Clock, Span, Timestamp};
+pub use validation::{Category, CategoryResult, Comparison, FieldResult, Validation, ValidationMark, ValidationResult};
 pub use vm::{
     BootMethod, DeviceModel, DiskStorage, HintExecution, HintKind, HintScope, HintTarget, InstancePhase, InstanceSeen, IpAllocation,
     NetworkAttachment, NodeOf, OsDisk, PlacementHint, Registry, RunStrategy, VirtioInterface, Vm, VmProvisioning, VmRef, VmSeen, VmSpec,

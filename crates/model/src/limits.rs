@@ -29,6 +29,9 @@ pub struct Limits {
     pub restart_timeout: Span,
     pub cordon_timeout: Span,
     pub evacuate_timeout: Span,
+    pub reimage_timeout: Span,
+    pub replace_timeout: Span,
+    pub validate_timeout: Span,
     /// Of a virtual machine: create; start, power-off, restart, reimage, delete; and a tenant node's restart.
     pub vm_create_timeout: Span,
     pub vm_timeout: Span,
@@ -49,6 +52,18 @@ pub struct Limits {
     /// How late a request to KubeVirt or to a tenant's API may still take effect.
     pub errand_settle: Span,
 
+    /// How long a machine that was started for it may take until its agent calls; the agent to write the image and read it back,
+    /// counted from its latest word; and the new system to phone home.
+    ///
+    /// Half an hour outlasts a full memory test and a slow link; a third of the whole action is left for a second look.
+    pub agent_timeout: Span,
+    pub write_timeout: Span,
+    pub phone_home_timeout: Span,
+    /// How long a new member of etcd may take to catch up before its operation fails.
+    pub etcd_timeout: Span,
+    /// How late a change of virtual media, boot source or volumes may still take effect.
+    pub bmc_settle: Span,
+
     /// How long an operating system may take to shut down before its power is cut.
     ///
     /// Ten minutes lets a host with large guests write its memory back; the whole action has forty.
@@ -67,6 +82,10 @@ pub struct Limits {
     pub expected_drain: Span,
     pub expected_vm_stop: Span,
     pub expected_vm_start: Span,
+    pub expected_agent: Span,
+    pub expected_write: Span,
+    pub expected_phone_home: Span,
+    pub expected_validation: Span,
 
     /// How long a node may go on being Ready with a boot that a BMC said had ended, before the BMC's word is doubted.
     ///
@@ -99,6 +118,14 @@ impl Default for Limits {
             restart_timeout: Span::minutes(40),
             cordon_timeout: Span::minutes(10),
             evacuate_timeout: Span::minutes(35),
+            reimage_timeout: Span::hours(3),
+            replace_timeout: Span::hours(4),
+            validate_timeout: Span::minutes(30),
+            agent_timeout: Span::minutes(30),
+            write_timeout: Span::minutes(30),
+            phone_home_timeout: Span::minutes(30),
+            etcd_timeout: Span::minutes(20),
+            bmc_settle: Span::minutes(1),
             vm_create_timeout: Span::minutes(30),
             vm_timeout: Span::minutes(15),
             restart_node_timeout: Span::minutes(5),
@@ -119,6 +146,10 @@ impl Default for Limits {
             expected_drain: Span::minutes(2),
             expected_vm_stop: Span::minutes(2),
             expected_vm_start: Span::minutes(3),
+            expected_agent: Span::minutes(10),
+            expected_write: Span::minutes(10),
+            expected_phone_home: Span::minutes(10),
+            expected_validation: Span::minutes(5),
             dead_boot_doubt: Span::minutes(5),
             connection_timeout: Span::minutes(2),
             connection_lost: Span::minutes(5),
@@ -137,6 +168,8 @@ impl Limits {
     pub fn scaled(&self, speed: f64) -> Limits {
         let deadline = |span: Span| span.scaled(speed, SHORTEST_DEADLINE);
         let evacuating = |span: Span| span.scaled(speed, SHORTEST_DEADLINE + SHORTEST_DRAIN + SHORTEST_VM_STOP);
+        // Three waits of an installation fit in, each with its own shortest.
+        let installing = |span: Span| span.scaled(speed, SHORTEST_DEADLINE.times(6) + SHORTEST_DRAIN + SHORTEST_VM_STOP);
         let spell = |span: Span| span.scaled(speed, Span::seconds(1));
         let poll = |span: Span| span.scaled(speed, SHORTEST_POLL);
         Limits {
@@ -145,6 +178,14 @@ impl Limits {
             restart_timeout: evacuating(self.restart_timeout),
             cordon_timeout: deadline(self.cordon_timeout),
             evacuate_timeout: evacuating(self.evacuate_timeout),
+            reimage_timeout: installing(self.reimage_timeout),
+            replace_timeout: installing(self.replace_timeout),
+            validate_timeout: deadline(self.validate_timeout),
+            agent_timeout: deadline(self.agent_timeout),
+            write_timeout: deadline(self.write_timeout),
+            phone_home_timeout: deadline(self.phone_home_timeout),
+            etcd_timeout: deadline(self.etcd_timeout),
+            bmc_settle: spell(self.bmc_settle),
             vm_create_timeout: deadline(self.vm_create_timeout),
             vm_timeout: deadline(self.vm_timeout),
             restart_node_timeout: deadline(self.restart_node_timeout),
@@ -165,6 +206,10 @@ impl Limits {
             expected_drain: spell(self.expected_drain),
             expected_vm_stop: spell(self.expected_vm_stop),
             expected_vm_start: spell(self.expected_vm_start),
+            expected_agent: spell(self.expected_agent),
+            expected_write: spell(self.expected_write),
+            expected_phone_home: spell(self.expected_phone_home),
+            expected_validation: spell(self.expected_validation),
             dead_boot_doubt: deadline(self.dead_boot_doubt),
             connection_timeout: deadline(self.connection_timeout),
             connection_lost: self.connection_lost.scaled(speed, SHORTEST_DEADLINE.times(2)),

@@ -1,17 +1,23 @@
 //! A bare-metal machine as it lies in the store: what it is, what it should be, what was last seen of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::baseline::Baseline;
 use crate::evacuation::Evacuated;
 use crate::fault::Fault;
 use crate::hold::Hold;
+use crate::look::{LookAt, Looked};
 use crate::name::{ClusterName, MachineName, OperationId, RackName, RequestKey};
 use crate::observation::{Contact, NodeSeen, Power, Readiness, Seen};
 use crate::operation::DeviceAsk;
+use crate::replacement::{Replaced, Unhealthy};
+use crate::runtime::Installed;
 use crate::secret::SecretRef;
 use crate::time::Timestamp;
+use crate::validation::ValidationMark;
 use crate::wait::Wait;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +56,21 @@ pub struct Machine {
     /// What was stopped and cordoned to empty the machine, until it is back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evacuated: Option<Evacuated>,
+    /// What we installed on it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub installed: Option<Installed>,
+    /// `hardwareValidationStatus`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validated: Option<ValidationMark>,
+    /// That the platform has given it up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unhealthy: Option<Unhealthy>,
+    /// That its hardware is not what the site file says any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<Box<Replaced>>,
+    /// How it was before the latest disruptive action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<Baseline>>,
     /// What is being waited for, so that "why is nothing happening?" always has an answer.
     #[serde(default)]
     pub waits: Vec<Wait>,
@@ -176,6 +197,9 @@ pub struct Observation {
     pub ask_ended_at: Option<Timestamp>,
     /// The fault that the latest request was answered with, if it was.
     pub answer: Option<Answer>,
+    /// Looks that were asked for: the latest of each kind, and those under way.
+    pub looked: BTreeMap<LookAt, Arc<Looked>>,
+    pub looking: BTreeSet<LookAt>,
 }
 
 /// A device's refusal or failure to do what it was asked.

@@ -6,10 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
 use crate::errand::Errand;
+use crate::etcd::EtcdMember;
 use crate::evacuation::Leftover;
 use crate::fault::Fault;
+use crate::install::{BootWay, MachineReport};
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RequestKey, TenantClusterName, VmName};
+use crate::observation::PowerRequest;
+use crate::replacement::Replacement;
+use crate::runtime::{Digest, RuntimeVersion};
 use crate::time::Timestamp;
+use crate::validation::ValidationResult;
 use crate::wait::Wait;
 
 /// The version of what an operation's document means. A reader that meets a newer one says so and leaves it alone.
@@ -24,6 +30,9 @@ pub enum Target {
     Vm(VmName),
     #[serde(rename = "tenantNode")]
     TenantNode { cluster: TenantClusterName, node: String },
+    /// The whole site, named by its cluster.
+    #[serde(rename = "site")]
+    Site(ClusterName),
 }
 
 impl Target {
@@ -41,6 +50,7 @@ impl Target {
             Target::Machine(name) => name.as_str(),
             Target::Vm(name) => name.as_str(),
             Target::TenantNode { node, .. } => node,
+            Target::Site(name) => name.as_str(),
         }
     }
 }
@@ -77,6 +87,9 @@ pub struct Operation {
     /// What it waits for now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
+    /// Of a replace: the hardware that stands in the slot now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<Box<Replacement>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,6 +164,28 @@ pub enum Fact {
     Left {
         what: Leftover,
     },
+    /// This member of etcd is about to be removed, because its machine is to be wiped. Written before it is asked.
+    LeavingEtcd {
+        member: EtcdMember,
+    },
+    /// An installation begins: from here on its tokens are good, and those of the round before are not.
+    Installing {
+        round: u32,
+        way: BootWay,
+        version: RuntimeVersion,
+        image: Digest,
+    },
+    /// The machine that is being installed told this of itself.
+    Reported {
+        round: u32,
+        report: MachineReport,
+    },
+    /// Hardware validation came to this.
+    Validated {
+        result: ValidationResult,
+        /// What failed, in one line each.
+        failures: Vec<String>,
+    },
 }
 
 /// What a device can be asked on behalf of an operation.
@@ -162,6 +197,94 @@ pub enum DeviceAsk {
     PowerOn,
     Cordon,
     Uncordon,
+    /// Members of the undercloud's etcd.
+    LeaveEtcd,
+    JoinEtcd,
+    PromoteEtcd,
+    /// The token by which a node joins the undercloud.
+    MintJoinToken,
+    DropJoinToken,
+    /// Virtual media, and what the machine starts from.
+    InsertMedia,
+    EjectMedia,
+    BootFromMedia,
+    BootFromHttp,
+    BootFromPxe,
+    BootFromDisk,
+    /// Power, in the course of an installation.
+    AgentOn,
+    AgentOff,
+    SystemOn,
+    /// The controller's volumes.
+    DeleteVolume,
+    MakeOsVolume,
+}
+
+/// Who a device ask goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Party {
+    Bmc,
+    /// The undercloud's Kubernetes API.
+    Undercloud,
+    /// The undercloud's etcd.
+    Etcd,
+}
+
+impl DeviceAsk {
+    pub const ALL: [DeviceAsk; 21] = [
+        DeviceAsk::GracefulOff,
+        DeviceAsk::ForceOff,
+        DeviceAsk::PowerOn,
+        DeviceAsk::Cordon,
+        DeviceAsk::Uncordon,
+        DeviceAsk::LeaveEtcd,
+        DeviceAsk::JoinEtcd,
+        DeviceAsk::PromoteEtcd,
+        DeviceAsk::MintJoinToken,
+        DeviceAsk::DropJoinToken,
+        DeviceAsk::InsertMedia,
+        DeviceAsk::EjectMedia,
+        DeviceAsk::BootFromMedia,
+        DeviceAsk::BootFromHttp,
+        DeviceAsk::BootFromPxe,
+        DeviceAsk::BootFromDisk,
+        DeviceAsk::AgentOn,
+        DeviceAsk::AgentOff,
+        DeviceAsk::SystemOn,
+        DeviceAsk::DeleteVolume,
+        DeviceAsk::MakeOsVolume,
+    ];
+
+    pub fn party(self) -> Party {
+        match self {
+            DeviceAsk::Cordon | DeviceAsk::Uncordon | DeviceAsk::MintJoinToken | DeviceAsk::DropJoinToken => Party::Undercloud,
+            DeviceAsk::LeaveEtcd | DeviceAsk::JoinEtcd | DeviceAsk::PromoteEtcd => Party::Etcd,
+            DeviceAsk::GracefulOff
+            | DeviceAsk::ForceOff
+            | DeviceAsk::PowerOn
+            | DeviceAsk::InsertMedia
+            | DeviceAsk::EjectMedia
+            | DeviceAsk::BootFromMedia
+            | DeviceAsk::BootFromHttp
+            | DeviceAsk::BootFromPxe
+            | DeviceAsk::BootFromDisk
+            | DeviceAsk::AgentOn
+            | DeviceAsk::AgentOff
+            | DeviceAsk::SystemOn
+            | DeviceAsk::DeleteVolume
+            | DeviceAsk::MakeOsVolume => Party::Bmc,
+        }
+    }
+
+    /// What it asks of the power, if anything.
+    pub fn power(self) -> Option<PowerRequest> {
+        match self {
+            DeviceAsk::GracefulOff => Some(PowerRequest::GracefulOff),
+            DeviceAsk::ForceOff | DeviceAsk::AgentOff => Some(PowerRequest::ForceOff),
+            DeviceAsk::PowerOn | DeviceAsk::AgentOn | DeviceAsk::SystemOn => Some(PowerRequest::On),
+            _ => None,
+        }
+    }
 }
 
 /// The steps that operations are made of. Each ends when its effect is seen.
@@ -185,6 +308,29 @@ pub enum StepKind {
     DiscardOsDisk,
     Start,
     Delete,
+    /// Of the installation of a machine. Several of them make one step that people are shown.
+    Survey,
+    LeaveEtcd,
+    Login,
+    ValidateHardware,
+    AwaitOff,
+    DiscardVolumes,
+    MakeOsVolume,
+    MintJoinToken,
+    JoinEtcd,
+    InsertMedia,
+    BootAgent,
+    AgentOn,
+    WriteImage,
+    AgentOff,
+    EjectMedia,
+    BootDisk,
+    SystemOn,
+    PhoneHome,
+    PromoteEtcd,
+    DropJoinToken,
+    /// Of a whole site: each machine's validation.
+    InspectMachines,
 }
 
 impl StepKind {
@@ -206,6 +352,26 @@ impl StepKind {
             StepKind::DiscardOsDisk => "Discard OS Disk",
             StepKind::Start => "Start",
             StepKind::Delete => "Delete",
+            StepKind::Survey => "Survey",
+            StepKind::LeaveEtcd => "Leave etcd",
+            StepKind::Login => "BMC Login",
+            StepKind::ValidateHardware | StepKind::InspectMachines => "Hardware Validation",
+            StepKind::AwaitOff => "Wait for Deprovisioning",
+            StepKind::DiscardVolumes => "Discard Volumes",
+            StepKind::MakeOsVolume => "Make OS Volume",
+            StepKind::MintJoinToken => "Mint Join Token",
+            StepKind::JoinEtcd => "Join etcd",
+            StepKind::InsertMedia => "Insert Media",
+            StepKind::BootAgent => "Boot Agent",
+            StepKind::AgentOn => "Agent On",
+            StepKind::WriteImage => "Write Image",
+            StepKind::AgentOff => "Agent Off",
+            StepKind::EjectMedia => "Eject Media",
+            StepKind::BootDisk => "Boot Disk",
+            StepKind::SystemOn => "System On",
+            StepKind::PhoneHome => "Phone Home",
+            StepKind::PromoteEtcd => "Promote in etcd",
+            StepKind::DropJoinToken => "Drop Join Token",
         }
     }
 }
@@ -247,6 +413,16 @@ pub enum Failure {
     HeldByBudget,
     /// The virtual machine cannot run, or no machine can take it.
     VmFailed,
+    /// The operating system could not be installed; the message says why.
+    InstallFailed,
+    /// The hardware is not what it should be.
+    ValidationFailed,
+    /// The BMC does not accept the login that it was to have.
+    BmcLoginFailed,
+    /// The controller's volumes could not be discarded, or the new one not made.
+    StorageFailed,
+    /// The member of etcd could not be removed, added or promoted.
+    EtcdFailed,
 }
 
 impl Operation {
@@ -341,6 +517,22 @@ impl fmt::Display for DeviceAsk {
             DeviceAsk::PowerOn => "power-on",
             DeviceAsk::Cordon => "cordon",
             DeviceAsk::Uncordon => "uncordon",
+            DeviceAsk::LeaveEtcd => "removal from etcd",
+            DeviceAsk::JoinEtcd => "addition to etcd",
+            DeviceAsk::PromoteEtcd => "promotion in etcd",
+            DeviceAsk::MintJoinToken => "join token",
+            DeviceAsk::DropJoinToken => "removal of the join token",
+            DeviceAsk::InsertMedia => "insertion of the agent's image",
+            DeviceAsk::EjectMedia => "ejection of the agent's image",
+            DeviceAsk::BootFromMedia => "boot from virtual media",
+            DeviceAsk::BootFromHttp => "boot over HTTP",
+            DeviceAsk::BootFromPxe => "boot over PXE",
+            DeviceAsk::BootFromDisk => "boot from disk",
+            DeviceAsk::AgentOn => "power-on for the agent",
+            DeviceAsk::AgentOff => "power-off after the agent",
+            DeviceAsk::SystemOn => "power-on of the new system",
+            DeviceAsk::DeleteVolume => "deletion of a volume",
+            DeviceAsk::MakeOsVolume => "making of the OS volume",
         })
     }
 }

@@ -56,6 +56,34 @@ pub enum Rule {
     OperationRunning,
     /// The machine is no longer the edition that the request is meant for.
     PreconditionFailed,
+    /// A replace is for a machine that is not well.
+    MachineHealthy,
+    /// Workloads run on the machine, and nobody said that they may be moved.
+    MachineHasWorkloads,
+    /// The machine was given up: only a replace brings it back.
+    MachineUnhealthy,
+    /// The BMC has a firmware job in its queue.
+    FirmwareJob,
+    /// The cluster does not know the runtime that is to be installed.
+    RuntimeExists,
+    /// The runtime is installed, or is being installed, somewhere.
+    RuntimeInUse,
+    /// A runtime of that version is known already, and it is another one.
+    RuntimeImmutable,
+    /// The members of the undercloud's etcd cannot be asked about.
+    EtcdKnown,
+    /// The machine tells of an installation that is not going on.
+    AttemptRunning,
+    /// The hardware is being inspected already.
+    InspectRunning,
+    /// A replaced machine keeps its name.
+    MachineNameKept,
+    /// There is no such key set.
+    KeySetExists,
+    /// More users than a BMC has room for.
+    KeySetLimit,
+    /// Something of a key set cannot be changed once it is made.
+    KeySetImmutable,
     /// Too many operations are running in this cluster.
     QueueFull,
 }
@@ -88,6 +116,20 @@ impl Rule {
             Rule::OperationExists => "operation-exists",
             Rule::OperationRunning => "operation-running",
             Rule::PreconditionFailed => "precondition-failed",
+            Rule::MachineHealthy => "machine-healthy",
+            Rule::MachineHasWorkloads => "machine-has-workloads",
+            Rule::MachineUnhealthy => "machine-unhealthy",
+            Rule::FirmwareJob => "firmware-job",
+            Rule::RuntimeExists => "runtime-exists",
+            Rule::RuntimeInUse => "runtime-in-use",
+            Rule::RuntimeImmutable => "runtime-immutable",
+            Rule::EtcdKnown => "etcd-known",
+            Rule::AttemptRunning => "attempt-running",
+            Rule::InspectRunning => "inspect-running",
+            Rule::MachineNameKept => "machine-name-kept",
+            Rule::KeySetExists => "key-set-exists",
+            Rule::KeySetLimit => "key-set-limit",
+            Rule::KeySetImmutable => "key-set-immutable",
             Rule::QueueFull => "queue-full",
         }
     }
@@ -119,11 +161,25 @@ impl Rule {
             Rule::OperationExists => "OperationExists",
             Rule::OperationRunning => "OperationRunning",
             Rule::PreconditionFailed => "PreconditionFailed",
+            Rule::MachineHealthy => "MachineHealthy",
+            Rule::MachineHasWorkloads => "MachineHasWorkloads",
+            Rule::MachineUnhealthy => "MachineUnhealthy",
+            Rule::FirmwareJob => "FirmwareJob",
+            Rule::RuntimeExists => "RuntimeExists",
+            Rule::RuntimeInUse => "RuntimeInUse",
+            Rule::RuntimeImmutable => "RuntimeImmutable",
+            Rule::EtcdKnown => "EtcdKnown",
+            Rule::AttemptRunning => "AttemptRunning",
+            Rule::InspectRunning => "InspectRunning",
+            Rule::MachineNameKept => "MachineNameKept",
+            Rule::KeySetExists => "KeySetExists",
+            Rule::KeySetLimit => "KeySetLimit",
+            Rule::KeySetImmutable => "KeySetImmutable",
             Rule::QueueFull => "QueueFull",
         }
     }
 
-    pub const ALL: [Rule; 25] = [
+    pub const ALL: [Rule; 39] = [
         Rule::RequestExpired,
         Rule::ClusterRunning,
         Rule::ClusterConnected,
@@ -148,6 +204,20 @@ impl Rule {
         Rule::OperationExists,
         Rule::OperationRunning,
         Rule::PreconditionFailed,
+        Rule::MachineHealthy,
+        Rule::MachineHasWorkloads,
+        Rule::MachineUnhealthy,
+        Rule::FirmwareJob,
+        Rule::RuntimeExists,
+        Rule::RuntimeInUse,
+        Rule::RuntimeImmutable,
+        Rule::EtcdKnown,
+        Rule::AttemptRunning,
+        Rule::InspectRunning,
+        Rule::MachineNameKept,
+        Rule::KeySetExists,
+        Rule::KeySetLimit,
+        Rule::KeySetImmutable,
         Rule::QueueFull,
     ];
 }

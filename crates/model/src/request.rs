@@ -6,10 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
 use crate::activity::{Part, Sent};
-use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, PoolName, RequestId, RequestKey, TenantClusterName, VmName};
+use crate::install::{Attempt, MachineReport};
+use crate::name::{
+    ClusterName, CorrelationId, MachineName, OperationId, PoolName, RackName, RequestId, RequestKey, TenantClusterName, VmName,
+};
 use crate::operation::Target;
 use crate::preview::Preview;
 use crate::refusal::Refusal;
+use crate::replacement::Replacement;
+use crate::runtime::{Bundle, RuntimeVersion};
 use crate::tenant_cluster::DrainPolicy;
 use crate::time::{Span, Timestamp};
 use crate::vm::VmSpec;
@@ -48,6 +53,26 @@ pub enum Ask {
         machine: MachineName,
         action: Action,
         outage: Outage,
+        /// Of a replace.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replacement: Option<Box<Replacement>>,
+    },
+    /// A machine that is being installed tells something of itself. Its token was checked by whoever took the request.
+    Report {
+        attempt: Attempt,
+        report: MachineReport,
+    },
+    /// A runtime is made known to the cluster.
+    ImportRuntime {
+        bundle: Box<Bundle>,
+    },
+    ForgetRuntime {
+        version: RuntimeVersion,
+    },
+    /// The hardware of these machines, and of those in these racks, is to be validated; of all, if none is named.
+    Inspect {
+        machines: Vec<MachineName>,
+        racks: Vec<RackName>,
     },
     Cancel {
         operation: OperationId,
@@ -152,10 +177,11 @@ impl Ask {
             | Ask::Unmanage { machine, .. }
             | Ask::Manage { machine, .. }
             | Ask::Update { machine, .. } => Some(Part::Machine(machine.clone())),
+            Ask::Report { attempt, .. } => Some(Part::Machine(attempt.machine.clone())),
             Ask::ActOnVm { vm, .. } | Ask::PutVm { vm, .. } | Ask::UpdateVm { vm, .. } => Some(Part::Vm(vm.clone())),
             Ask::RestartNode { cluster, .. } | Ask::UpdateTenantCluster { cluster, .. } => Some(Part::TenantCluster(cluster.clone())),
             Ask::PreviewForTenant { target, .. } => Some(Part::of(target)),
-            Ask::Cancel { .. } => None,
+            Ask::Cancel { .. } | Ask::ImportRuntime { .. } | Ask::ForgetRuntime { .. } | Ask::Inspect { .. } => None,
         }
     }
 
@@ -168,6 +194,7 @@ impl Ask {
     pub fn operation(&self) -> Option<&OperationId> {
         match self {
             Ask::Cancel { operation } => Some(operation),
+            Ask::Report { attempt, .. } => Some(&attempt.operation),
             _ => None,
         }
     }
@@ -179,10 +206,15 @@ impl Ask {
                 action.verb()
             }
             Ask::Cancel { .. } => "cancel",
+            Ask::Report { .. } => "report",
+            Ask::Inspect { .. } => Action::Inspect.verb(),
+            Ask::ForgetRuntime { .. } => "delete",
             Ask::Unmanage { .. } => "unmanage",
             Ask::Manage { .. } => "manage",
             Ask::RestartNode { .. } => Action::RestartNode.verb(),
-            Ask::Update { .. } | Ask::PutVm { .. } | Ask::UpdateVm { .. } | Ask::UpdateTenantCluster { .. } => "write",
+            Ask::Update { .. } | Ask::PutVm { .. } | Ask::UpdateVm { .. } | Ask::UpdateTenantCluster { .. } | Ask::ImportRuntime { .. } => {
+                "write"
+            }
         }
     }
 }

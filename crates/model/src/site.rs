@@ -4,6 +4,7 @@ use crate::cluster::Home;
 use crate::limits::Limits;
 use crate::machine::{Hardware, Role};
 use crate::name::{ClusterName, MachineName, RackName};
+use crate::sku::Sku;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
@@ -12,6 +13,7 @@ pub struct Site {
     /// The runtime version that the site runs.
     pub version: String,
     pub limits: Limits,
+    pub skus: Vec<Sku>,
     pub racks: Vec<SiteRack>,
     pub machines: Vec<SiteMachine>,
 }

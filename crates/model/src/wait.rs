@@ -117,6 +117,8 @@ pub enum Eye {
     /// The undercloud's API, as far as KubeVirt and Cluster API are concerned. It may be cut while nodes are heard of, as where a
     /// right is missing.
     Tenants,
+    /// The undercloud's etcd.
+    Etcd,
 }
 
 impl Wait {
@@ -129,6 +131,7 @@ impl Wait {
         match &self.kind {
             WaitKind::FirstLook { eye: Eye::Bmc } => "the BMC has answered".into(),
             WaitKind::FirstLook { eye: Eye::Undercloud } => "the undercloud's nodes have been listed once".into(),
+            WaitKind::FirstLook { eye: Eye::Etcd } => "etcd has told its members once".into(),
             WaitKind::FirstLook { eye: Eye::Tenants } => "tenants' virtual machines and clusters have been listed once".into(),
             WaitKind::Effect { of, .. } => match of {
                 DeviceAsk::GracefulOff => "the machine is seen off; its power is cut if the shutdown takes too long".into(),
@@ -136,6 +139,19 @@ impl Wait {
                 DeviceAsk::PowerOn => "the machine is seen on".into(),
                 DeviceAsk::Cordon => "the node is seen unschedulable".into(),
                 DeviceAsk::Uncordon => "the node is seen schedulable".into(),
+                DeviceAsk::LeaveEtcd => "etcd no longer lists the member".into(),
+                DeviceAsk::JoinEtcd => "etcd lists the member as a learner".into(),
+                DeviceAsk::PromoteEtcd => "etcd lists the member as a voter".into(),
+                DeviceAsk::MintJoinToken | DeviceAsk::DropJoinToken => "the undercloud has answered".into(),
+                DeviceAsk::InsertMedia => "the agent's image is seen in the virtual drive".into(),
+                DeviceAsk::EjectMedia => "the virtual drive is seen empty".into(),
+                DeviceAsk::BootFromMedia | DeviceAsk::BootFromHttp | DeviceAsk::BootFromPxe | DeviceAsk::BootFromDisk => {
+                    "the boot source is seen set".into()
+                }
+                DeviceAsk::AgentOn | DeviceAsk::SystemOn => "the machine is seen on".into(),
+                DeviceAsk::AgentOff => "the machine is seen off".into(),
+                DeviceAsk::DeleteVolume => "the volume is seen gone".into(),
+                DeviceAsk::MakeOsVolume => "the volume is seen".into(),
             },
             WaitKind::LateOff { until } => format!("no power-off can be obeyed any more, at {}", until.clock()),
             WaitKind::Rejoin => "the node is Ready after a new boot".into(),
@@ -270,6 +286,7 @@ impl fmt::Display for Eye {
             Eye::Bmc => "BMC",
             Eye::Undercloud => "undercloud",
             Eye::Tenants => "undercloud's API for workloads",
+            Eye::Etcd => "undercloud's etcd",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What has become of a device request, and whether it is time to make it (again).
 
-use model::{DeviceAsk, Eye, Fact, Fault, Span, Timestamp, Wait, WaitKind};
+use model::{DeviceAsk, Eye, Fact, Fault, Party, Span, Timestamp, Wait, WaitKind};
 
 use crate::cadence::{backoff, bmc_pause};
 use crate::fault::{Reaction, react};
@@ -49,7 +49,7 @@ pub(crate) fn asked(bench: &Bench<'_>, ask: DeviceAsk) -> Asked {
         return Asked::UnderWay;
     }
     let pending = answered_at(bench, asked_at) + settle_of(ask, bench.limits);
-    let is_of_node = matches!(ask, DeviceAsk::Cordon | DeviceAsk::Uncordon);
+    let is_of_node = ask.party() == Party::Undercloud;
     match bench.operation.fault_of(ask, attempt) {
         // What was lost with us is asked of a node again at once: the patch is harmless to repeat, and the new listing
         // has shown that it had no effect.
@@ -73,9 +73,9 @@ pub(crate) fn asked(bench: &Bench<'_>, ask: DeviceAsk) -> Asked {
 }
 
 fn pause_of(ask: DeviceAsk, fault: &Fault, attempt: u32, bench: &Bench<'_>) -> Span {
-    match ask {
-        DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => bmc_pause(fault, attempt, bench.limits),
-        DeviceAsk::Cordon | DeviceAsk::Uncordon => backoff(attempt, bench.limits),
+    match ask.party() {
+        Party::Bmc => bmc_pause(fault, attempt, bench.limits),
+        Party::Undercloud | Party::Etcd => backoff(attempt, bench.limits),
     }
 }
 
@@ -88,20 +88,19 @@ pub(crate) fn answered_at(bench: &Bench<'_>, asked_at: Timestamp) -> Timestamp {
 fn fault_wait(bench: &Bench<'_>, ask: DeviceAsk, fault: Fault) -> Wait {
     let first = bench.operation.journal.iter().find(|entry| matches!(&entry.fact, Fact::Faulted { ask: faulted, .. } if *faulted == ask));
     let since = first.map_or(bench.now, |entry| entry.at);
-    let (eye, expected) = match ask {
-        DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => (Eye::Bmc, bench.limits.expected_power_on),
-        DeviceAsk::Cordon | DeviceAsk::Uncordon => (Eye::Undercloud, bench.limits.expected_cordon),
+    let (eye, expected) = match ask.party() {
+        Party::Bmc => (Eye::Bmc, bench.limits.expected_power_on),
+        Party::Undercloud => (Eye::Undercloud, bench.limits.expected_cordon),
+        Party::Etcd => (Eye::Etcd, bench.limits.expected_cordon),
     };
     let kind = WaitKind::Device { eye, fault, retry_every: bench.limits.last_retry };
     Wait { kind, since, expected_by: Some(since + expected) }
 }
 
 fn was_looked_at_since(bench: &Bench<'_>, ask: DeviceAsk, at: Timestamp) -> bool {
-    match ask {
-        DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => {
-            bench.sight.observation.power.as_ref().is_some_and(|power| power.at > at)
-        }
+    match ask.party() {
+        Party::Bmc => bench.sight.observation.power.as_ref().is_some_and(|power| power.at > at),
         // Nodes are watched, not polled: what is known is what is so.
-        DeviceAsk::Cordon | DeviceAsk::Uncordon => true,
+        Party::Undercloud | Party::Etcd => true,
     }
 }

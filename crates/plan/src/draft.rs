@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Cluster, DeviceAsk, Errand, Machine, MachineName, Operation, OperationId, Request, RequestId, SecretRef, TenantCluster,
-    TenantClusterName, Timestamp, Vm, VmName,
+    Attempt, BootWay, Bundle, Cluster, DeviceAsk, Errand, LookAt, Machine, MachineName, Operation, OperationId, Request, RequestId,
+    RuntimeVersion, SecretRef, TenantCluster, TenantClusterName, Timestamp, Validation, Vm, VmName,
 };
 
 use crate::snapshot::Snapshot;
@@ -18,6 +18,8 @@ pub struct Plan {
     pub changes: Changes,
     /// To be asked of devices once `changes` are durable.
     pub steps: Vec<Step>,
+    /// To be looked at now, beside what is looked at anyway.
+    pub looks: BTreeSet<LookStep>,
     /// To be asked of KubeVirt, Cluster API and tenants' APIs once `changes` are durable.
     pub errands: Vec<ErrandStep>,
     /// When a machine that was visited has to be visited again, should nothing else happen to it.
@@ -36,6 +38,9 @@ pub struct Changes {
     pub forgotten_vms: BTreeSet<VmName>,
     pub tenant_clusters: BTreeMap<TenantClusterName, TenantCluster>,
     pub forgotten_tenant_clusters: BTreeSet<TenantClusterName>,
+    pub runtimes: BTreeMap<RuntimeVersion, Bundle>,
+    pub forgotten_runtimes: BTreeSet<RuntimeVersion>,
+    pub validations: BTreeMap<MachineName, Validation>,
     pub operations: BTreeMap<OperationId, Operation>,
     pub forgotten_operations: BTreeSet<OperationId>,
     /// Requests with their verdicts.
@@ -71,6 +76,39 @@ pub struct Step {
     pub attempt: u32,
     /// Why, in a few words; a cordon carries it to the node.
     pub reason: String,
+    /// What the ask is about, beyond the machine.
+    pub with: With,
+}
+
+/// The particulars of an ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum With {
+    Nothing,
+    /// The installation that it belongs to.
+    Install {
+        attempt: Attempt,
+        way: BootWay,
+    },
+    /// A member of etcd that there is.
+    Member {
+        id: String,
+    },
+    /// One that is to be added.
+    Learner {
+        peer_url: String,
+    },
+    /// A volume, by where it is on its BMC.
+    Volume {
+        path: String,
+    },
+}
+
+/// A look that a decision needs. It changes nothing, and no intent is written before it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LookStep {
+    /// Nothing for what belongs to no machine.
+    pub machine: Option<MachineName>,
+    pub at: LookAt,
 }
 
 /// One errand. Its intent is in `changes`: in an operation's journal, or in what is remembered of an emptied machine.

@@ -48,6 +48,27 @@ pub(crate) fn safe_point_at(bench: &Bench<'_>, step: StepKind) -> Option<Timesta
         | StepKind::Delete
         | StepKind::Rejoin => &[],
         StepKind::Uncordon => &[DeviceAsk::Uncordon],
+        StepKind::LeaveEtcd => &[DeviceAsk::LeaveEtcd],
+        StepKind::JoinEtcd => &[DeviceAsk::JoinEtcd],
+        StepKind::PromoteEtcd => &[DeviceAsk::PromoteEtcd],
+        StepKind::MintJoinToken => &[DeviceAsk::MintJoinToken],
+        StepKind::DropJoinToken => &[DeviceAsk::DropJoinToken],
+        StepKind::InsertMedia => &[DeviceAsk::InsertMedia, DeviceAsk::EjectMedia],
+        StepKind::EjectMedia => &[DeviceAsk::EjectMedia],
+        StepKind::BootAgent => &[DeviceAsk::BootFromMedia, DeviceAsk::BootFromHttp, DeviceAsk::BootFromPxe],
+        StepKind::BootDisk => &[DeviceAsk::BootFromDisk],
+        StepKind::AgentOn => &[DeviceAsk::AgentOn],
+        StepKind::AgentOff => &[DeviceAsk::AgentOff],
+        StepKind::SystemOn => &[DeviceAsk::SystemOn],
+        StepKind::DiscardVolumes => &[DeviceAsk::DeleteVolume],
+        StepKind::MakeOsVolume => &[DeviceAsk::MakeOsVolume],
+        StepKind::Survey
+        | StepKind::Login
+        | StepKind::ValidateHardware
+        | StepKind::AwaitOff
+        | StepKind::WriteImage
+        | StepKind::PhoneHome
+        | StepKind::InspectMachines => &[],
     };
     let settled = asks.iter().filter_map(|ask| {
         let (asked_at, attempt) = bench.operation.last_asked(*ask)?;

@@ -94,7 +94,13 @@ fn forget_undescribed(stored: &Stored, site: &Site, writes: &mut Enrolment) {
 
 fn describe_cluster(before: Option<&Cluster>, site: &Site, now: Timestamp) -> Cluster {
     match before {
-        Some(cluster) => Cluster { home: site.home.clone(), version: site.version.clone(), limits: site.limits.clone(), ..cluster.clone() },
+        Some(cluster) => Cluster {
+            home: site.home.clone(),
+            version: site.version.clone(),
+            limits: site.limits.clone(),
+            skus: site.skus.clone(),
+            ..cluster.clone()
+        },
         None => Cluster {
             name: site.cluster.clone(),
             home: site.home.clone(),
@@ -105,6 +111,7 @@ fn describe_cluster(before: Option<&Cluster>, site: &Site, now: Timestamp) -> Cl
             connection: Connection::Undefined,
             connection_since: now,
             limits: site.limits.clone(),
+            skus: site.skus.clone(),
             waits: Vec::new(),
         },
     }
@@ -137,5 +144,10 @@ fn describe_machine(before: Option<&Machine>, described: &SiteMachine, site: &Si
         node_ask: None,
         waits: Vec::new(),
         evacuated: None,
+        installed: None,
+        validated: None,
+        unhealthy: None,
+        replaced: None,
+        baseline: None,
     }
 }

@@ -1,6 +1,6 @@
 //! What to do about a device's fault: one table.
 
-use model::{Delivery, DeviceAsk, Failure, Fault, FaultClass};
+use model::{Delivery, DeviceAsk, Failure, Fault, FaultClass, Party};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
@@ -42,8 +42,8 @@ pub fn react(ask: DeviceAsk, fault: &Fault) -> Reaction {
 /// A BMC has one line, so whatever it says of itself concerns all of it. The undercloud's API serves every node: one
 /// patch that it refuses must not make it silent for the whole site, and only the lack of any answer does.
 pub fn speaks_of_the_line(ask: DeviceAsk, fault: &Fault) -> bool {
-    match ask {
-        DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => match fault.class {
+    match ask.party() {
+        Party::Bmc => match fault.class {
             FaultClass::Unreachable
             | FaultClass::Busy
             | FaultClass::Denied
@@ -53,7 +53,7 @@ pub fn speaks_of_the_line(ask: DeviceAsk, fault: &Fault) -> bool {
             | FaultClass::Garbled => true,
             FaultClass::Unsupported | FaultClass::Missing => false,
         },
-        DeviceAsk::Cordon | DeviceAsk::Uncordon => fault.class == FaultClass::Unreachable,
+        Party::Undercloud | Party::Etcd => fault.class == FaultClass::Unreachable,
     }
 }
 

@@ -2,16 +2,16 @@
 //! what is waited for.
 
 use model::{
-    Action, DeviceAsk, Errand, Fact, Failure, Limits, Machine, MachineName, Management, Operation, StepKind, Target, Timestamp, Wait,
-    WaitKind,
+    Action, DeviceAsk, Errand, Fact, Failure, Limits, Machine, MachineName, Management, Operation, Party, StepKind, Target, Timestamp,
+    Wait, WaitKind,
 };
 
 use crate::advance::{advance, sooner};
-use crate::draft::{Draft, Step};
+use crate::draft::{Draft, Step, With};
 use crate::seen::{doubt_dead_boot, note_seen};
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
-use crate::{converge, ending, evacuate, node_step, power_step};
+use crate::{converge, ending, evacuate, install, node_step, power_step};
 
 /// What empties a machine, and what fills it again.
 const EVACUATION: [StepKind; 3] = [StepKind::CordonTenants, StepKind::Drain, StepKind::StopVms];
@@ -31,10 +31,14 @@ pub fn steps_of(operation: &Operation) -> Vec<StepKind> {
         (_, Action::PowerOff { .. }) => &[StepKind::Stop],
         (_, Action::Start) => &[StepKind::Start],
         (_, Action::Restart | Action::RestartNode) => &[StepKind::Stop, StepKind::Start],
-        (_, Action::Reimage) => &[StepKind::Stop, StepKind::DiscardOsDisk, StepKind::Start],
+        (Target::Machine(_), Action::Reimage { .. }) => &install::REIMAGE,
+        (Target::Machine(_), Action::Replace { .. }) => &install::REPLACE,
+        (Target::Machine(_), Action::Validate) => &[StepKind::Login, StepKind::ValidateHardware],
+        (Target::Site(_), Action::Inspect) => &[StepKind::InspectMachines],
+        (_, Action::Reimage { .. }) => &[StepKind::Stop, StepKind::DiscardOsDisk, StepKind::Start],
         (_, Action::Create) => &[StepKind::Create, StepKind::Start],
         (_, Action::Delete) => &[StepKind::Delete],
-        (_, Action::Cordon { .. } | Action::Uncordon) => &[],
+        (_, Action::Cordon { .. } | Action::Uncordon | Action::Replace { .. } | Action::Validate | Action::Inspect) => &[],
     };
     let has = |fact: &Fact| operation.journal.iter().any(|entry| entry.fact == *fact);
     let (evacuates, returns) = (has(&Fact::Evacuating), has(&Fact::Returning));
@@ -151,6 +155,27 @@ pub(crate) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
         StepKind::CordonTenants | StepKind::Drain | StepKind::StopVms | StepKind::StartVms | StepKind::UncordonTenants => {
             evacuate::examine(bench, step)
         }
+        StepKind::Survey
+        | StepKind::LeaveEtcd
+        | StepKind::Login
+        | StepKind::ValidateHardware
+        | StepKind::AwaitOff
+        | StepKind::DiscardVolumes
+        | StepKind::MakeOsVolume
+        | StepKind::MintJoinToken
+        | StepKind::JoinEtcd
+        | StepKind::InsertMedia
+        | StepKind::BootAgent
+        | StepKind::AgentOn
+        | StepKind::WriteImage
+        | StepKind::AgentOff
+        | StepKind::EjectMedia
+        | StepKind::BootDisk
+        | StepKind::SystemOn
+        | StepKind::PhoneHome
+        | StepKind::PromoteEtcd
+        | StepKind::DropJoinToken
+        | StepKind::InspectMachines => install::examine(bench, step),
         StepKind::Create | StepKind::Stop | StepKind::DiscardOsDisk | StepKind::Start | StepKind::Delete => {
             Finding::Skip("it is not part of this version".into())
         }
@@ -166,6 +191,7 @@ pub(crate) fn step_for(machine: &Machine, operation: Option<&Operation>, ask: De
         ask,
         attempt,
         reason,
+        with: With::Nothing,
     }
 }
 
@@ -173,17 +199,22 @@ pub(crate) fn step_for(machine: &Machine, operation: Option<&Operation>, ask: De
 pub(crate) fn settle_of(ask: DeviceAsk, limits: &Limits) -> model::Span {
     match ask {
         DeviceAsk::GracefulOff => limits.graceful_timeout,
-        DeviceAsk::ForceOff | DeviceAsk::PowerOn => limits.power_settle,
-        DeviceAsk::Cordon | DeviceAsk::Uncordon => limits.node_settle,
+        DeviceAsk::ForceOff | DeviceAsk::PowerOn | DeviceAsk::AgentOn | DeviceAsk::AgentOff | DeviceAsk::SystemOn => limits.power_settle,
+        other => match other.party() {
+            Party::Bmc => limits.bmc_settle,
+            Party::Undercloud | Party::Etcd => limits.node_settle,
+        },
     }
 }
 
 /// The wait for an ask's effect. It counts from the first asking: asking again does not make it young.
 pub(crate) fn effect_wait(operation: &Operation, ask: DeviceAsk, fallback: Timestamp, limits: &Limits) -> Wait {
     let expected = match ask {
-        DeviceAsk::GracefulOff | DeviceAsk::ForceOff => limits.expected_power_off,
-        DeviceAsk::PowerOn => limits.expected_power_on,
-        DeviceAsk::Cordon | DeviceAsk::Uncordon => limits.expected_cordon,
+        DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::AgentOff => limits.expected_power_off,
+        other => match other.party() {
+            Party::Bmc => limits.expected_power_on,
+            Party::Undercloud | Party::Etcd => limits.expected_cordon,
+        },
     };
     let since = operation.first_asked_at(ask).unwrap_or(fallback);
     let attempt = operation.last_asked(ask).map_or(1, |(_, attempt)| attempt);

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use model::{
     Action, Ask, Cancel, DesiredPower, Entry, Evacuate, Fact, Hold, HoldOwner, Limits, Machine, MachineName, ManagedAgain, Management,
-    OPERATION_FORMAT, Operation, OperationId, Outage, Refusal, Request, Rule, Span, Target, Timestamp, Verdict,
+    OPERATION_FORMAT, Operation, OperationId, Outage, Refusal, Replacement, Request, Rule, Span, Target, Timestamp, Verdict,
 };
 
 use crate::draft::Draft;
 use crate::evacuate;
 use crate::guard::{Guarded, being_done, unmanaged_by, wait_or_cancel};
+use crate::install;
 use crate::preview;
 use crate::update::update;
 use crate::{tenant_cluster, vm};
@@ -41,11 +42,19 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
         });
     }
     match &request.ask {
-        Ask::Act { machine, action, outage } => {
-            let operation = act(draft, request, machine, *action, *outage, now)?;
+        Ask::Act { machine, action, outage, replacement } => {
+            let operation = act(draft, request, machine, *action, *outage, replacement.clone(), now)?;
             touched.insert(machine.clone());
             Ok(Verdict::Accepted { operation })
         }
+        Ask::Report { attempt, report } => {
+            install::report(draft, attempt, report, now)?;
+            touched.insert(attempt.machine.clone());
+            Ok(Verdict::Done)
+        }
+        Ask::ImportRuntime { bundle } => install::import_runtime(draft, bundle).map(|()| Verdict::Done),
+        Ask::ForgetRuntime { version } => install::forget_runtime(draft, *version).map(|()| Verdict::Done),
+        Ask::Inspect { machines, racks } => install::inspect(draft, request, machines, racks, now),
         Ask::Cancel { operation } => {
             touched.extend(cancel(draft, operation, &request.caller, now)?);
             Ok(Verdict::Done)
@@ -110,6 +119,7 @@ fn act(
     name: &MachineName,
     action: Action,
     outage: Outage,
+    replacement: Option<Box<Replacement>>,
     now: Timestamp,
 ) -> Result<OperationId, Refusal> {
     if let Some(same) = request.key.as_ref().and_then(|key| draft.after.operation_of_request(key)) {
@@ -119,6 +129,7 @@ fn act(
     Guarded { snapshot: &draft.after, machine: &machine, action, outage }.check()?;
     let boot_id = draft.after.observation(name).boot_id().or_else(|| machine.last_seen.node.as_ref().map(|node| node.what.boot_id.clone()));
     let mut operation = begin(request, &machine, action, boot_id, &draft.after.cluster.limits, now);
+    operation.replacement = replacement;
     prepare(&mut machine, &operation, now);
     evacuate::begin(&draft.after, &mut machine, &mut operation, now);
     let id = operation.id.clone();
@@ -143,6 +154,7 @@ fn begin(request: &Request, machine: &Machine, action: Action, boot_id: Option<S
         cancel: None,
         ended: None,
         wait: None,
+        replacement: None,
     }
 }
 
@@ -155,7 +167,10 @@ pub(crate) fn deadline(action: Action, limits: &Limits) -> Span {
         Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } => limits.evacuate_timeout,
         Action::Cordon { evacuate: Evacuate::No } | Action::Uncordon => limits.cordon_timeout,
         Action::Create => limits.vm_create_timeout,
-        Action::Reimage | Action::Delete => limits.vm_timeout,
+        Action::Reimage { .. } => limits.reimage_timeout,
+        Action::Replace { .. } => limits.replace_timeout,
+        Action::Validate | Action::Inspect => limits.validate_timeout,
+        Action::Delete => limits.vm_timeout,
         Action::RestartNode => limits.restart_node_timeout,
     }
 }
@@ -189,7 +204,8 @@ fn prepare(machine: &mut Machine, operation: &Operation, now: Timestamp) {
             }
         }
         Action::Uncordon => machine.holds.retain(|hold| !hold.owner.is_a_persons_to_release()),
-        Action::Start | Action::Reimage | Action::Create | Action::Delete | Action::RestartNode => {}
+        Action::Reimage { .. } | Action::Replace { .. } => install::prepare(machine, operation, now),
+        Action::Start | Action::Create | Action::Delete | Action::RestartNode | Action::Validate | Action::Inspect => {}
     }
     if matches!(operation.action, Action::Start | Action::Restart) {
         machine.desired_power = DesiredPower::On;

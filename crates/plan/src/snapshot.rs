@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 use model::{
-    Cluster, Contact, Machine, MachineName, Observation, Operation, OperationId, Request, RequestId, RequestKey, Target, TenantCluster,
-    TenantClusterName, Timestamp, Vm, VmName,
+    Bundle, Cluster, Contact, Looked, Machine, MachineName, Observation, Operation, OperationId, Request, RequestId, RequestKey,
+    RuntimeVersion, Target, TenantCluster, TenantClusterName, Timestamp, Vm, VmName,
 };
 
 use crate::tenants::Tenants;
@@ -27,6 +27,11 @@ pub struct Snapshot {
     pub requests: OrdMap<RequestId, Arc<Request>>,
     /// Machines that the site's description no longer names: there is no way to their BMCs, and nothing is asked of them.
     pub undescribed: OrdSet<MachineName>,
+    /// Runtimes that the cluster knows.
+    pub runtimes: OrdMap<RuntimeVersion, Arc<Bundle>>,
+    /// The latest look at the undercloud's etcd, and whether one is under way.
+    pub etcd: Option<Arc<Looked>>,
+    pub is_looking_at_etcd: bool,
     /// How the line to the undercloud's API is.
     pub undercloud: Contact,
     /// Deadlines are judged only on what was seen after this.
@@ -59,6 +64,9 @@ impl Snapshot {
             operations: OrdMap::new(),
             requests: OrdMap::new(),
             undescribed: OrdSet::new(),
+            runtimes: OrdMap::new(),
+            etcd: None,
+            is_looking_at_etcd: false,
             undercloud: Contact::default(),
             keeper_started_at,
             index: Index::default(),

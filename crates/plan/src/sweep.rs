@@ -59,6 +59,7 @@ mod tests {
             connection_since: now,
             limits: Limits::default(),
             waits: Vec::new(),
+            skus: Vec::new(),
         }
     }
 
@@ -78,6 +79,7 @@ mod tests {
             cancel: None,
             ended: Some(Ended { at, result: OperationResult::Succeeded, message: String::new(), next: None, failure: None }),
             wait: None,
+            replacement: None,
         }
     }
 

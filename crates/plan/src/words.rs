@@ -134,6 +134,7 @@ mod tests {
                     credentials: model::SecretRef::new("bmc/site1/rack1compute01"),
                 },
             }],
+            skus: Vec::new(),
         };
         let enrolled = crate::enroll(&crate::Stored::default(), &site, Timestamp::EPOCH);
         let mut machine = enrolled.unwrap().machines.into_values().next().unwrap();

@@ -33,6 +33,7 @@ pub fn definition_of(site: &sim::Site) -> Site {
         limits: Limits::default(),
         racks,
         machines: layout.machines().iter().map(|machine| described(&layout.site, machine)).collect(),
+        skus: Vec::new(),
     }
 }
 

@@ -89,13 +89,13 @@ fn parse_ask(call: &Call, verb: &str, machine: MachineName, body: &[u8]) -> Resu
         "manage" => return Ok(Ask::Manage { machine, reason: reason(&given)? }),
         _ => return Err(no_such_action(&VERBS, verb)),
     };
-    Ok(Ask::Act { machine, action, outage })
+    Ok(Ask::Act { machine, action, outage, replacement: None })
 }
 
 /// What an action would do instead of doing it, if that was asked for.
 fn previewed(ask: Ask, is_preview: bool) -> Result<Ask, Refused> {
     match ask {
-        Ask::Act { machine, action, outage } if is_preview => Ok(Ask::Preview { machine, action, outage }),
+        Ask::Act { machine, action, outage, .. } if is_preview => Ok(Ask::Preview { machine, action, outage }),
         ask @ (Ask::Unmanage { .. } | Ask::Manage { .. }) if is_preview => {
             let message = format!("`{PREVIEW}` is not possible for `{}`: it touches neither the machine nor what runs on it", ask.verb());
             Err(Refused::bad_content(message).target(PREVIEW))

@@ -150,7 +150,7 @@ pub(crate) async fn act(api: &Api, call: &Call, place: &Place, verb: &str, body:
         "powerOff" => Action::PowerOff { shutdown: if is_skipped { Shutdown::Skip } else { Shutdown::Graceful } },
         "start" => Action::Start,
         "restart" => Action::Restart,
-        _ => Action::Reimage,
+        _ => Action::Reimage { safeguard: model::Safeguard::All },
     };
     request(api, call, place, action, body).await
 }

@@ -114,7 +114,7 @@ fn ask_for_restart(books: &mut Books, machine: &MachineName, now: Timestamp) {
     let request = Request {
         id: RequestId::new(format!("1f0c7a52-4a8e-4c51-9d0f-{machine:>012}")),
         cluster: cluster.clone(),
-        ask: Ask::Act { machine: machine.clone(), action: Action::Restart, outage: Outage::Refused },
+        ask: Ask::Act { machine: machine.clone(), action: Action::Restart, outage: Outage::Refused, replacement: None },
         caller: "bench".to_owned(),
         correlation_id: CorrelationId::new("bench"),
         key: None,

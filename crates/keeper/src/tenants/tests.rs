@@ -48,6 +48,7 @@ async fn books() -> Books {
         limits: Limits::default(),
         racks: vec![rack],
         machines: vec![machine(1), machine(2)],
+        skus: Vec::new(),
     };
     enroll_site(&store, &SystemClock, &site).await.unwrap();
     let lease = store.acquire_lease("keeper/site1", "test", Span::minutes(1)).await.unwrap();

@@ -222,6 +222,12 @@ impl<'a> Scribe<'a> {
                 let what = ActivityKind::Errand { errand: errand.clone(), attempt: *attempt };
                 (what, ActivityStatus::Failed, words::errand_faulted(errand, *attempt, fault))
             }
+            Fact::LeavingEtcd { .. } | Fact::Installing { .. } | Fact::Reported { .. } | Fact::Validated { .. } => {
+                match words::installation(operation, &entry.fact) {
+                    Some((status, message)) => (ActivityKind::Workload { action }, status, message),
+                    None => return,
+                }
+            }
             Fact::Draining { .. } | Fact::Kept { .. } | Fact::Left { .. } => match words::workload(&entry.fact) {
                 Some(message) => (ActivityKind::Workload { action }, ActivityStatus::InProgress, message),
                 None => return,

@@ -2,7 +2,10 @@
 
 use std::fmt::Display;
 
-use model::{Action, Ask, DeviceAsk, Errand, Fact, Fault, Hold, HoldChange, MachineName, Operation, OperationId};
+use model::{
+    Action, ActivityStatus, Ask, DeviceAsk, Errand, Fact, Fault, Hold, HoldChange, MachineName, MachineReport, Operation, OperationId,
+    Party, ValidationResult,
+};
 
 pub(super) fn accepted(ask: &Ask, operation: &OperationId, is_new: bool) -> String {
     let what = match ask {
@@ -24,6 +27,10 @@ pub(super) fn done(ask: &Ask) -> String {
     match ask {
         Ask::Act { machine, action, .. } => format!("`{machine}` was {}", action.participle()),
         Ask::Cancel { operation } => format!("operation {} is to be cancelled at its next safe point", operation.short()),
+        Ask::Report { attempt, .. } => format!("`{}` told of its installation", attempt.machine),
+        Ask::ImportRuntime { bundle } => format!("runtime {} was imported", bundle.version),
+        Ask::ForgetRuntime { version } => format!("runtime {version} was removed"),
+        Ask::Inspect { .. } => "hardware was inspected".to_owned(),
         Ask::Unmanage { machine, reason } => format!("`{machine}` was taken out of management: {reason}"),
         Ask::Manage { machine, reason } => format!("`{machine}` may be managed again: {reason}"),
         Ask::Update { machine, tags, details, .. } => {
@@ -85,6 +92,37 @@ pub(super) fn workload(fact: &Fact) -> Option<String> {
     }
 }
 
+/// What becomes of an installation, as far as people want to read it afterwards. How far the writing is, they do not.
+pub(super) fn installation(operation: &Operation, fact: &Fact) -> Option<(ActivityStatus, String)> {
+    let name = &operation.target;
+    let message = match fact {
+        Fact::LeavingEtcd { member } => format!("member {} of etcd is to go: `{name}` will be wiped", member.id),
+        Fact::Installing { way, version, image, .. } => {
+            format!("runtime {version} (image {}) is installed on `{name}` by {way}", image.short())
+        }
+        Fact::Reported { report, .. } => return reported(name, report),
+        Fact::Validated { result: ValidationResult::Pass, .. } => format!("the hardware of `{name}` is as it should be"),
+        Fact::Validated { failures, .. } => {
+            return Some((ActivityStatus::Failed, format!("the hardware of `{name}` is not as it should be: {}", failures.join("; "))));
+        }
+        _ => return None,
+    };
+    Some((ActivityStatus::InProgress, message))
+}
+
+fn reported(name: impl Display, report: &MachineReport) -> Option<(ActivityStatus, String)> {
+    let message = match report {
+        MachineReport::Progress { .. } => return None,
+        MachineReport::Exchange => format!("the agent of `{name}` has called"),
+        MachineReport::Written { digest } => format!("the agent of `{name}` has written the image; its digest is {}", digest.short()),
+        MachineReport::Failed { trouble, detail } => {
+            return Some((ActivityStatus::Failed, format!("the agent of `{name}` gives up: {trouble} ({detail})")));
+        }
+        MachineReport::PhonedHome => format!("the new system of `{name}` has phoned home"),
+    };
+    Some((ActivityStatus::InProgress, message))
+}
+
 pub(super) fn shown(machine: &MachineName, ask: DeviceAsk) -> String {
     format!("the {} of `{machine}` shows the {ask} that it was asked for", device(ask))
 }
@@ -102,15 +140,21 @@ pub(super) fn hold(machine: &MachineName, hold: &Hold, change: HoldChange) -> St
 }
 
 fn device(ask: DeviceAsk) -> &'static str {
-    match ask {
-        DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => "BMC",
-        DeviceAsk::Cordon | DeviceAsk::Uncordon => "node",
+    match ask.party() {
+        Party::Bmc => "BMC",
+        Party::Undercloud => "node",
+        Party::Etcd => "etcd member",
     }
 }
 
 fn with_article(ask: DeviceAsk) -> String {
-    let article = if ask == DeviceAsk::Uncordon { "an" } else { "a" };
-    format!("{article} {ask}")
+    match ask {
+        DeviceAsk::Uncordon | DeviceAsk::JoinEtcd => format!("an {ask}"),
+        DeviceAsk::InsertMedia | DeviceAsk::EjectMedia | DeviceAsk::DropJoinToken | DeviceAsk::DeleteVolume | DeviceAsk::MakeOsVolume => {
+            format!("the {ask}")
+        }
+        _ => format!("a {ask}"),
+    }
 }
 
 fn again(attempt: u32) -> String {

@@ -46,6 +46,7 @@ mod tests {
             cancel: None,
             ended: None,
             wait: None,
+            replacement: None,
         };
         assert_eq!(counted_from(&operation, at(1)), at(14));
         assert_eq!(counted_from(&operation, at(6)), at(16));

@@ -100,11 +100,18 @@ fn waits_for_a_person(budget: &BudgetFate) -> bool {
 fn effect_of(action: Action) -> Effect {
     match action {
         Action::PowerOff { shutdown: Shutdown::Skip } => Effect::Fells,
-        Action::PowerOff { .. } | Action::Restart | Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } => Effect::Empties,
+        Action::PowerOff { .. }
+        | Action::Restart
+        | Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced }
+        | Action::Reimage { .. }
+        | Action::Replace { .. } => Effect::Empties,
         Action::Start | Action::Uncordon => Effect::Fills,
-        Action::Cordon { evacuate: Evacuate::No } | Action::Reimage | Action::Create | Action::Delete | Action::RestartNode => {
-            Effect::LeavesAlone
-        }
+        Action::Cordon { evacuate: Evacuate::No }
+        | Action::Create
+        | Action::Delete
+        | Action::RestartNode
+        | Action::Validate
+        | Action::Inspect => Effect::LeavesAlone,
     }
 }
 

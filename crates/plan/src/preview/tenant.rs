@@ -23,7 +23,7 @@ pub(crate) fn preview_for_tenant(
     let verdict = match target {
         Target::Vm(name) => vm::act(&mut draft, request, name, action, &Conditions::default(), now),
         Target::TenantNode { cluster, node } => vm::restart_node(&mut draft, request, cluster, node, now),
-        Target::Machine(name) => return Err(no_vm(name.as_str())),
+        Target::Machine(_) | Target::Site(_) => return Err(no_vm(target.name())),
     };
     let refusal = verdict.err();
     if let Some(absent) = refusal.clone().filter(|refusal| is_absence(refusal.rule)) {
@@ -72,9 +72,11 @@ fn fate(vm: &VmSeen, action: Action) -> VmFate {
         (Action::Start, true) => VmOutcome::Untouched,
         (Action::Start | Action::Restart | Action::RestartNode, false) => VmOutcome::Started,
         (Action::Restart | Action::RestartNode, true) => VmOutcome::Restarted,
-        (Action::Reimage, _) => VmOutcome::Reimaged,
+        (Action::Reimage { .. }, _) => VmOutcome::Reimaged,
         (Action::Delete, _) => VmOutcome::Deleted,
-        (Action::Create | Action::Cordon { .. } | Action::Uncordon, _) => VmOutcome::Untouched,
+        (Action::Create | Action::Cordon { .. } | Action::Uncordon | Action::Replace { .. } | Action::Validate | Action::Inspect, _) => {
+            VmOutcome::Untouched
+        }
     };
     VmFate { name: vm.name.clone(), state: vm.state, node_of: vm.node_of.as_ref().map(|of| of.cluster.clone()), outcome }
 }

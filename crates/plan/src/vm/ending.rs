@@ -171,7 +171,7 @@ fn next_command(operation: &Operation, failure: Failure, left: &Left) -> String 
         (Target::Vm(_), Action::PowerOff { shutdown: Shutdown::Graceful }) if left.is_there && !left.is_off && !was_forced(operation) => {
             format!("rackwright vm power-off {name} --skip-shutdown")
         }
-        (_, Action::Restart | Action::Reimage | Action::RestartNode) if left.is_off => start_command(operation),
+        (_, Action::Restart | Action::Reimage { .. } | Action::RestartNode) if left.is_off => start_command(operation),
         (Target::Vm(_), _) if !left.is_there => "rackwright vm list".to_owned(),
         _ => show_command(operation),
     }

@@ -126,7 +126,7 @@ fn latest_state<'a>(operation: &Operation, snapshot: &'a Snapshot, errand: &Erra
 /// The name of the virtual machine that an operation is at work on.
 pub(crate) fn vm_of(target: &Target) -> Option<VmName> {
     match target {
-        Target::Machine(_) => None,
+        Target::Machine(_) | Target::Site(_) => None,
         Target::Vm(name) => Some(name.clone()),
         Target::TenantNode { node, .. } => VmName::new(node.as_str()).ok(),
     }

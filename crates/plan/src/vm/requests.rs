@@ -266,6 +266,7 @@ fn begin(draft: &mut Draft, request: &Request, target: Target, action: Action, n
         cancel: None,
         ended: None,
         wait: None,
+        replacement: None,
     });
     id
 }

@@ -54,7 +54,7 @@ fn run(case: &Case, death: Option<(u32, Death)>) -> Run {
     rig.device(&target()).requests.clear();
     rig.death = death;
     rig.down_for = case.down_for;
-    rig.desk.request("alice", Ask::Act { machine: target(), action: case.action, outage: Outage::Refused }, None);
+    rig.desk.request("alice", Ask::Act { machine: target(), action: case.action, outage: Outage::Refused, replacement: None }, None);
     rig.run_for(Span::seconds(2));
     assert!(rig.run_until_idle(Span::hours(2)), "{case:?} with {death:?} does not end");
     rig.check_log();

@@ -28,6 +28,7 @@ fn site(machines: &str) -> Site {
         limits: Limits::default(),
         racks: racks.into_iter().map(rack).collect(),
         machines,
+        skus: Vec::new(),
     }
 }
 

@@ -286,6 +286,7 @@ pub fn empty_cluster(now: Timestamp) -> Cluster {
         connection_since: now - Span::hours(1),
         limits: Limits::default(),
         waits: Vec::new(),
+        skus: Vec::new(),
     }
 }
 
@@ -319,6 +320,11 @@ pub fn machine(text: &str, role: Role, provisioning: Provisioning, now: Timestam
         node_ask: None,
         evacuated: None,
         waits: Vec::new(),
+        installed: None,
+        validated: None,
+        unhealthy: None,
+        replaced: None,
+        baseline: None,
     }
 }
 

@@ -293,6 +293,7 @@ fn running(n: usize) -> Operation {
         cancel: None,
         ended: None,
         wait: None,
+        replacement: None,
     }
 }
 

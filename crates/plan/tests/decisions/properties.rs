@@ -125,7 +125,7 @@ fn happen(rig: &mut Rig, deed: &Deed) {
     let now = rig.desk.now;
     match deed.clone() {
         Deed::Act { caller, machine, action, outage, key } => {
-            rig.desk.request(caller, Ask::Act { machine: name(machine), action, outage }, key);
+            rig.desk.request(caller, Ask::Act { machine: name(machine), action, outage, replacement: None }, key);
         }
         Deed::Cancel { operation } => {
             rig.desk.request("bob", Ask::Cancel { operation: OperationId::new(format!("op{operation}")) }, None);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{Delivery, DeviceAsk, ErrandOutcome, Fault, Machine, MachineName, NodeSeen, Operation, Power, Readiness, Span, Timestamp};
+use model::{
+    Delivery, DeviceAsk, ErrandOutcome, Fault, Machine, MachineName, NodeSeen, Operation, Party, Power, Readiness, Span, Timestamp,
+};
 use plan::{ErrandStep, Step};
 
 use crate::desk::{self, Desk};
@@ -103,6 +105,7 @@ impl Device {
                     node.cordoned_by_us = ask == DeviceAsk::Cordon;
                 }
             }
+            other => panic!("{other} is not known to these devices"),
         }
     }
 
@@ -312,9 +315,9 @@ impl Rig {
 
     fn fault_of(&self, step: &Step) -> Option<Fault> {
         let device = &self.devices[&step.machine];
-        let line = match step.ask {
-            DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn => &device.bmc_fault,
-            DeviceAsk::Cordon | DeviceAsk::Uncordon => &self.undercloud_fault,
+        let line = match step.ask.party() {
+            Party::Bmc => &device.bmc_fault,
+            Party::Undercloud | Party::Etcd => &self.undercloud_fault,
         };
         line.clone().or_else(|| device.refuses.clone())
     }

@@ -73,7 +73,11 @@ fn a_silent_undercloud_is_one_change_too_also_for_an_operation_that_needs_it() {
     let mut desk = desk();
     let changes = changes_in_twenty(&mut desk, |desk, n| desk.hear_undercloud(Err(unreachable(n))));
     assert_eq!(changes, 1);
-    desk.request("alice", Ask::Act { machine: desk::name(MACHINE), action: Action::Start, outage: Outage::Refused }, None);
+    desk.request(
+        "alice",
+        Ask::Act { machine: desk::name(MACHINE), action: Action::Start, outage: Outage::Refused, replacement: None },
+        None,
+    );
     settle(&mut desk);
     assert_eq!(desk.snapshot.running_count(), 1);
     let busy = changes_in_twenty(&mut desk, |desk, n| {
@@ -87,7 +91,7 @@ fn a_silent_undercloud_is_one_change_too_also_for_an_operation_that_needs_it() {
 fn a_request_that_hangs_makes_no_plan_due() {
     let mut desk = desk();
     let cordon = Action::Cordon { evacuate: Evacuate::No };
-    desk.request("alice", Ask::Act { machine: desk::name(MACHINE), action: cordon, outage: Outage::Refused }, None);
+    desk.request("alice", Ask::Act { machine: desk::name(MACHINE), action: cordon, outage: Outage::Refused, replacement: None }, None);
     settle(&mut desk);
     assert_eq!(desk.snapshot.observation(&desk::name(MACHINE)).asking, Some(DeviceAsk::Cordon));
     // The settle time is over, and so is the life of the verdict.

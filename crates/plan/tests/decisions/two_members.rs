@@ -28,7 +28,7 @@ fn site() -> Rig {
 }
 
 fn ask(rig: &mut Rig, machine: MachineName, action: Action) {
-    rig.desk.request("alice", Ask::Act { machine, action, outage: Outage::Refused }, None);
+    rig.desk.request("alice", Ask::Act { machine, action, outage: Outage::Refused, replacement: None }, None);
     rig.run_for(Span::ZERO);
 }
 

@@ -274,5 +274,6 @@ fn site_of(cluster: &ClusterTable, racks: &[RackTable], machines: &[MachineTable
         cluster: name,
         racks: racks.collect(),
         machines,
+        skus: Vec::new(),
     })
 }

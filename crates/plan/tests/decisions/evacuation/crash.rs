@@ -53,7 +53,7 @@ struct Outcome {
 }
 
 fn act(rig: &mut Rig, action: Action) {
-    rig.desk.request("alice", Ask::Act { machine: target(), action, outage: Outage::Refused }, None);
+    rig.desk.request("alice", Ask::Act { machine: target(), action, outage: Outage::Refused, replacement: None }, None);
     rig.run_for(Span::seconds(2));
     assert!(rig.run_until_idle(Span::hours(2)), "{action:?} does not end");
 }

@@ -122,7 +122,7 @@ fn build(workload: &Workload) -> Rig {
 }
 
 fn act(rig: &mut Rig, action: Action) {
-    rig.desk.request("alice", Ask::Act { machine: target(), action, outage: Outage::Refused }, None);
+    rig.desk.request("alice", Ask::Act { machine: target(), action, outage: Outage::Refused, replacement: None }, None);
     rig.run_for(Span::seconds(2));
 }
 

@@ -292,7 +292,7 @@ fn act(machine: MachineName, verb: &str, flags: &[&str]) -> Ask {
         "uncordon" => Action::Uncordon,
         other => panic!("`{other}` is no action"),
     };
-    Ask::Act { machine, action, outage: if has("accept-outage") { Outage::Accepted } else { Outage::Refused } }
+    Ask::Act { machine, action, outage: if has("accept-outage") { Outage::Accepted } else { Outage::Refused }, replacement: None }
 }
 
 fn update(machine: MachineName, words: &[&str]) -> Ask {

@@ -66,14 +66,14 @@ const STOPPED: &str = "
 fn every_action_on_a_running_one_ends_the_same_wherever_the_keeper_dies() {
     let graceful = Action::PowerOff { shutdown: Shutdown::Graceful };
     let hard = Action::PowerOff { shutdown: Shutdown::Skip };
-    for action in [graceful, hard, Action::Restart, Action::Reimage, Action::Delete] {
+    for action in [graceful, hard, Action::Restart, Action::Reimage { safeguard: model::Safeguard::All }, Action::Delete] {
         crash_everywhere(RUNNING, &act(action), false);
     }
 }
 
 #[test]
 fn every_action_on_a_stopped_one_ends_the_same_wherever_the_keeper_dies() {
-    for action in [Action::Start, Action::Restart, Action::Reimage, Action::Delete] {
+    for action in [Action::Start, Action::Restart, Action::Reimage { safeguard: model::Safeguard::All }, Action::Delete] {
         crash_everywhere(STOPPED, &act(action), false);
     }
 }

@@ -149,7 +149,12 @@ fn what_a_machine_is_emptied_of_is_left_to_that_operation() {
         vm fw running rack1compute01
         ",
     );
-    let restart = Ask::Act { machine: crate::desk::name("rack1compute01"), action: Action::Restart, outage: model::Outage::Refused };
+    let restart = Ask::Act {
+        machine: crate::desk::name("rack1compute01"),
+        action: Action::Restart,
+        outage: model::Outage::Refused,
+        replacement: None,
+    };
     rig.request("bob", restart, None);
     let id = rig.request("alice", Ask::ActOnVm { vm: vm_name("fw"), action: Action::Restart, conditions: Conditions::default() }, None);
     rig.work(&mut |_, _, _, _| {});

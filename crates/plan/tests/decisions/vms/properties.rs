@@ -51,7 +51,7 @@ fn action() -> impl Strategy<Value = Action> {
         Just(Action::PowerOff { shutdown: Shutdown::Skip }),
         Just(Action::Start),
         Just(Action::Restart),
-        Just(Action::Reimage),
+        Just(Action::Reimage { safeguard: model::Safeguard::All }),
         Just(Action::Delete),
     ]
 }

@@ -169,7 +169,7 @@ fn parse_ask(verb: &str, rest: &[&str]) -> Ask {
     match verb {
         "start" => act(Action::Start),
         "restart" => act(Action::Restart),
-        "reimage" => act(Action::Reimage),
+        "reimage" => act(Action::Reimage { safeguard: model::Safeguard::All }),
         "delete" => act(Action::Delete),
         "power-off" => act(Action::PowerOff { shutdown: if has("skip-shutdown") { Shutdown::Skip } else { Shutdown::Graceful } }),
         "create" => Ask::PutVm { vm: vm(), spec: Box::new(parse_spec(rest)), tags: parse_tags(rest).unwrap_or_default(), conditions },

@@ -1,0 +1,104 @@
+//! The installation of an operating system: attempts, ways to start one, and what the machine itself says meanwhile.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::name::{ClusterName, MachineName, OperationId};
+use crate::runtime::Digest;
+
+/// One try of an operation to install a machine. Its tokens and its URL die with it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    pub cluster: ClusterName,
+    pub machine: MachineName,
+    pub operation: OperationId,
+    /// Counts from 1 within the operation.
+    pub round: u32,
+}
+
+/// How a machine is started to be installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum BootWay {
+    VirtualMedia,
+    UefiHttp,
+    Pxe,
+}
+
+impl BootWay {
+    /// The best first: virtual media needs nothing of the network but a route.
+    pub const ALL: [BootWay; 3] = [BootWay::VirtualMedia, BootWay::UefiHttp, BootWay::Pxe];
+}
+
+impl fmt::Display for BootWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BootWay::VirtualMedia => "virtual media",
+            BootWay::UefiHttp => "UEFI HTTP boot",
+            BootWay::Pxe => "PXE",
+        })
+    }
+}
+
+/// What a machine that is being installed tells us. Its token has been checked by then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum MachineReport {
+    /// The agent runs, and trades its token for a session. Once for each attempt.
+    Exchange,
+    /// So much of the image has been written, in percent.
+    Progress { percent: u8 },
+    /// The image is on the disk; this is the digest of what was read back.
+    Written { digest: Digest },
+    /// The agent gives up.
+    Failed { trouble: InstallTrouble, detail: String },
+    /// The installed system runs, and has been configured.
+    PhonedHome,
+}
+
+/// Why an installation cannot go on, as the agent or we found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum InstallTrouble {
+    /// What was written, or fetched, has another digest.
+    WrongDigest,
+    /// The image's URL does not answer, or not with the image.
+    ImageUnreachable,
+    /// There is no disk to install on.
+    MissingDisk,
+    /// The token was used before, or by another machine.
+    TokenMisused,
+    /// The disk cannot be written or read.
+    DiskFailed,
+    /// The first-boot configuration could not be had or written.
+    SeedFailed,
+}
+
+impl fmt::Display for InstallTrouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            InstallTrouble::WrongDigest => "the image's digest is wrong",
+            InstallTrouble::ImageUnreachable => "the image cannot be fetched",
+            InstallTrouble::MissingDisk => "there is no disk to install on",
+            InstallTrouble::TokenMisused => "the token was used twice, or by another machine",
+            InstallTrouble::DiskFailed => "the disk cannot be written or read",
+            InstallTrouble::SeedFailed => "the first-boot configuration could not be written",
+        })
+    }
+}
+
+/// The disk that the operating system goes to. It is found by what identifies it, never by its place in a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OsTarget {
+    /// Of a drive, or of the volume that the controller shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serial: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wwn: Option<String>,
+    /// The name of the controller's volume, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<String>,
+}
