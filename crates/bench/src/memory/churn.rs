@@ -219,5 +219,7 @@ fn ended_operation(number: u64, ended_at: Timestamp) -> Operation {
         journal: facts.into_iter().map(|fact| Entry { at: ended_at, fact }).collect(),
         cancel: None,
         ended: Some(Ended { at: ended_at, result: OperationResult::Succeeded, message: "restarted".to_owned(), next: None, failure: None }),
-        wait: None, replacement: None }
+        wait: None,
+        replacement: None,
+    }
 }
