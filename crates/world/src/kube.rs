@@ -43,6 +43,8 @@ pub(crate) enum Timer {
     Placing,
     Taints,
     Garbage,
+    /// Namespaces that are being deleted lose their content.
+    Namespaces,
 }
 
 /// Whose turn it is: hosts in the order in which they joined, and then the controllers.
@@ -184,6 +186,7 @@ impl Kube {
             Turn::Timer(Timer::Placing) => self.placing_steps(at),
             Turn::Timer(Timer::Taints) => self.taint_steps(at),
             Turn::Timer(Timer::Garbage) => self.garbage_steps(at),
+            Turn::Timer(Timer::Namespaces) => self.namespace_steps(at),
         }
     }
 
