@@ -70,6 +70,7 @@ stories! {
     fault_tenant_api_tls = "fault-tenant-api-tls",
     fault_tenant_token_expired = "fault-tenant-token-expired",
     fault_tenant_eviction_error = "fault-tenant-eviction-error",
+    fault_tenant_budgets_uncounted = "fault-tenant-budgets-uncounted",
     fault_pod_finalizer_stuck = "fault-pod-finalizer-stuck",
     fault_vm_ignores_shutdown = "fault-vm-ignores-shutdown",
     fault_vm_crashes = "fault-vm-crashes",

@@ -43,6 +43,8 @@ pub(crate) enum Timer {
     Placing,
     Taints,
     Garbage,
+    /// Namespaces that are being deleted lose their content.
+    Namespaces,
 }
 
 /// Whose turn it is: hosts in the order in which they joined, and then the controllers.
@@ -75,6 +77,8 @@ pub struct Kube {
     /// Whether a fault keeps the API servers down.
     pub(crate) is_held_down: bool,
     pub(crate) controllers: Controllers,
+    /// Whether a fault keeps the disruption controller from counting.
+    pub(crate) is_counting_held_up: bool,
     /// The budgets that are to be counted.
     pub(crate) uncounted: BTreeSet<ObjectKey>,
     /// The pods that each budget means.
@@ -106,6 +110,7 @@ impl Kube {
             reserved_version: 0,
             is_held_down: false,
             controllers: Controllers::default(),
+            is_counting_held_up: false,
             uncounted: BTreeSet::new(),
             budget_members: BTreeMap::new(),
             unplaced: BTreeSet::new(),
@@ -184,6 +189,7 @@ impl Kube {
             Turn::Timer(Timer::Placing) => self.placing_steps(at),
             Turn::Timer(Timer::Taints) => self.taint_steps(at),
             Turn::Timer(Timer::Garbage) => self.garbage_steps(at),
+            Turn::Timer(Timer::Namespaces) => self.namespace_steps(at),
         }
     }
 
@@ -256,6 +262,8 @@ impl Kube {
         let budgets = self.objects.list(&DISRUPTION_BUDGETS, None);
         let timeout = self.pace.in_site_time(budget::DISRUPTION_TIMEOUT);
         let next = budgets.filter_map(|(_, budget)| budget::next_return_at(budget, timeout)).min();
+        // Whoever is held up gives nothing back, and would find the same thing due for ever.
+        let next = next.filter(|_| !self.is_counting_held_up);
         self.set_timer(Timer::Budgets, next);
     }
 }

@@ -1,5 +1,7 @@
 //! Lets pods leave the tenant nodes on a machine, by eviction and so by their disruption budgets' leave.
 
+use std::collections::BTreeSet;
+
 use model::{DrainPolicy, Errand, Fact, Failure, Fault, Grace, Leftover, PodSeen, Readiness, Span, Timestamp, Wait, WaitKind};
 
 use super::cordon_tenants::{self, AskAgain, held_finding, is_held, left};
@@ -9,6 +11,7 @@ use super::eviction::{Reaction, react};
 use super::quarters::{
     Host, Lodger, began_at, drain_span, host, inside, is_gone, is_passed_over, lodgers, node_of, pods_to_leave, policy, see_undercloud,
 };
+use super::told::Told;
 use super::{Notes, words};
 use crate::operate::{Bench, Finding};
 use crate::pods::{Part, Reach, part_in_drain};
@@ -85,6 +88,7 @@ pub(crate) fn note(bench: &Bench<'_>) -> Notes {
     if see_undercloud(bench).is_err() {
         return notes;
     }
+    let told = Told::by(&bench.operation.journal);
     let is_up = ends_at(bench).is_some_and(|at| bench.now >= at);
     for lodger in lodgers(bench) {
         match look(bench, &lodger) {
@@ -102,9 +106,9 @@ pub(crate) fn note(bench: &Bench<'_>) -> Notes {
             }
             Look::Lively { inside, .. } => {
                 cordon_tenants::remember(bench, &lodger, &mut notes);
-                note_drain(bench, &lodger, inside, &mut notes);
+                note_drain(bench, &lodger, inside, &told, &mut notes);
                 if is_up {
-                    note_left(bench, &lodger, inside, &mut notes);
+                    note_left(bench, &lodger, inside, &told, &mut notes);
                 }
             }
         }
@@ -132,59 +136,41 @@ fn pass_over_unreachable(bench: &Bench<'_>, lodger: &Lodger, notes: &mut Notes) 
 }
 
 /// That the drain of a node begins, and each pod that a budget keeps, the first time that it does.
-fn note_drain(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, notes: &mut Notes) {
+fn note_drain(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, told: &Told<'_>, notes: &mut Notes) {
     let Lodger { cluster, node, .. } = lodger;
     if draining_since(bench, lodger).is_none() {
         notes.facts.push(Fact::Draining { cluster: cluster.clone(), node: node.clone() });
         return;
     }
     for pod in pods_to_leave(inside, node).filter(|pod| pod.termination.is_none()) {
-        if let Some(why) = kept_now(bench, lodger, pod).filter(|_| !is_kept(bench, lodger, pod)) {
+        if let Some(why) = kept_now(bench, lodger, pod).filter(|_| told.why_kept(cluster, &pod.pod).is_none()) {
             notes.facts.push(Fact::Kept { cluster: cluster.clone(), pod: pod.pod.to_string(), why });
         }
     }
-    for pod in pods_to_leave(inside, node).filter(|pod| is_stuck(pod, bench.now) && !is_left(bench, lodger, pod)) {
+    for pod in pods_to_leave(inside, node).filter(|pod| is_stuck(pod, bench.now) && !told.is_left(cluster, &pod.pod)) {
         let why = if pod.has_finalizers { "something keeps its object although it has ended" } else { "it does not end" };
         notes.facts.push(pod_left(lodger, pod, why));
     }
 }
 
 /// Time is up: what is still there goes with its node.
-fn note_left(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, notes: &mut Notes) {
+fn note_left(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, told: &Told<'_>, notes: &mut Notes) {
     if is_held(bench, lodger) {
         return;
     }
-    let pods: Vec<_> = pods_to_leave(inside, &lodger.node).filter(|pod| !is_left(bench, lodger, pod)).collect();
+    let pods: Vec<_> = pods_to_leave(inside, &lodger.node).filter(|pod| !told.is_left(&lodger.cluster, &pod.pod)).collect();
     if pods.is_empty() {
         return;
     }
     notes.facts.push(left(lodger, words::with_unnamed("its time was up", pods.len(), PODS_NAMED)));
     for pod in pods.iter().take(PODS_NAMED).filter(|pod| !is_stuck(pod, bench.now)) {
-        let kept = bench.operation.journal.iter().rev().find_map(|entry| match &entry.fact {
-            Fact::Kept { cluster, pod: name, why } if *cluster == lodger.cluster && *name == pod.pod.to_string() => Some(why.clone()),
-            _ => None,
-        });
-        let why = kept.unwrap_or_else(|| if pod.termination.is_some() { "it had not ended" } else { "it could not be evicted" }.to_owned());
-        notes.facts.push(pod_left(lodger, pod, &why));
+        let otherwise = if pod.termination.is_some() { "it had not ended" } else { "it could not be evicted" };
+        notes.facts.push(pod_left(lodger, pod, told.why_kept(&lodger.cluster, &pod.pod).unwrap_or(otherwise)));
     }
 }
 
 fn pod_left(lodger: &Lodger, pod: &PodSeen, why: &str) -> Fact {
     Fact::Left { what: Leftover::Pod { cluster: lodger.cluster.clone(), pod: pod.pod.to_string(), why: why.to_owned() } }
-}
-
-fn is_left(bench: &Bench<'_>, lodger: &Lodger, pod: &PodSeen) -> bool {
-    let name = pod.pod.to_string();
-    bench.operation.leftovers().any(|left| matches!(left, Leftover::Pod { cluster, pod, .. } if *cluster == lodger.cluster && *pod == name))
-}
-
-fn is_kept(bench: &Bench<'_>, lodger: &Lodger, pod: &PodSeen) -> bool {
-    let name = pod.pod.to_string();
-    bench
-        .operation
-        .journal
-        .iter()
-        .any(|entry| matches!(&entry.fact, Fact::Kept { cluster, pod, .. } if *cluster == lodger.cluster && *pod == name))
 }
 
 fn is_stuck(pod: &PodSeen, now: Timestamp) -> bool {
@@ -236,9 +222,10 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
             Finding::wait_for_news(wait, late_at, bench.now)
         };
     }
+    let told = Told::by(&bench.operation.journal);
     let mut round = Round { is_over: true, ..Round::default() };
     for lodger in lodgers(bench) {
-        if let Some(held) = examine_node(bench, &lodger, &mut round) {
+        if let Some(held) = examine_node(bench, &lodger, &told, &mut round) {
             return held;
         }
     }
@@ -259,7 +246,7 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     Finding::errands(round.errands, wait, round.until.filter(|at| *at > bench.now))
 }
 
-fn examine_node(bench: &Bench<'_>, lodger: &Lodger, round: &mut Round) -> Option<Finding> {
+fn examine_node(bench: &Bench<'_>, lodger: &Lodger, told: &Told<'_>, round: &mut Round) -> Option<Finding> {
     match look(bench, lodger) {
         Look::Over => {}
         Look::Mute { silence, until } => {
@@ -278,21 +265,27 @@ fn examine_node(bench: &Bench<'_>, lodger: &Lodger, round: &mut Round) -> Option
             round.waits.push(Wait { kind, since, expected_by: Some(until) });
             round.revisit(until);
         }
-        Look::Lively { inside, began_at } => return examine_pods(bench, lodger, inside, began_at, round),
+        Look::Lively { inside, began_at } => return examine_pods(bench, lodger, (inside, began_at), told, round),
     }
     None
 }
 
-fn examine_pods(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, began_at: Timestamp, round: &mut Round) -> Option<Finding> {
+fn examine_pods(
+    bench: &Bench<'_>,
+    lodger: &Lodger,
+    (inside, began_at): (&Inside, Timestamp),
+    told: &Told<'_>,
+    round: &mut Round,
+) -> Option<Finding> {
     let mut unevicted = Vec::new();
-    for pod in pods_to_leave(inside, &lodger.node).filter(|pod| !is_left(bench, lodger, pod)) {
+    for pod in pods_to_leave(inside, &lodger.node).filter(|pod| !told.is_left(&lodger.cluster, &pod.pod)) {
         round.pods += 1;
         round.is_over = false;
         match pod.termination {
             Some(termination) => round.revisit(termination.until + STUCK_AFTER),
             None => {
                 unevicted.push(pod.pod.to_string());
-                let is_kept = is_kept(bench, lodger, pod);
+                let is_kept = told.why_kept(&lodger.cluster, &pod.pod).is_some();
                 if is_kept {
                     round.kept.push(pod.pod.to_string());
                 }
@@ -347,12 +340,13 @@ fn send_off(bench: &Bench<'_>, lodger: &Lodger, pod: &PodSeen, is_kept: bool, ro
 }
 
 fn held_by_budgets(bench: &Bench<'_>, lodger: &Lodger, pods: &[String]) -> Finding {
+    let meant: BTreeSet<&String> = pods.iter().collect();
     let whys: Vec<String> = bench
         .operation
         .journal
         .iter()
         .filter_map(|entry| match &entry.fact {
-            Fact::Kept { cluster, pod, why } if *cluster == lodger.cluster && pods.contains(pod) => Some(format!("`{pod}`: {why}")),
+            Fact::Kept { cluster, pod, why } if *cluster == lodger.cluster && meant.contains(pod) => Some(format!("`{pod}`: {why}")),
             _ => None,
         })
         .collect();

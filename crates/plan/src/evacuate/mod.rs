@@ -13,6 +13,7 @@ mod memory;
 mod quarters;
 mod spell;
 mod stop_vms;
+mod told;
 mod words;
 
 use model::{Action, Entry, Evacuate, Evacuated, Fact, Machine, Operation, Shutdown, StepKind, Timestamp};
