@@ -7,23 +7,20 @@ use http::Request;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Api;
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams, Preconditions};
-use model::{Delivery, DiskStorage, Fault, FaultClass, Shutdown, Span, VmName, VmRef, VmSpec};
+use model::{Delivery, DiskRef, DiskStorage, Fault, FaultClass, Shutdown, VmName, VmRef, VmSpec};
 use serde_json::{Value, json};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use zeroize::Zeroizing;
 
 use crate::capi::SKIP_REMEDIATION;
 use crate::eviction::is_about_uid;
 use crate::fault::{self, Purpose};
 use crate::name;
+use crate::os_disk::{DATA_VOLUME, DATA_VOLUME_VERSION};
 use crate::secret::{SecretData, SecretWanted};
-use crate::source::CustomResource;
 use crate::tenants::{MACHINE, VIRTUAL_MACHINE};
 use crate::undercloud::{CALL_TIMEOUT, FIELD_MANAGER, Undercloud, within};
 use crate::vm_object::{self, MANAGED_BY};
-
-const DATA_VOLUME: CustomResource = CustomResource { group: "cdi.kubevirt.io", kind: "DataVolume", plural: "datavolumes" };
-const DATA_VOLUME_VERSION: &str = "v1beta1";
 
 /// The secrets of a virtual machine that is to be made, out of the vault. They show nothing of themselves.
 #[derive(Clone, Default)]
@@ -72,47 +69,26 @@ impl Undercloud {
         };
         match within(&asked, Purpose::Request, call).await? {
             Found::Meant => Ok(()),
-            Found::Another | Found::Lingering => Err(another(&asked)),
+            Found::Another => Err(missing(&asked, "it is gone, and another has its name")),
         }
     }
 
     /// Deletes exactly this virtual machine, and its disks with it. One that is gone is deleted.
     pub async fn request_vm_delete(&self, vm: &VmRef) -> Result<(), Fault> {
         let vms = self.vms(&vm.name)?;
-        let params = DeleteParams {
-            preconditions: Some(Preconditions { uid: Some(vm.uid.clone()), resource_version: None }),
-            ..DeleteParams::default()
-        };
-        let call = async {
-            match vms.delete(&vm.name.key(), &params).await {
-                Err(kube::Error::Api(status)) if status.code == 404 || status.code == 409 && is_about_uid(&status.message) => Ok(()),
-                answer => answer.map(drop),
-            }
-        };
+        let name = vm.name.key();
+        let call = request_end(&vms, &name, &vm.uid, DeleteParams::default());
         within(&format!("DELETE virtual machine {vm}"), Purpose::Request, call).await
     }
 
-    /// Throws away the disk with the operating system of exactly this virtual machine; KubeVirt makes it anew from the image.
-    /// One whose system lies on no disk of its own has nothing to throw away. It is done when the disk was seen to be gone, or to be
-    /// another.
-    pub async fn request_os_disk_discard(&self, vm: &VmRef) -> Result<(), Fault> {
-        let asked = format!("DELETE OS disk of virtual machine {vm}");
-        let vms = self.vms(&vm.name)?;
+    /// Throws away exactly this disk. One that is gone, or is another by now, is thrown away; when it is gone is seen by watching.
+    pub async fn request_disk_discard(&self, disk: &DiskRef) -> Result<(), Fault> {
+        name::check("a disk", &disk.name)?;
         let disks: Api<DynamicObject> =
             Api::namespaced_with(self.client.clone(), &self.tenant_namespace, &DATA_VOLUME.at(DATA_VOLUME_VERSION));
-        let call = async {
-            let found = vms.get(&vm.name.key()).await?;
-            if !is_meant(&found, vm) {
-                return Ok(Found::Another);
-            }
-            let Some(disk) = os_disk_of(&found, &vm.name) else { return Ok(Found::Meant) };
-            discard(&disks, &disk).await
-        };
-        match within(&asked, Purpose::Request, call).await? {
-            Found::Meant => Ok(()),
-            Found::Another => Err(another(&asked)),
-            Found::Lingering => Err(Fault::new(FaultClass::Busy, Delivery::Maybe, format!("{asked}: it is still being removed"))),
-        }
+        // The claim behind the disk goes first, so that nothing of the old disk is left when the disk is seen to be gone.
+        let call = request_end(&disks, &disk.name, &disk.uid, DeleteParams::foreground());
+        within(&format!("DELETE disk {}", disk.name), Purpose::Request, call).await
     }
 
     /// Makes a virtual machine, its secrets first; they go with it when it is deleted. One of that name that we made is left as it is; anybody else's is a fault.
@@ -192,60 +168,28 @@ fn owner(vm: &VmName, made: &DynamicObject) -> OwnerReference {
 enum Found {
     Meant,
     Another,
-    /// It was meant, and is not gone yet.
-    Lingering,
 }
 
-/// How often, and at what intervals, a disk that was thrown away is looked at within one call. What keeps it longer than a few seconds
-/// may keep it for long.
-const DISK_LOOKS: u32 = 5;
-const DISK_LOOK_EVERY: Span = Span::seconds(1);
-
-async fn find(disks: &Api<DynamicObject>, disk: &str) -> kube::Result<Option<DynamicObject>> {
-    match disks.get(disk).await {
-        Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
-        found => found.map(Some),
+/// Deletes exactly the object that has this uid. It is as good as deleted if it is gone, or another has its name.
+async fn request_end(objects: &Api<DynamicObject>, name: &str, uid: &str, params: DeleteParams) -> kube::Result<()> {
+    let preconditions = Some(Preconditions { uid: Some(uid.to_owned()), resource_version: None });
+    match objects.delete(name, &DeleteParams { preconditions, ..params }).await {
+        Err(kube::Error::Api(status)) if status.code == 404 || status.code == 409 && is_about_uid(&status.message) => Ok(()),
+        answer => answer.map(drop),
     }
-}
-
-async fn discard(disks: &Api<DynamicObject>, disk: &str) -> kube::Result<Found> {
-    let Some(old) = find(disks, disk).await? else { return Ok(Found::Meant) };
-    if old.metadata.deletion_timestamp.is_none() {
-        let preconditions = Some(Preconditions { uid: old.metadata.uid.clone(), resource_version: None });
-        match disks.delete(disk, &DeleteParams { preconditions, ..DeleteParams::default() }).await {
-            Err(kube::Error::Api(status)) if status.code == 404 || status.code == 409 && is_about_uid(&status.message) => {}
-            answer => drop(answer?),
-        }
-    }
-    for _ in 0..DISK_LOOKS {
-        let now = find(disks, disk).await?;
-        if now.is_none_or(|now| now.metadata.uid != old.metadata.uid) {
-            return Ok(Found::Meant);
-        }
-        sleep(DISK_LOOK_EVERY.to_std()).await;
-    }
-    Ok(Found::Lingering)
 }
 
 fn is_meant(found: &DynamicObject, vm: &VmRef) -> bool {
     found.metadata.uid.as_deref() == Some(vm.uid.as_str())
 }
 
-fn another(asked: &str) -> Fault {
-    Fault::new(FaultClass::Missing, Delivery::No, format!("{asked}: it is gone, and another has its name"))
+fn missing(asked: &str, because: &str) -> Fault {
+    Fault::new(FaultClass::Missing, Delivery::No, format!("{asked}: {because}"))
 }
 
 /// The words with which KubeVirt refuses what is so already. It gives no other sign.
 fn is_already_so(message: &str) -> bool {
     ["already running", "not running", "does not support manual", "only supports manual"].iter().any(|words| message.contains(words))
-}
-
-/// The disk that a virtual machine boots from, if KubeVirt makes it: ours by its name, anybody else's by being the first.
-fn os_disk_of(found: &DynamicObject, vm: &VmName) -> Option<String> {
-    let templates = found.data["spec"]["dataVolumeTemplates"].as_array()?;
-    let names: Vec<&str> = templates.iter().filter_map(|template| template["metadata"]["name"].as_str()).collect();
-    let ours = vm_object::os_disk_name(vm);
-    names.iter().find(|name| **name == ours).or(names.first()).map(|name| (*name).to_owned())
 }
 
 fn secrets_of(vm: &VmName, spec: &VmSpec, secrets: &VmSecrets, namespace: &str) -> Vec<SecretWanted> {

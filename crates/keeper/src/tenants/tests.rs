@@ -79,6 +79,7 @@ fn vm(name: &str, node: Option<&str>) -> VmSeen {
         grace: Span::seconds(30),
         node_of: None,
         created_at: None,
+        os_disk: None,
     }
 }
 

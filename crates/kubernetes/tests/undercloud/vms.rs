@@ -3,7 +3,7 @@
 use expect_test::expect;
 use fake::{Fake, Reply, refusal};
 use kubernetes::VmSecrets;
-use model::{DiskStorage, OsDisk, Registry, SecretRef, Shutdown, VmName, VmRef, VmSpec};
+use model::{DiskRef, DiskStorage, OsDisk, Registry, SecretRef, Shutdown, VmName, VmRef, VmSpec};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
@@ -60,14 +60,12 @@ async fn what_is_so_already_is_accepted_and_other_conflicts_are_not() {
 }
 
 #[tokio::test]
-async fn another_of_the_same_name_is_neither_stopped_nor_robbed_of_its_disk() {
+async fn another_of_the_same_name_is_not_stopped() {
     let fake = Fake::default().on("LIST", vm("u-2", &json!({})));
     let undercloud = fake.undercloud();
     expect!["missing: stop of virtual machine fw: it is gone, and another has its name"]
         .assert_eq(&undercloud.request_vm_stop(&meant(), Shutdown::Skip).await.unwrap_err().to_string());
-    expect!["missing: DELETE OS disk of virtual machine fw: it is gone, and another has its name"]
-        .assert_eq(&undercloud.request_os_disk_discard(&meant()).await.unwrap_err().to_string());
-    assert!(!fake.take_log().contains("DELETE"));
+    assert!(!fake.take_log().contains("PUT"));
     expect!["missing: stop of virtual machine fw answered 404: not found"]
         .assert_eq(&Fake::default().undercloud().request_vm_stop(&meant(), Shutdown::Skip).await.unwrap_err().to_string());
 }
@@ -86,36 +84,24 @@ async fn a_deletion_names_the_uid() {
     .assert_eq(&fake.take_log());
 }
 
-const DISK: &str = "LIST /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os";
-
-fn disk(uid: &str) -> Reply {
-    Reply::Answer(200, json!({"apiVersion": "cdi.kubevirt.io/v1beta1", "kind": "DataVolume", "metadata": {"name": "fw-os", "uid": uid}}))
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_disk_that_boots_is_discarded_once_it_was_seen_to_be_another() {
-    let gone = json!({"kind": "Status", "apiVersion": "v1", "status": "Success"});
-    let fake = found().on("DELETE", Reply::Answer(200, gone)).on(DISK, disk("d-1")).on(DISK, disk("d-1")).on(DISK, disk("d-2"));
-    assert_eq!(fake.undercloud().request_os_disk_discard(&meant()).await, Ok(()));
+#[tokio::test]
+async fn a_disk_is_thrown_away_by_its_uid_in_one_call_that_waits_for_nothing() {
+    let disk = DiskRef { name: "fw-os".to_owned(), uid: "d-1".to_owned() };
+    let leaving = json!({"apiVersion": "cdi.kubevirt.io/v1beta1", "kind": "DataVolume", "metadata": {"name": "fw-os", "uid": "d-1"}});
+    let another = "Precondition failed: UID in precondition: d-1, UID in object meta: d-2";
+    let fake = Fake::default()
+        .on("DELETE", Reply::Answer(200, leaving))
+        .on("DELETE", refusal(404, "gone"))
+        .on("DELETE", refusal(409, another))
+        .on("DELETE", refusal(409, "the object is being used"));
+    let undercloud = fake.undercloud();
+    assert_eq!(undercloud.request_disk_discard(&disk).await, Ok(()));
     expect![[r#"
-        GET /apis/kubevirt.io/v1/namespaces/tenants/virtualmachines/fw
-        GET /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os
-        DELETE /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os? application/json {"preconditions":{"uid":"d-1"}}
-        GET /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os
-        GET /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os
-    "#]]
-    .assert_eq(&fake.take_log());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_disk_that_stays_is_not_discarded_and_one_that_is_not_there_is() {
-    let gone = json!({"kind": "Status", "apiVersion": "v1", "status": "Success"});
-    let fake = found().on("DELETE", Reply::Answer(200, gone)).on(DISK, disk("d-1"));
-    let fault = fake.undercloud().request_os_disk_discard(&meant()).await.unwrap_err();
-    expect!["busy: DELETE OS disk of virtual machine fw: it is still being removed"].assert_eq(&fault.to_string());
-    let fake = found().on(DISK, refusal(404, "gone"));
-    assert_eq!(fake.undercloud().request_os_disk_discard(&meant()).await, Ok(()));
-    assert!(!fake.take_log().contains("DELETE"));
+        DELETE /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os? application/json {"propagationPolicy":"Foreground","preconditions":{"uid":"d-1"}}
+    "#]].assert_eq(&fake.take_log());
+    assert_eq!(undercloud.request_disk_discard(&disk).await, Ok(()), "what is gone is thrown away");
+    assert_eq!(undercloud.request_disk_discard(&disk).await, Ok(()), "what has its name is another, and stays");
+    assert!(undercloud.request_disk_discard(&disk).await.is_err());
 }
 
 fn described() -> VmSpec {

@@ -109,7 +109,7 @@ impl<'a> Bench<'a> {
 fn uid_of(fact: &Fact) -> Option<&str> {
     match fact {
         Fact::ErrandAsked {
-            errand: Errand::StopVm { vm, .. } | Errand::StartVm { vm } | Errand::DeleteVm { vm } | Errand::DiscardOsDisk { vm },
+            errand: Errand::StopVm { vm, .. } | Errand::StartVm { vm } | Errand::DeleteVm { vm } | Errand::DiscardOsDisk { vm, .. },
             ..
         } => Some(&vm.uid),
         _ => None,

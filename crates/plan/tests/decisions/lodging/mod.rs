@@ -102,6 +102,7 @@ impl Lodging {
             grace: Span::minutes(3),
             node_of,
             created_at: None,
+            os_disk: None,
         };
         let body = VmBody { seen, home: host.clone(), stop_takes: Some(Span::seconds(20)), is_undead: false, starts: 1 };
         self.vms.entry(vm_name(name)).or_insert(body)
