@@ -23,10 +23,11 @@ pub const MOST_VMS: usize = 20_000;
 /// How many disks are: the operating system's and two with data for each virtual machine.
 pub const MOST_DISKS: usize = 60_000;
 
-const KUBEVIRT_VERSION: &str = "v1";
+pub(crate) const KUBEVIRT_VERSION: &str = "v1";
 pub(crate) const VIRTUAL_MACHINE: CustomResource =
     CustomResource { group: "kubevirt.io", kind: "VirtualMachine", plural: "virtualmachines" };
-const INSTANCE: CustomResource = CustomResource { group: "kubevirt.io", kind: "VirtualMachineInstance", plural: "virtualmachineinstances" };
+pub(crate) const INSTANCE: CustomResource =
+    CustomResource { group: "kubevirt.io", kind: "VirtualMachineInstance", plural: "virtualmachineinstances" };
 const CLUSTER: CustomResource = CustomResource { group: "cluster.x-k8s.io", kind: "Cluster", plural: "clusters" };
 const DEPLOYMENT: CustomResource = CustomResource { group: "cluster.x-k8s.io", kind: "MachineDeployment", plural: "machinedeployments" };
 pub(crate) const MACHINE: CustomResource = CustomResource { group: "cluster.x-k8s.io", kind: "Machine", plural: "machines" };

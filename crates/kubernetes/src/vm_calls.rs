@@ -18,7 +18,7 @@ use crate::fault::{self, Purpose};
 use crate::name;
 use crate::os_disk::{DATA_VOLUME, DATA_VOLUME_VERSION};
 use crate::secret::{SecretData, SecretWanted};
-use crate::tenants::{MACHINE, VIRTUAL_MACHINE};
+use crate::tenants::{INSTANCE, KUBEVIRT_VERSION, MACHINE, VIRTUAL_MACHINE};
 use crate::undercloud::{CALL_TIMEOUT, FIELD_MANAGER, Undercloud, within};
 use crate::vm_object::{self, MANAGED_BY};
 
@@ -37,29 +37,37 @@ impl fmt::Debug for VmSecrets {
 }
 
 impl Undercloud {
-    /// Shuts exactly this virtual machine down, or ends it at once. One that does not run is left as it is.
-    pub async fn request_vm_stop(&self, vm: &VmRef, shutdown: Shutdown) -> Result<(), Fault> {
+    /// Shuts exactly this virtual machine down, or ends it at once. One that does not run is left as it is. Where a node is named,
+    /// the virtual machine is stopped only if it is there.
+    pub async fn request_vm_stop(&self, vm: &VmRef, shutdown: Shutdown, node: Option<&str>) -> Result<(), Fault> {
         let body = match shutdown {
             Shutdown::Graceful => Vec::new(),
             Shutdown::Skip => json!({"gracePeriod": 0}).to_string().into_bytes(),
         };
-        self.request_run(vm, "stop", body).await
+        self.request_run(vm, "stop", body, node).await
     }
 
     /// Starts exactly this virtual machine. One that runs is left as it is.
     pub async fn request_vm_start(&self, vm: &VmRef) -> Result<(), Fault> {
-        self.request_run(vm, "start", Vec::new()).await
+        self.request_run(vm, "start", Vec::new(), None).await
     }
 
-    async fn request_run(&self, vm: &VmRef, verb: &str, body: Vec<u8>) -> Result<(), Fault> {
+    async fn request_run(&self, vm: &VmRef, verb: &str, body: Vec<u8>, node: Option<&str>) -> Result<(), Fault> {
         let asked = format!("{verb} of virtual machine {vm}");
         let vms = self.vms(&vm.name)?;
         let path =
             format!("/apis/subresources.kubevirt.io/v1/namespaces/{}/virtualmachines/{}/{verb}", self.tenant_namespace, vm.name.key());
         let call = async {
-            // The subresource takes no precondition, so that the object is looked at first.
+            // The subresource takes no precondition: what may be sent to it is a grace period and a dry run. So the object is looked
+            // at first, and where it has to be on one node its instance too. What happens between the look and the request, in the
+            // few milliseconds that takes, KubeVirt gives no way to exclude.
             if !is_meant(&vms.get(&vm.name.key()).await?, vm) {
                 return Ok(Found::Another);
+            }
+            if let Some(node) = node
+                && !self.is_on(vm, node).await?
+            {
+                return Ok(Found::Elsewhere);
             }
             let request = Request::put(path).header("content-type", "application/json").body(body).map_err(kube::Error::HttpError)?;
             match self.client.request_text(request).await {
@@ -70,6 +78,17 @@ impl Undercloud {
         match within(&asked, Purpose::Request, call).await? {
             Found::Meant => Ok(()),
             Found::Another => Err(missing(&asked, "it is gone, and another has its name")),
+            Found::Elsewhere => Err(missing(&asked, &format!("it is not on node {} any more", node.unwrap_or_default()))),
+        }
+    }
+
+    /// Whether the instance of a virtual machine is on this node. One that has none is on no node.
+    async fn is_on(&self, vm: &VmRef, node: &str) -> kube::Result<bool> {
+        let instances: Api<DynamicObject> =
+            Api::namespaced_with(self.client.clone(), &self.tenant_namespace, &INSTANCE.at(KUBEVIRT_VERSION));
+        match instances.get(&vm.name.key()).await {
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(false),
+            found => Ok(found?.data["status"]["nodeName"] == node),
         }
     }
 
@@ -164,10 +183,11 @@ fn owner(vm: &VmName, made: &DynamicObject) -> OwnerReference {
     }
 }
 
-/// Whether the object of a name is the one that was meant.
+/// Whether the object of a name is the one that was meant, where it was meant to be.
 enum Found {
     Meant,
     Another,
+    Elsewhere,
 }
 
 /// Deletes exactly the object that has this uid. It is as good as deleted if it is gone, or another has its name.

@@ -103,7 +103,7 @@ async fn a_virtual_machine_is_stopped_and_started_and_each_may_be_asked_twice() 
     for (wanted, is_stop) in [(VmState::Stopped, true), (VmState::Running, false)] {
         for _ in 0..2 {
             let asked = if is_stop {
-                place.undercloud.request_vm_stop(&meant, Shutdown::Graceful).await
+                place.undercloud.request_vm_stop(&meant, Shutdown::Graceful, vm.node()).await
             } else {
                 place.undercloud.request_vm_start(&meant).await
             };
@@ -116,9 +116,11 @@ async fn a_virtual_machine_is_stopped_and_started_and_each_may_be_asked_twice() 
         })
         .await;
     }
-    let another = model::VmRef { uid: "another".to_owned(), ..meant };
-    let fault = place.undercloud.request_vm_stop(&another, Shutdown::Skip).await.unwrap_err();
+    let another = model::VmRef { uid: "another".to_owned(), ..meant.clone() };
+    let fault = place.undercloud.request_vm_stop(&another, Shutdown::Skip, None).await.unwrap_err();
     assert_eq!(fault.class, model::FaultClass::Missing);
+    let fault = place.undercloud.request_vm_stop(&meant, Shutdown::Skip, Some("rack9compute09")).await.unwrap_err();
+    assert_eq!((fault.class, fault.delivery), (model::FaultClass::Missing, model::Delivery::No), "{fault}");
     place.close().await;
 }
 

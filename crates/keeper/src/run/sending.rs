@@ -134,7 +134,7 @@ async fn request_of_undercloud(step: &ErrandStep, undercloud: &Undercloud) -> Re
     match &step.errand {
         Errand::SkipRemediation { node, .. } => undercloud.request_remediation_skip(node).await,
         Errand::ResumeRemediation { node, .. } => undercloud.request_remediation_resume(node).await,
-        Errand::StopVm { vm, shutdown } => undercloud.request_vm_stop(vm, *shutdown).await,
+        Errand::StopVm { vm, shutdown } => undercloud.request_vm_stop(vm, *shutdown, step.node.as_deref()).await,
         Errand::StartVm { vm } => undercloud.request_vm_start(vm).await,
         Errand::DeleteVm { vm } => undercloud.request_vm_delete(vm).await,
         Errand::DiscardOsDisk { disk, .. } => undercloud.request_disk_discard(disk).await,

@@ -206,6 +206,7 @@ async fn an_answered_errand_is_remembered_while_somebody_may_ask_about_it() {
         machine: Some(machine(1).name),
         operation: None,
         errand: Errand::StopVm { vm: meant, shutdown: Shutdown::Graceful },
+        node: None,
         attempt: 1,
         reason: String::new(),
     };

@@ -30,8 +30,8 @@ fn found() -> Fake {
 #[tokio::test]
 async fn a_stop_looks_first_and_asks_for_no_grace_only_where_it_is_forced() {
     let fake = found().on("PUT", Reply::Answer(202, json!({})));
-    assert_eq!(fake.undercloud().request_vm_stop(&meant(), Shutdown::Graceful).await, Ok(()));
-    assert_eq!(fake.undercloud().request_vm_stop(&meant(), Shutdown::Skip).await, Ok(()));
+    assert_eq!(fake.undercloud().request_vm_stop(&meant(), Shutdown::Graceful, None).await, Ok(()));
+    assert_eq!(fake.undercloud().request_vm_stop(&meant(), Shutdown::Skip, None).await, Ok(()));
     assert_eq!(fake.undercloud().request_vm_start(&meant()).await, Ok(()));
     expect![[r#"
         GET /apis/kubevirt.io/v1/namespaces/tenants/virtualmachines/fw
@@ -54,7 +54,7 @@ async fn what_is_so_already_is_accepted_and_other_conflicts_are_not() {
         ("the object has been modified; please apply your changes to the latest version and try again", false),
     ] {
         let fake = found().on(STOP, refusal(409, message));
-        let answer = fake.undercloud().request_vm_stop(&meant(), Shutdown::Graceful).await;
+        let answer = fake.undercloud().request_vm_stop(&meant(), Shutdown::Graceful, None).await;
         assert_eq!(answer.is_ok(), is_accepted, "{message}");
     }
 }
@@ -64,10 +64,41 @@ async fn another_of_the_same_name_is_not_stopped() {
     let fake = Fake::default().on("LIST", vm("u-2", &json!({})));
     let undercloud = fake.undercloud();
     expect!["missing: stop of virtual machine fw: it is gone, and another has its name"]
-        .assert_eq(&undercloud.request_vm_stop(&meant(), Shutdown::Skip).await.unwrap_err().to_string());
+        .assert_eq(&undercloud.request_vm_stop(&meant(), Shutdown::Skip, None).await.unwrap_err().to_string());
     assert!(!fake.take_log().contains("PUT"));
     expect!["missing: stop of virtual machine fw answered 404: not found"]
-        .assert_eq(&Fake::default().undercloud().request_vm_stop(&meant(), Shutdown::Skip).await.unwrap_err().to_string());
+        .assert_eq(&Fake::default().undercloud().request_vm_stop(&meant(), Shutdown::Skip, None).await.unwrap_err().to_string());
+}
+
+const INSTANCE: &str = "LIST /apis/kubevirt.io/v1/namespaces/tenants/virtualmachineinstances/fw";
+
+fn instance_on(node: &str) -> Reply {
+    let instance = json!({"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachineInstance", "metadata": {"name": "fw", "uid": "i-1"},
+        "status": {"nodeName": node}});
+    Reply::Answer(200, instance)
+}
+
+#[tokio::test]
+async fn one_that_has_moved_is_not_stopped_for_the_sake_of_the_node_that_it_left() {
+    let there = Some("rack1compute01");
+    let fake = found().on(INSTANCE, instance_on("rack1compute01")).on("PUT", Reply::Answer(202, json!({})));
+    assert_eq!(fake.undercloud().request_vm_stop(&meant(), Shutdown::Graceful, there).await, Ok(()));
+    expect![[r#"
+        GET /apis/kubevirt.io/v1/namespaces/tenants/virtualmachines/fw
+        GET /apis/kubevirt.io/v1/namespaces/tenants/virtualmachineinstances/fw
+        PUT /apis/subresources.kubevirt.io/v1/namespaces/tenants/virtualmachines/fw/stop application/json
+    "#]]
+    .assert_eq(&fake.take_log());
+    for elsewhere in [instance_on("rack1compute02"), instance_on(""), refusal(404, "gone")] {
+        let fake = found().on(INSTANCE, elsewhere).on("PUT", Reply::Answer(202, json!({})));
+        let fault = fake.undercloud().request_vm_stop(&meant(), Shutdown::Skip, there).await.unwrap_err();
+        let told = format!("{fault} [delivered: {:?}]", fault.delivery);
+        assert_eq!(told, "missing: stop of virtual machine fw: it is not on node rack1compute01 any more [delivered: No]");
+        assert!(!fake.take_log().contains("PUT"));
+    }
+    let fake = found().on(INSTANCE, refusal(503, "later"));
+    assert!(fake.undercloud().request_vm_stop(&meant(), Shutdown::Skip, there).await.is_err(), "where it is has to be known");
+    assert!(!fake.take_log().contains("PUT"));
 }
 
 #[tokio::test]
