@@ -68,8 +68,8 @@ pub use tenant_cluster::{
 pub use text::{cleaned, is_unprintable};
 pub use time::{Clock, Span, Timestamp};
 pub use vm::{
-    BootMethod, DeviceModel, DiskStorage, HintExecution, HintKind, HintScope, HintTarget, InstancePhase, InstanceSeen, IpAllocation,
-    NetworkAttachment, NodeOf, OsDisk, PlacementHint, Registry, RunStrategy, VirtioInterface, Vm, VmProvisioning, VmRef, VmSeen, VmSpec,
-    VmState,
+    BootMethod, DeviceModel, DiskRef, DiskStorage, HintExecution, HintKind, HintScope, HintTarget, InstancePhase, InstanceSeen,
+    IpAllocation, NetworkAttachment, NodeOf, OsDisk, OsDiskSeen, PlacementHint, Registry, RunStrategy, VirtioInterface, Vm, VmProvisioning,
+    VmRef, VmSeen, VmSpec, VmState,
 };
 pub use wait::{Eye, Wait, WaitKind};

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::json;
 
+use crate::KUBERNETES_VERSION;
 use crate::host::{Host, HostFacts};
 use crate::objects::{DISRUPTION_BUDGETS, NAMESPACES, ObjectKey, ObjectTable, RESOURCES, Resource, TENANT_RESOURCES};
 use crate::pace::Pace;
@@ -144,6 +145,12 @@ impl Kube {
 
     pub(crate) fn slot_of(&self, node: &str) -> Option<usize> {
         self.slots.get(node).copied()
+    }
+
+    /// The version of its API server: that of the first host of its control plane.
+    pub fn version(&self) -> &str {
+        let mut voters = self.hosts.values().filter(|host| host.facts.votes);
+        voters.next().map_or(KUBERNETES_VERSION, |host| &host.facts.version)
     }
 
     /// Takes a host in, at the slot it has or at the next free one. Its kubelet does not run yet.

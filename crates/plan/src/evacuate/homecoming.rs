@@ -258,6 +258,7 @@ pub(crate) fn converge(draft: &mut Draft, machine: &mut Machine, now: Timestamp,
         machine: Some(machine.name.clone()),
         operation: None,
         errand,
+        node: None,
         attempt,
         reason: format!("`{}` is back", machine.name),
     }));

@@ -170,6 +170,9 @@ impl Desk {
 
     pub fn look_node(&mut self, machine: &MachineName, node: Option<NodeSeen>) {
         let now = self.now;
+        if let Some(node) = &node {
+            self.snapshot.nodes.insert(node.name.clone(), machine.clone());
+        }
         self.observe(machine, |observation| observation.node = Some(Seen { what: node, at: now }));
         self.note_death(machine);
     }

@@ -5,6 +5,7 @@ mod dead;
 mod drain;
 mod evacuate;
 mod homecoming;
+mod moved;
 mod passed_over;
 mod power;
 mod properties;

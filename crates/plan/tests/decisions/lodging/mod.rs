@@ -10,6 +10,7 @@ use model::{
     NodeOf, PodDemands, PodOwner, PodPhase, PodRef, PodSeen, PoolName, Readiness, RunStrategy, Settings, Shutdown, Span, TenantClusterName,
     TenantNodeSeen, Termination, Timestamp, VmName, VmSeen, VmState,
 };
+use plan::ErrandStep;
 
 /// A kubelet's silence is noticed after this.
 const NODE_GRACE: Span = Span::seconds(40);
@@ -64,6 +65,8 @@ pub struct Lodging {
     /// Why nothing is heard of virtual machines and clusters, while nodes are.
     pub watch_fault: Option<Fault>,
     pub off: Vec<MachineName>,
+    /// Those that will have moved there by the time that somebody asks for their stop.
+    pub slips: BTreeMap<VmName, MachineName>,
     /// What was asked of it, and accepted or not.
     pub requests: Vec<(Timestamp, Errand)>,
     /// Nodes whose virtual machines were told to stop while pods that had to leave were on them, and nobody had told those to end.
@@ -102,6 +105,7 @@ impl Lodging {
             grace: Span::minutes(3),
             node_of,
             created_at: None,
+            os_disk: None,
         };
         let body = VmBody { seen, home: host.clone(), stop_takes: Some(Span::seconds(20)), is_undead: false, starts: 1 };
         self.vms.entry(vm_name(name)).or_insert(body)
@@ -222,7 +226,8 @@ impl Lodging {
         }
     }
 
-    pub fn take(&mut self, errand: &Errand, now: Timestamp) -> Result<ErrandOutcome, Fault> {
+    pub fn take(&mut self, step: &ErrandStep, now: Timestamp) -> Result<ErrandOutcome, Fault> {
+        let errand = &step.errand;
         self.requests.push((now, errand.clone()));
         if let Some(fault) = errand.asked_of().and_then(|cluster| self.api_faults.get(cluster)) {
             return Err(fault.clone());
@@ -243,7 +248,16 @@ impl Lodging {
             Errand::ClearOutOfService { node, .. } => self.nodes.get_mut(node).ok_or_else(missing)?.is_out_of_service = false,
             Errand::Evict { cluster, pod, .. } => return self.evict(cluster, pod, now).map(ErrandOutcome::Eviction),
             Errand::DeletePod { cluster, pod, .. } => self.end_pod(cluster, pod, now),
-            Errand::StopVm { vm, shutdown } => self.stop(&vm.name, *shutdown, now),
+            Errand::StopVm { vm, shutdown } => {
+                if let Some(there) = self.slips.remove(&vm.name) {
+                    self.move_vm(&vm.name, &there);
+                }
+                let node = self.vms.get(&vm.name).and_then(|vm| vm.seen.node());
+                if step.node.is_some() && step.node.as_deref() != node {
+                    return Err(missing());
+                }
+                self.stop(&vm.name, *shutdown, now);
+            }
             Errand::StartVm { vm } => self.start(&vm.name, now),
             other => panic!("{other} is not asked for a machine's sake"),
         }
@@ -307,6 +321,12 @@ impl Lodging {
         if !vm.is_undead && !self.off.contains(&vm.home) {
             self.coming.push((now + takes, Happening::Stopped(name.clone())));
         }
+    }
+
+    pub fn move_vm(&mut self, name: &VmName, there: &MachineName) {
+        let Some(vm) = self.vms.get_mut(name) else { return };
+        (vm.home, vm.starts) = (there.clone(), vm.starts + 1);
+        vm.seen.instance = Some(instance(there, InstancePhase::Running, vm.starts));
     }
 
     pub fn start(&mut self, name: &VmName, now: Timestamp) {

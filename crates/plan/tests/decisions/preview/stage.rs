@@ -139,6 +139,7 @@ fn read_vm(play: &mut Play, name: &str, runs: bool, machine: &str, cluster: Opti
         grace: Span::seconds(180),
         node_of: cluster.map(|cluster| NodeOf { cluster: tenant(cluster), pool: None }),
         created_at: None,
+        os_disk: None,
     });
     if cluster.is_none() {
         play.desk.snapshot.vms.insert(name.clone(), Arc::new(stored_vm(play, name, machine)));

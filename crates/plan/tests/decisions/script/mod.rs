@@ -21,6 +21,7 @@
 //! > alice cancel op1 · > alice unmanage rack1compute01 broken fan · > alice manage rack1compute01 mended
 //! > alice update rack1compute01 [tag:row=7,owner=x] [details=text] [edition=3,4] [edition!=5|*] [key=k]
 //! > tenants start fw1 · stop fw1 · delete fw1 · cordon n1 · uncordon n1 · unknown n1 · ready n1 · budget web 1 · bind p2 naks01 n1
+//! > tenants slip fw1 rack1compute02       it moves there just before its stop is asked for
 //! > tenants down naks01 · up naks01 · evictions fail · evictions work · kubevirt fails · kubevirt works · vanish n1
 //! > see rack1control01 off · on · powering-off · ready · notready · unknown · gone · booted · cordoned · uncordoned
 //! > fault rack1compute01 unreachable      its BMC no longer answers, until it is seen again

@@ -244,7 +244,7 @@ impl Play {
                 return;
             }
             for step in &plan.errands {
-                let outcome = self.lodging.take(&step.errand, self.desk.now);
+                let outcome = self.lodging.take(step, self.desk.now);
                 self.desk.answer_errand(step, outcome);
             }
             self.look_tenants();

@@ -51,6 +51,7 @@ pub fn happen(lodging: &mut Lodging, words: &[&str], now: Timestamp) {
     match words {
         ["start", vm] => lodging.start(&vm_name(vm), now),
         ["stop", vm] => lodging.stop(&vm_name(vm), Shutdown::Graceful, now),
+        ["slip", vm, machine] => drop(lodging.slips.insert(vm_name(vm), desk::name(machine))),
         ["delete", vm] => drop(lodging.vms.remove(&vm_name(vm))),
         ["cordon", node] => lodging.nodes.get_mut(*node).unwrap().is_unschedulable = true,
         ["uncordon", node] => {

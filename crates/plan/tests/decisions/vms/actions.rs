@@ -161,11 +161,11 @@ fn a_reimage_throws_the_disk_away_while_nothing_runs() {
                      op1: asks for the end of the OS disk of `fw`
                      op1 waits for the effect of the end of the OS disk of `fw` since 10:00:30
                      fw: Succeeded, stopped on rack1compute01, edition 1
-                     op1: Discard OS Disk seen
+            10:00:33 op1: Discard OS Disk seen
                      op1: asks for the start of `fw`
-                     op1 waits for `fw` to be running since 10:00:30
+                     op1 waits for `fw` to be running since 10:00:33
                      fw: Succeeded, starting on rack1compute01, edition 1
-            10:00:50 op1: Start seen
+            10:00:53 op1: Start seen
                      op1 Succeeded: `fw` was reimaged
                      fw: Succeeded, running on rack1compute01, edition 1
         "#]],
