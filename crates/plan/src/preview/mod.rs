@@ -62,15 +62,18 @@ pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, ou
     let vms = vms::fates(&scene);
     let nodes = nodes::fates(&scene);
     let told = pods::tell(&scene, &nodes, &mut unknowns);
+    // Whoever cuts the power waits for nobody.
+    let waits = scene.effect != Effect::Fells;
     let work = duration::Work {
         drains: told.leaving > 0,
         longest_grace: told.longest_grace,
         is_blocked: told.budgets.iter().any(waits_for_a_person),
         passes_over: nodes
             .iter()
+            .filter(|_| waits)
             .filter_map(|node| if let NodeOutcome::PassedOver { after, .. } = node.outcome { Some(after) } else { None })
             .max(),
-        stops_vms: vms.iter().any(|vm| vm.outcome == VmOutcome::Stopped),
+        stops_vms: waits && vms.iter().any(|vm| vm.outcome == VmOutcome::Stopped),
         starts_vms: vms.iter().any(|vm| vm.outcome == VmOutcome::Started),
     };
     let mut pods = told.pods;

@@ -48,12 +48,13 @@ pub fn stage(script: &str) -> Play {
     play
 }
 
-/// The preview that the script's last line asks for: `> preview restart rack1compute01 [evacuate] [force] [accept-outage]`.
+/// The preview that the script's last line asks for: `> preview restart rack1compute01 [skip-shutdown] [evacuate] [force] [accept-outage]`.
 pub fn preview_of(play: &Play, script: &str) -> Preview {
     let asked = script.lines().map(str::trim).find_map(|line| line.strip_prefix("> preview ")).expect("a preview to ask for");
     let words: Vec<&str> = asked.split_whitespace().collect();
     let has = |flag: &str| words.contains(&flag);
     let action = match words[0] {
+        "power-off" if has("skip-shutdown") => Action::PowerOff { shutdown: Shutdown::Skip },
         "power-off" => Action::PowerOff { shutdown: Shutdown::Graceful },
         "start" => Action::Start,
         "restart" => Action::Restart,
@@ -86,7 +87,7 @@ fn read(play: &mut Play, line: &str) {
         ["node", of, "on", machine, cpu, memory, rest @ ..] => {
             let (cluster, node) = of.split_once('/').expect("a cluster and its node");
             read_vm(play, node, true, machine, Some(cluster));
-            inside(play, cluster).nodes.insert(node.to_owned(), Arc::new(parse_node(node, cpu, memory, rest)));
+            inside(play, cluster).nodes.insert(node.to_owned(), Arc::new(parse_node((node, machine), cpu, memory, rest)));
         }
         ["pod", of, pod, kind, cpu, memory, rest @ ..] => {
             let (cluster, node) = of.split_once('/').expect("a cluster and its node");
@@ -181,7 +182,7 @@ fn label(text: &str) -> BTreeMap<String, String> {
     [(key.to_owned(), value.to_owned())].into()
 }
 
-fn parse_node(name: &str, cpu: &str, memory: &str, rest: &[&str]) -> TenantNodeSeen {
+fn parse_node((name, machine): (&str, &str), cpu: &str, memory: &str, rest: &[&str]) -> TenantNodeSeen {
     let mut node = TenantNodeSeen {
         name: name.to_owned(),
         uid: format!("uid-{name}"),
@@ -192,7 +193,7 @@ fn parse_node(name: &str, cpu: &str, memory: &str, rest: &[&str]) -> TenantNodeS
         is_out_of_service: false,
         version: "v1.33.1".into(),
         boot_id: "b".into(),
-        machine: None,
+        machine: Some(machine.to_owned()),
         allocatable: parse_amount(cpu, memory),
         pod_limit: 110,
         taints: Vec::new(),
