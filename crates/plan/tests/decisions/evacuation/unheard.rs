@@ -81,7 +81,7 @@ fn under_hold_a_power_off_fails_where_the_undercloud_falls_silent_in_mid_drain()
             10:03:00 the cluster is Timeout
             10:06:00 the cluster is Disconnected
             10:12:00 op1 Failed: power-off failed: node `n1` of `naks01` cannot be emptied (the undercloud does not answer), and its drain policy is hold. Left behind: power On; holds none; to be brought back: 1 tenant node
-                       next: rackwright bmm power-off rack1compute01 --skip-shutdown
+                       next: rackwright bmm show rack1compute01
                      rack1compute01 is held by nobody
                      rack1compute01 waits for the node to be uncordoned since 10:12:00, expected by 10:12:30; 1 virtual machine to start: n1 since 10:12:00, expected by 10:15:00; 1 tenant node to return: n1 since 10:12:00, expected by 10:15:00
             10:13:00 rack1compute01 is late
@@ -243,7 +243,7 @@ fn an_evacuation_waits_for_the_undercloud_to_the_end_of_its_time() {
             10:24:00 > wait 12m
             10:26:00 the cluster is Timeout
             10:29:00 the cluster is Disconnected
-            10:35:00 op1 Failed: cordon failed: Stop Virtual Machines did not end in time; it waited for the undercloud (unreachable: connection refused). Left behind: power On; holds evacuation by alice, operation op1; to be brought back: 2 virtual machines (`fw1`, `n1`), 1 tenant node
+            10:35:00 op1 Failed: evacuation failed: Stop Virtual Machines did not end in time; it waited for the undercloud (unreachable: connection refused). Left behind: power On; holds evacuation by alice, operation op1; to be brought back: 2 virtual machines (`fw1`, `n1`), 1 tenant node
                        next: rackwright bmm uncordon rack1compute01
                      rack1compute01 waits for nothing
         "#]],
@@ -275,7 +275,7 @@ fn what_was_listed_is_not_believed_while_nothing_is_heard_of_virtual_machines() 
                      op1: Cordon seen
                      rack1compute01 waits for the undercloud's API for workloads (denied: virtualmachines is forbidden) since 10:00:00, expected by 10:02:00
             10:00:00 > wait 1h
-            10:35:00 op1 Failed: cordon failed: Cordon Tenant Nodes did not end in time; it waited for the undercloud's API for workloads (denied: virtualmachines is forbidden). Left behind: power On; holds evacuation by alice, operation op1
+            10:35:00 op1 Failed: evacuation failed: Cordon Tenant Nodes did not end in time; it waited for the undercloud's API for workloads (denied: virtualmachines is forbidden). Left behind: power On; holds evacuation by alice, operation op1
                        next: rackwright bmm uncordon rack1compute01
                      rack1compute01 waits for nothing
             11:00:00 > tenants heard
