@@ -8,6 +8,7 @@ mod duration;
 mod fit;
 mod nodes;
 mod pods;
+mod quorums;
 mod tenant;
 mod vms;
 
@@ -61,6 +62,8 @@ pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, ou
     let mut unknowns = unknowns_of(&scene);
     let vms = vms::fates(&scene);
     let nodes = nodes::fates(&scene);
+    let ending: Vec<_> = nodes.iter().filter(|_| scene.ends_workloads()).map(|node| (&node.cluster, node.node.as_str())).collect();
+    let tenant_quorums = quorums::fates(snapshot, &ending, scene.is_host_gone());
     let told = pods::tell(&scene, &nodes, &mut unknowns);
     // Whoever cuts the power waits for nobody.
     let waits = scene.effect != Effect::Fells;
@@ -89,6 +92,7 @@ pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, ou
         more_pods,
         budgets: told.budgets,
         quorum: quorum(&scene),
+        tenant_quorums,
         holds: machine.holds.clone(),
         duration: duration::expect(&scene, &work),
         unknowns,
