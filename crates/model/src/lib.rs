@@ -55,7 +55,9 @@ pub use name::{
 pub use observation::{Contact, NodeProblem, NodeSeen, Power, PowerRequest, ProblemKind, Readiness, Seen};
 pub use operation::{Cancel, DeviceAsk, Ended, Entry, Fact, Failure, OPERATION_FORMAT, Operation, OperationResult, StepKind, Target};
 pub use pod::{BudgetSeen, EvictionAnswer, Grace, Neighbourhood, PodDemands, PodOwner, PodPhase, PodRef, PodSeen, Termination, Toleration};
-pub use preview::{BudgetFate, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, QuorumFate, VmFate, VmOutcome};
+pub use preview::{
+    BudgetFate, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, QuorumFate, TenantQuorumFate, VmFate, VmOutcome,
+};
 pub use refusal::{Refusal, Rule};
 pub use request::{Ask, Conditions, Editions, Outage, REQUEST_LIFE, Request, VERDICT_LIFE, Verdict};
 pub use resources::Amount;

@@ -101,6 +101,8 @@ stories! {
     evacuate_a_node_that_vanishes = "evacuate-a-node-that-vanishes",
     evacuate_while_the_control_plane_is_away = "evacuate-while-the-control-plane-is-away",
     evacuate_and_cancel = "evacuate-and-cancel",
+    cancel_while_a_vm_ignores_its_shutdown = "cancel-while-a-vm-ignores-its-shutdown",
+    a_tenants_only_control_plane_node = "a-tenants-only-control-plane-node",
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{DrainPolicy, Errand, Fact, Failure, Fault, Grace, Leftover, PodSeen, Readiness, Span, Timestamp, Wait, WaitKind};
+use model::{DrainPolicy, Errand, Fact, Failure, Grace, Leftover, PodSeen, Readiness, Span, Timestamp, Wait, WaitKind};
 
 use super::cordon_tenants::{self, AskAgain, held_finding, is_held, left};
 use super::dead;
@@ -11,6 +11,7 @@ use super::eviction::{Reaction, react};
 use super::quarters::{
     Host, Lodger, began_at, drain_span, host, inside, is_gone, is_passed_over, lodgers, node_of, pods_to_leave, policy, see_undercloud,
 };
+use super::round::{Round, drain_wait, known_fault, settle_wait};
 use super::told::Told;
 use super::{Notes, words};
 use crate::operate::{Bench, Finding};
@@ -56,7 +57,7 @@ fn look<'a>(bench: &Bench<'a>, lodger: &Lodger) -> Look<'a> {
     }
     let inside = match inside(bench.snapshot, &lodger.cluster, began_at(bench)) {
         Err(silence) => {
-            let until = if is_gone(bench) { bench.now } else { silence.since + bench.limits.unreachable_timeout };
+            let until = if is_gone(bench) { bench.now } else { passed_over_at(bench, silence.since) };
             return Look::Mute { silence, until };
         }
         Ok(inside) => inside,
@@ -65,7 +66,7 @@ fn look<'a>(bench: &Bench<'a>, lodger: &Lodger) -> Look<'a> {
     let since = node.ready_since.unwrap_or_else(|| began_at(bench));
     match (host(bench), node.ready) {
         (Host::Off, _) => Look::Unreachable { since: bench.now, until: bench.now },
-        (_, Readiness::Unknown) => Look::Unreachable { since, until: since + bench.limits.unreachable_timeout },
+        (_, Readiness::Unknown) => Look::Unreachable { since, until: passed_over_at(bench, since) },
         _ => Look::Lively { inside, began_at: draining_since(bench, lodger).unwrap_or(bench.now) },
     }
 }
@@ -78,9 +79,19 @@ fn draining_since(bench: &Bench<'_>, lodger: &Lodger) -> Option<Timestamp> {
 }
 
 /// When the time for all nodes together is up. Cordoning them counts, so that all of it stays within the operation's own time.
+fn time_up_at(bench: &Bench<'_>) -> Timestamp {
+    began_at(bench) + drain_span(bench)
+}
+
+/// The same, once there was a first try at a node.
 fn ends_at(bench: &Bench<'_>) -> Option<Timestamp> {
     let is_begun = bench.operation.journal.iter().any(|entry| matches!(entry.fact, Fact::Draining { .. }));
-    is_begun.then(|| began_at(bench) + drain_span(bench))
+    is_begun.then(|| time_up_at(bench))
+}
+
+/// When a node is passed over that has been silent since then. One that falls silent late does not make the time longer.
+fn passed_over_at(bench: &Bench<'_>, silent_since: Timestamp) -> Timestamp {
+    (silent_since + bench.limits.unreachable_timeout).min(time_up_at(bench))
 }
 
 pub(crate) fn note(bench: &Bench<'_>) -> Notes {
@@ -153,13 +164,10 @@ fn note_drain(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, told: &Told<'
     }
 }
 
-/// Time is up: what is still there goes with its node.
+/// Time is up: what is still there goes with its node. Where that is to be held, only what its budgets have let go.
 fn note_left(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, told: &Told<'_>, notes: &mut Notes) {
-    if is_held(bench, lodger) {
-        return;
-    }
     let pods: Vec<_> = pods_to_leave(inside, &lodger.node).filter(|pod| !told.is_left(&lodger.cluster, &pod.pod)).collect();
-    if pods.is_empty() {
+    if pods.is_empty() || is_held(bench, lodger) && pods.iter().any(|pod| pod.termination.is_none()) {
         return;
     }
     notes.facts.push(left(lodger, words::with_unnamed("its time was up", pods.len(), PODS_NAMED)));
@@ -191,39 +199,18 @@ fn kept_now(bench: &Bench<'_>, lodger: &Lodger, pod: &PodSeen) -> Option<String>
     }
 }
 
-/// What a round over all nodes comes to.
-#[derive(Default)]
-struct Round {
-    errands: Vec<Errand>,
-    pods: usize,
-    kept: Vec<String>,
-    /// What the latest eviction that failed was answered with.
-    fault: Option<Fault>,
-    /// When the last of the nodes counts as empty, if no pod comes.
-    settled_at: Option<Timestamp>,
-    waits: Vec<Wait>,
-    until: Option<Timestamp>,
-    is_over: bool,
-}
-
-impl Round {
-    fn revisit(&mut self, at: Timestamp) {
-        self.until = Some(self.until.map_or(at, |until| until.min(at)));
-    }
-}
-
 pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     if let Err(wait) = see_undercloud(bench) {
-        let late_at = ends_at(bench).unwrap_or_else(|| began_at(bench) + drain_span(bench));
+        let late_at = time_up_at(bench);
         let is_the_goal = matches!(bench.operation.action, model::Action::Cordon { .. });
         return if bench.now >= late_at && !is_the_goal {
-            cordon_tenants::go_on_unheard(bench)
+            cordon_tenants::go_on_unheard(bench, &wait)
         } else {
             Finding::wait_for_news(wait, late_at, bench.now)
         };
     }
     let told = Told::by(&bench.operation.journal);
-    let mut round = Round { is_over: true, ..Round::default() };
+    let mut round = Round::at(bench.now);
     for lodger in lodgers(bench) {
         if let Some(held) = examine_node(bench, &lodger, &told, &mut round) {
             return held;
@@ -242,8 +229,7 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
         (0, None) => cordon_wait.unwrap_or_else(|| settle_wait(round.settled_at.unwrap_or(bench.now))),
         (pods, _) => drain_wait(bench, pods, round.kept, round.fault),
     };
-    // A time that has passed changes nothing any more.
-    Finding::errands(round.errands, wait, round.until.filter(|at| *at > bench.now))
+    Finding::errands(round.errands, wait, round.until)
 }
 
 fn examine_node(bench: &Bench<'_>, lodger: &Lodger, told: &Told<'_>, round: &mut Round) -> Option<Finding> {
@@ -358,26 +344,4 @@ fn held_by_budgets(bench: &Bench<'_>, lodger: &Lodger, pods: &[String]) -> Findi
         words::first_few(&whys)
     );
     Finding::Fail { failure: Failure::HeldByBudget, because }
-}
-
-/// A pod that was bound a moment ago is waited for: nothing is late.
-fn settle_wait(until: Timestamp) -> Wait {
-    Wait { kind: WaitKind::DrainSettles { until }, since: until - BOUND_LATE, expected_by: Some(until) }
-}
-
-fn drain_wait(bench: &Bench<'_>, pods: usize, mut kept: Vec<String>, fault: Option<Fault>) -> Wait {
-    let first = bench.operation.journal.iter().find(|entry| matches!(entry.fact, Fact::Draining { .. }));
-    let since = first.map_or_else(|| bench.now, |entry| entry.at);
-    kept.truncate(words::NAMED);
-    let fault = fault.map(|fault| known_fault(bench).filter(|known| known.class == fault.class).unwrap_or(fault));
-    Wait { kind: WaitKind::Drain { pods, kept, fault }, since, expected_by: Some(since + bench.limits.expected_drain) }
-}
-
-/// What evictions have been answered with so far: the first of a run of faults of a class. The words of two of a kind differ, and
-/// say nothing new.
-fn known_fault(bench: &Bench<'_>) -> Option<Fault> {
-    bench.machine.waits.iter().find_map(|wait| match &wait.kind {
-        WaitKind::Drain { fault, .. } => fault.clone(),
-        _ => None,
-    })
 }

@@ -5,7 +5,7 @@ use model::{CordonedNode, Errand, Evacuated, Machine, Readiness, RunStrategy, Sh
 
 use super::Notes;
 use super::errand::{Past, Standing, past_of, standing};
-use super::memory::{is_ending, tidy};
+use super::memory::{is_ending, is_given_up, tidy};
 use super::quarters::{Silence, capi_machine, inside, see_undercloud};
 use super::spell::counted_from;
 use super::words::{counted, first_few};
@@ -33,6 +33,9 @@ enum Way {
 
 fn way_of(snapshot: &Snapshot, memory: &Evacuated, stopped: &StoppedVm, now: Timestamp) -> Way {
     let Some(vm) = snapshot.tenants.vms().get(&stopped.vm.name).filter(|vm| vm.uid == stopped.vm.uid) else { return Way::Back };
+    if is_given_up(vm) {
+        return Way::ToStart;
+    }
     if vm.has_instance() && is_ending(vm) {
         return Way::Down { until: None };
     }

@@ -1,8 +1,8 @@
 //! What is remembered of an emptied machine, and what people do to it meanwhile: that wins.
 
 use model::{
-    CordonedNode, Delivery, Errand, Evacuated, Fact, Machine, MachineName, Operation, OperationId, RunStrategy, StepKind, StoppedVm,
-    Timestamp, VmName, VmRef, VmSeen, VmState,
+    CordonedNode, Delivery, Errand, Evacuated, Fact, InstancePhase, Machine, MachineName, Operation, OperationId, RunStrategy, StepKind,
+    StoppedVm, Timestamp, VmName, VmRef, VmSeen, VmState,
 };
 
 use crate::contact;
@@ -32,6 +32,13 @@ pub(crate) fn is_meant_to_run(vm: &VmSeen) -> bool {
 pub(crate) fn is_ending(vm: &VmSeen) -> bool {
     let is_told = vm.instance.as_ref().is_some_and(|instance| instance.is_ending);
     is_told || vm.run == RunStrategy::Halted || matches!(vm.state, VmState::Stopping | VmState::Terminating)
+}
+
+/// KubeVirt has given its instance up, and waits for somebody to start it again. What is left of the instance may still run where
+/// its machine is only silent.
+pub(crate) fn is_given_up(vm: &VmSeen) -> bool {
+    let has_failed = vm.instance.as_ref().is_some_and(|instance| instance.phase == InstancePhase::Failed);
+    has_failed && vm.state == VmState::Stopped && vm.run != RunStrategy::Always && !is_ending(vm)
 }
 
 /// Nothing of it runs, and KubeVirt will not run it by itself.

@@ -33,6 +33,13 @@ pub struct VmBody {
     starts: u32,
 }
 
+impl VmBody {
+    /// Its instance has ended, and stays until somebody starts it.
+    fn is_over(&self) -> bool {
+        self.seen.state == VmState::Stopped && self.seen.instance.is_some()
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct PodBody {
     pub seen: PodSeen,
@@ -196,6 +203,23 @@ impl Lodging {
         self.vms.get(name).is_some_and(|vm| vm.seen.state == VmState::Running && !self.off.contains(&vm.home))
     }
 
+    /// Nothing was heard of its machine for too long. KubeVirt makes anew what is always to run as soon as this has gone, and
+    /// leaves the rest as it is until somebody starts it.
+    pub fn lose(&mut self, name: &VmName) {
+        let vm = self.vms.get_mut(name).expect("a virtual machine of the site");
+        let reruns = vm.seen.run == RunStrategy::Always;
+        vm.seen.state = if reruns { VmState::Stopping } else { VmState::Stopped };
+        let instance = vm.seen.instance.as_mut().expect("an instance that ran");
+        (instance.phase, instance.ready, instance.is_ending) = (InstancePhase::Failed, Readiness::False, reruns);
+    }
+
+    /// It is moved while it runs.
+    pub fn migrate(&mut self, name: &VmName, host: &MachineName) {
+        let vm = self.vms.get_mut(name).expect("a virtual machine of the site");
+        vm.home = host.clone();
+        vm.seen.instance.as_mut().expect("an instance that runs").node = Some(host.to_string());
+    }
+
     pub fn set_ready(&mut self, node: &str, ready: Readiness, now: Timestamp) {
         if let Some(node) = self.nodes.get_mut(node).filter(|node| node.ready != ready) {
             node.ready = ready;
@@ -217,6 +241,9 @@ impl Lodging {
                 self.coming.push((now + NODE_GRACE, Happening::NodeLost(name)));
             } else if is_on && was_off {
                 let vm = self.vms.get_mut(&name).expect("it was there");
+                if vm.is_over() {
+                    continue;
+                }
                 vm.seen.instance = None;
                 vm.seen.state = VmState::Stopped;
                 if vm.seen.run == RunStrategy::Always {
@@ -330,7 +357,7 @@ impl Lodging {
     }
 
     pub fn start(&mut self, name: &VmName, now: Timestamp) {
-        let Some(vm) = self.vms.get_mut(name).filter(|vm| !vm.seen.has_instance()) else { return };
+        let Some(vm) = self.vms.get_mut(name).filter(|vm| !vm.seen.has_instance() || vm.is_over()) else { return };
         if vm.seen.run == RunStrategy::Halted {
             vm.seen.run = RunStrategy::Always;
         }
