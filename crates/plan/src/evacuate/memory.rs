@@ -17,6 +17,8 @@ pub(crate) fn stopped(vm: &VmSeen) -> StoppedVm {
         was_seen_stopped: false,
         start_asked_at: None,
         start_attempts: 0,
+        force_asked_at: None,
+        force_attempts: 0,
     }
 }
 

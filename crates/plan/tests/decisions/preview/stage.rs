@@ -333,6 +333,8 @@ fn set_evacuated(play: &mut Play, machine: &str, words: &[&str]) {
                 was_seen_stopped: true,
                 start_asked_at: None,
                 start_attempts: 0,
+                force_asked_at: None,
+                force_attempts: 0,
             }),
             ("node", of) => {
                 let (cluster, node) = of.split_once('/').expect("a cluster and its node");

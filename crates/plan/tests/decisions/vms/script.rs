@@ -157,6 +157,8 @@ fn remember(rig: &mut Rig, machine: &str, vm: &str) {
         was_seen_stopped: true,
         start_asked_at: None,
         start_attempts: 0,
+        force_asked_at: None,
+        force_attempts: 0,
     };
     machine.evacuated = Some(Evacuated { by: OperationId::new("op0"), since: rig.now, vms: vec![stopped], nodes: Vec::new() });
     rig.snapshot.set_machine(machine);
