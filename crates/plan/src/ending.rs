@@ -140,10 +140,18 @@ fn done_message(operation: &Operation, machine: &Machine) -> String {
 pub(crate) fn fail(operation: &mut Operation, machine: &mut Machine, failure: Failure, because: &str, now: Timestamp) {
     let waited = operation.wait.as_ref().map(|wait| format!("; it waited for {}", wait.kind)).unwrap_or_default();
     settle_holds(operation, machine);
-    let message = format!("{} failed: {because}{waited}. Left behind: {}", operation.action.command(), left_behind(operation, machine));
-    let next = next_command(operation, machine);
+    let message = format!("{} failed: {because}{waited}. Left behind: {}", what_failed(operation), left_behind(operation, machine));
+    let next = next_command(operation, machine, failure);
     operation.wait = None;
     operation.ended = Some(Ended { at: now, result: OperationResult::Failed, message, next: Some(next), failure: Some(failure) });
+}
+
+/// A machine that could not be emptied is cordoned all the same, once its cordon was seen.
+fn what_failed(operation: &Operation) -> &'static str {
+    match operation.action {
+        Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } if operation.done_at(StepKind::Cordon).is_some() => "evacuation",
+        action => action.command(),
+    }
 }
 
 /// The site file no longer describes the machine. What was asked of it before may still have happened, so a machine
@@ -228,7 +236,7 @@ fn left_behind(operation: &Operation, machine: &Machine) -> String {
     format!("power {power}; holds {holds}{memory}")
 }
 
-fn next_command(operation: &Operation, machine: &Machine) -> String {
+fn next_command(operation: &Operation, machine: &Machine, failure: Failure) -> String {
     let name = &machine.name;
     let off = is_seen_off(machine);
     if machine.last_seen.bmc_fault.is_some() {
@@ -237,6 +245,8 @@ fn next_command(operation: &Operation, machine: &Machine) -> String {
     match operation.action {
         // The hold stays, and is applied when the undercloud answers; whoever does not want that any more must say so.
         Action::Cordon { .. } => format!("rackwright bmm uncordon {name}"),
+        // Tenants who hold are not advised against.
+        _ if failure == Failure::HeldByBudget => format!("rackwright bmm show {name}"),
         // Where even a forced power-off has had no effect, asking for one more is no advice.
         Action::PowerOff { .. } if !off && operation.last_asked(DeviceAsk::ForceOff).is_none() => {
             format!("rackwright bmm power-off {name} --skip-shutdown")

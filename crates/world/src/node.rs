@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::KUBERNETES_VERSION;
 use crate::host::{HostFacts, TenantNode, TenantRole};
 use crate::layout::{MachineSpec, Role};
 use crate::time::{Instant, Span};
@@ -150,7 +149,7 @@ pub(crate) fn with_kubelet_status(node: &Value, host: &HostFacts, boot_id: &str,
             "containerRuntimeVersion": "containerd://2.0.5",
             "kernelVersion": "6.6.96.2-1.azl3",
             "kubeProxyVersion": "",
-            "kubeletVersion": KUBERNETES_VERSION,
+            "kubeletVersion": host.version,
             "machineID": host.uuid.replace('-', ""),
             "operatingSystem": "linux",
             "osImage": "Microsoft Azure Linux 3.0",

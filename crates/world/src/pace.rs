@@ -50,6 +50,9 @@ pub struct Pace {
     pub disk_import: Span,
     /// From a change until the controller or the scheduler that watches for it has acted on it.
     pub controller_lag: Span,
+    /// From the deletion of a namespace until its content is deleted: the namespace controller gives every API server time to
+    /// learn of it, so that nothing new gets in behind its back.
+    pub namespace_lag: Span,
     /// How often the collector looks for pods that no kubelet will end.
     pub pod_gc_every: Span,
 }
@@ -74,6 +77,7 @@ impl Pace {
         vm_boot: Span::seconds(40),
         disk_import: Span::minutes(1),
         controller_lag: Span(200),
+        namespace_lag: Span::seconds(5),
         pod_gc_every: Span::seconds(20),
     };
 
@@ -102,6 +106,7 @@ impl Pace {
             vm_boot: faster(self.vm_boot),
             disk_import: faster(self.disk_import),
             controller_lag: faster(self.controller_lag),
+            namespace_lag: faster(self.namespace_lag),
             pod_gc_every: faster(self.pod_gc_every).max(Span(1)),
         }
     }
@@ -134,6 +139,7 @@ impl Pace {
             vm_boot: Span::ZERO,
             disk_import: Span::ZERO,
             controller_lag: Span::ZERO,
+            namespace_lag: Span::ZERO,
             pod_gc_every: Pace::REAL.pod_gc_every,
         }
     }

@@ -233,6 +233,7 @@ impl World {
             tenant.awake(stood_still, now);
             tenant.resume(tenant.has_majority(), now);
         }
+        self.strike_tenants_anew(now);
         self.found_tenants(now);
         self.virt_settle(now);
     }

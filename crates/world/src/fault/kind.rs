@@ -32,6 +32,7 @@ pub enum FaultKind {
     TenantApiTls,
     TenantTokenExpired,
     TenantEvictionError,
+    TenantBudgetsUncounted,
     PodFinalizerStuck,
     VmIgnoresShutdown,
     VmCrashes,
@@ -64,7 +65,7 @@ pub struct Setting {
 const SLOWNESS: Setting = Setting { name: "ms", default: 5_000, least: 1, most: 600_000 };
 
 impl FaultKind {
-    pub const ALL: [FaultKind; 26] = [
+    pub const ALL: [FaultKind; 27] = [
         FaultKind::BmcUnreachable,
         FaultKind::BmcDenies,
         FaultKind::BmcSlow,
@@ -88,6 +89,7 @@ impl FaultKind {
         FaultKind::TenantApiTls,
         FaultKind::TenantTokenExpired,
         FaultKind::TenantEvictionError,
+        FaultKind::TenantBudgetsUncounted,
         FaultKind::PodFinalizerStuck,
         FaultKind::VmIgnoresShutdown,
         FaultKind::VmCrashes,
@@ -119,6 +121,7 @@ impl FaultKind {
             FaultKind::TenantApiTls => "tenant-api-tls",
             FaultKind::TenantTokenExpired => "tenant-token-expired",
             FaultKind::TenantEvictionError => "tenant-eviction-error",
+            FaultKind::TenantBudgetsUncounted => "tenant-budgets-uncounted",
             FaultKind::PodFinalizerStuck => "pod-finalizer-stuck",
             FaultKind::VmIgnoresShutdown => "vm-ignores-shutdown",
             FaultKind::VmCrashes => "vm-crashes",
@@ -151,6 +154,9 @@ impl FaultKind {
             FaultKind::TenantApiTls => "the tenant cluster's API server shows a certificate that its kubeconfig does not trust",
             FaultKind::TenantTokenExpired => "the tenant cluster's API server answers 401 to the token of its kubeconfig",
             FaultKind::TenantEvictionError => "the tenant cluster's API server answers every eviction with 500",
+            FaultKind::TenantBudgetsUncounted => {
+                "no disruption budget of the tenant cluster is counted: evictions under a new or changed one are answered 429, others by the last count"
+            }
             FaultKind::PodFinalizerStuck => "the pod has a finalizer that nobody takes away, and so never goes",
             FaultKind::VmIgnoresShutdown => "the guest does not hear a shutdown, and stops only when it is forced",
             FaultKind::VmCrashes => "the guest crashes; with a duration, at every boot until then",
@@ -160,9 +166,11 @@ impl FaultKind {
     pub fn aim(self) -> Aim {
         match self {
             FaultKind::ApiDown | FaultKind::ApiSlow | FaultKind::ApiForgetsWatches => Aim::Api,
-            FaultKind::TenantApiDown | FaultKind::TenantApiTls | FaultKind::TenantTokenExpired | FaultKind::TenantEvictionError => {
-                Aim::Tenant
-            }
+            FaultKind::TenantApiDown
+            | FaultKind::TenantApiTls
+            | FaultKind::TenantTokenExpired
+            | FaultKind::TenantEvictionError
+            | FaultKind::TenantBudgetsUncounted => Aim::Tenant,
             FaultKind::PodFinalizerStuck => Aim::Pod,
             FaultKind::VmIgnoresShutdown | FaultKind::VmCrashes => Aim::Vm,
             _ => Aim::Machine,
