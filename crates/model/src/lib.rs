@@ -12,6 +12,7 @@ mod fault;
 mod hold;
 mod inspection;
 mod install;
+mod join;
 mod keeper_state;
 pub mod keys;
 mod keyset;
@@ -58,6 +59,7 @@ pub use inspection::{
     Told,
 };
 pub use install::{Attempt, BootWay, InstallTrouble, MachineReport, OsTarget};
+pub use join::JoinFacts;
 pub use keeper_state::{Footing, HeldLease, KeeperState, Looks, SiteFileRefused};
 pub use keyset::{KeySet, KeySetKind, KeySetUser, Privilege};
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};

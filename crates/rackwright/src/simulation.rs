@@ -284,6 +284,7 @@ fn generated(site: &Site) -> Result<model::Site, InvalidName> {
         racks: racks.collect::<Result<_, InvalidName>>()?,
         machines: layout.machines().iter().map(generated_machine).collect::<Result<_, InvalidName>>()?,
         skus: Vec::new(),
+        join: None,
     })
 }
 

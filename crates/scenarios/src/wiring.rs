@@ -34,6 +34,7 @@ pub fn definition_of(site: &sim::Site) -> Site {
         racks,
         machines: layout.machines().iter().map(|machine| described(&layout.site, machine)).collect(),
         skus: Vec::new(),
+        join: None,
     }
 }
 

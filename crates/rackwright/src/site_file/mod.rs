@@ -275,5 +275,6 @@ fn site_of(cluster: &ClusterTable, racks: &[RackTable], machines: &[MachineTable
         racks: racks.collect(),
         machines,
         skus: Vec::new(),
+        join: None,
     })
 }
