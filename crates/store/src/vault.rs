@@ -14,7 +14,7 @@ use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use model::SecretRef;
 use zeroize::Zeroizing;
 
-use crate::{Commit, Document, SharedStore, StoreError};
+use crate::{Commit, Document, Expected, SharedStore, StoreError};
 use key::Key;
 
 pub(crate) const PREFIX: &str = "secrets/";
@@ -129,6 +129,21 @@ impl Vault {
     pub async fn load(&self, name: &SecretRef) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let document = self.store.get(&key_of(name)).await?.ok_or_else(|| VaultError::Missing { name: name.clone() })?;
         decrypt(&self.cipher, name, &document.value)
+    }
+
+    /// The secret, or a random one that is saved first if there is none. Whoever comes second gets what the first one made.
+    pub async fn load_or_make(&self, name: &SecretRef) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        match self.load(name).await {
+            Err(VaultError::Missing { .. }) => {}
+            answer => return answer,
+        }
+        let made = Key::generate()?;
+        let key = key_of(name);
+        let commit = Commit::default().expect(key.clone(), Expected::Absent).put(key, self.encrypt(name, made.bytes())?);
+        match self.store.commit(commit).await {
+            Ok(_) | Err(StoreError::Conflict { .. }) => self.load(name).await,
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Removes a secret; that there is none is no error.

@@ -144,6 +144,18 @@ async fn a_removed_secret_is_missing_and_may_be_removed_again() {
 }
 
 #[tokio::test]
+async fn a_secret_that_is_made_is_made_once_whoever_comes_and_is_nobody_elses() {
+    let vault = Vault::ephemeral(store());
+    let install = SecretRef::new("install/site1");
+    let all = futures::future::join_all((0..8).map(|_| vault.load_or_make(&install))).await;
+    let first = all[0].as_ref().unwrap();
+    assert_eq!(first.len(), 32);
+    assert!(all.iter().all(|one| one.as_ref().unwrap() == first));
+    assert_eq!(vault.load(&install).await.unwrap(), *first);
+    assert_ne!(vault.load_or_make(&SecretRef::new("install/site2")).await.unwrap(), *first);
+}
+
+#[tokio::test]
 async fn debug_shows_neither_key_nor_secret() {
     assert_eq!(format!("{:?}", Vault::ephemeral(store())), "Vault { .. }");
 }
