@@ -16,6 +16,7 @@ mod fields;
 #[cfg(test)]
 mod fixtures;
 mod health;
+mod install;
 mod json;
 mod links;
 mod media_type;
@@ -34,6 +35,7 @@ mod route_properties;
 mod schema;
 mod site_status;
 mod submit;
+mod user_data;
 mod wire;
 
 use std::any::Any;
@@ -59,6 +61,10 @@ pub use cache::Cache;
 pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, IDENTITY_MAX, URI_MAX};
 pub use codes::error_codes;
 pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
+pub use install::{
+    AREA_BYTES, BOOT_IMAGE_MAX, FETCH_TIMEOUT, Fetch, IMAGES_MAX, Images, InstallFace, MARKER, MAX_IN_FLIGHT, REPORT_BODY_MAX,
+    REPORT_BODY_TIMEOUT, REPORTS_BURST, REPORTS_EVERY, Unfetched, install_router,
+};
 pub use meters::METERS;
 pub use odata::FILTER_MAX;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
