@@ -13,6 +13,7 @@ mod private_file;
 mod reload;
 mod remembering;
 mod restore;
+mod runtime_file;
 mod safekeeping;
 mod serve;
 mod sim_serve;

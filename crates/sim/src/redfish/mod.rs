@@ -51,6 +51,7 @@ use call::{Call, Caller};
 use profile::{IfMatch, Profile};
 use route::{Handler, Located, locate};
 
+pub(crate) use nics::port_name;
 pub use quirk::Quirk;
 pub(crate) use quirk::Quirks;
 pub(crate) use sessions::Sessions;
