@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    ClusterName, Errand, Evacuated, Machine, MachineName, OPERATION_FORMAT, Observation, Operation, Request, RequestId, TenantCluster,
-    TenantClusterName, Timestamp, Vm, VmName, keys,
+    Bundle, ClusterName, Errand, Evacuated, Machine, MachineName, OPERATION_FORMAT, Observation, Operation, Request, RequestId,
+    TenantCluster, TenantClusterName, Timestamp, Vm, VmName, keys,
 };
 use plan::{Enrolment, Plan, Snapshot, Stored, Visit, invariants};
 use serde::Serialize;
@@ -57,6 +57,15 @@ impl Books {
         for document in store.list(&keys::tenant_clusters_of(cluster)).await.map_err(failed)?.documents {
             let tenant = decode::<TenantCluster>(&document)?;
             books.snapshot.tenant_clusters.insert(tenant.name.clone(), Arc::new(tenant));
+            books.revisions.insert(document.key, document.revision);
+        }
+        for document in store.list(&keys::runtimes_of(cluster)).await.map_err(failed)?.documents {
+            let bundle = decode::<Bundle>(&document)?;
+            books.snapshot.runtimes.insert(bundle.version, Arc::new(bundle));
+            books.revisions.insert(document.key, document.revision);
+        }
+        // No decision reads the results of a validation: only where they stand is known.
+        for document in store.list(&keys::validations_of(cluster)).await.map_err(failed)?.documents {
             books.revisions.insert(document.key, document.revision);
         }
         for document in store.list(&keys::operations_of(cluster)).await.map_err(failed)?.documents {
@@ -210,6 +219,7 @@ impl Books {
         for name in &enrolment.forgotten_machines {
             self.snapshot.forget_machine(name);
             self.revisions.remove(&keys::machine(&cluster, name));
+            self.revisions.remove(&keys::validation(&cluster, name));
             self.agenda.forget_machine(name);
             self.emptied.remove(name);
         }
@@ -240,6 +250,15 @@ impl Books {
         }
         for name in &changes.forgotten_tenant_clusters {
             commit = commit.delete(keys::tenant_cluster(cluster, name));
+        }
+        for (version, bundle) in &changes.runtimes {
+            commit = self.put(commit, keys::runtime(cluster, *version), bundle);
+        }
+        for version in &changes.forgotten_runtimes {
+            commit = commit.delete(keys::runtime(cluster, *version));
+        }
+        for (machine, validation) in &changes.validations {
+            commit = self.put(commit, keys::validation(cluster, machine), validation);
         }
         for (id, operation) in &changes.operations {
             commit = self.put(commit, keys::operation(cluster, id), operation);
@@ -275,7 +294,8 @@ impl Books {
         let requests = changes.forgotten_requests.iter().map(|id| keys::request(&cluster, id));
         let vms = changes.forgotten_vms.iter().map(|name| keys::vm(&cluster, name));
         let tenants = changes.forgotten_tenant_clusters.iter().map(|name| keys::tenant_cluster(&cluster, name));
-        for key in operations.chain(requests).chain(vms).chain(tenants) {
+        let runtimes = changes.forgotten_runtimes.iter().map(|version| keys::runtime(&cluster, *version));
+        for key in operations.chain(requests).chain(vms).chain(tenants).chain(runtimes) {
             self.revisions.remove(&key);
         }
         for machine in changes.machines.values() {
@@ -285,3 +305,6 @@ impl Books {
         self.prune_errands(plan);
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -80,6 +80,10 @@ pub(crate) fn commit_of(
             None => commit.delete(key),
         };
     }
+    // What was found of hardware goes with its machine. Nobody else writes it, and there may be none.
+    for name in &enrolment.forgotten_machines {
+        commit = commit.delete(keys::validation(cluster, name));
+    }
     commit
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Attempt, BootWay, Bundle, Cluster, DeviceAsk, Errand, LookAt, Machine, MachineName, Operation, OperationId, Request, RequestId,
-    RuntimeVersion, SecretRef, TenantCluster, TenantClusterName, Timestamp, Validation, Vm, VmName,
+    RuntimeVersion, TenantCluster, TenantClusterName, Timestamp, Validation, Vm, VmName,
 };
 
 use crate::snapshot::Snapshot;
@@ -51,17 +51,6 @@ pub struct Changes {
 impl Changes {
     pub fn is_empty(&self) -> bool {
         *self == Changes::default()
-    }
-}
-
-impl Plan {
-    /// Secrets that nothing refers to any more once the plan is committed: those of virtual machines that are gone, or are described
-    /// anew.
-    pub fn abandoned_secrets(&self, before: &Snapshot) -> Vec<SecretRef> {
-        let Changes { vms, forgotten_vms, .. } = &self.changes;
-        let touched = vms.keys().chain(forgotten_vms).filter_map(|name| before.vms.get(name));
-        let is_kept = |name: &VmName, secret: &SecretRef| vms.get(name).is_some_and(|vm| vm.spec.secrets().any(|kept| kept == secret));
-        touched.flat_map(|vm| vm.spec.secrets().filter(|secret| !is_kept(&vm.name, secret))).cloned().collect()
     }
 }
 

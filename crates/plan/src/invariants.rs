@@ -56,6 +56,12 @@ pub fn apply(before: &Snapshot, plan: &Plan) -> Snapshot {
     for name in &changes.forgotten_tenant_clusters {
         after.tenant_clusters.remove(name);
     }
+    for bundle in changes.runtimes.values() {
+        after.runtimes.insert(bundle.version, std::sync::Arc::new(bundle.clone()));
+    }
+    for version in &changes.forgotten_runtimes {
+        after.runtimes.remove(version);
+    }
     for operation in changes.operations.values() {
         after.set_operation(operation.clone());
     }

@@ -30,6 +30,7 @@ mod progress;
 mod readiness;
 mod redescribe;
 mod requests;
+mod secrets;
 mod seen;
 mod sight;
 mod snapshot;

@@ -72,7 +72,7 @@ impl Bmc {
             return Err(Fault::new(FaultClass::Unsupported, Delivery::No, detail));
         };
         let change = change(source, &target, persistence, boot, quirks);
-        self.line().patch(&system.path, Sent::json(&json!({"Boot": change})), &system.found, deadline).await.map(|_| ())
+        self.line().patch(&system.path, Sent::with_url(&json!({"Boot": change})), &system.found, deadline).await.map(|_| ())
     }
 }
 
@@ -88,7 +88,7 @@ impl BootSource {
 }
 
 /// The name of the target, in the BMC's own spelling; nothing if it lists none that will do.
-fn choose_target(source: &BootSource, boot: &Value, quirks: &Quirks) -> Option<String> {
+pub(crate) fn choose_target(source: &BootSource, boot: &Value, quirks: &Quirks) -> Option<String> {
     let usual = [source.usual_target()];
     let acceptable = match source {
         BootSource::Cd => quirks.cd_targets,

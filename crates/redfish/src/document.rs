@@ -69,10 +69,15 @@ pub(crate) fn message_keys(body: &[u8]) -> Vec<String> {
 
 /// The first message of an error answer, on one line and not too long.
 pub(crate) fn first_message(body: &[u8]) -> Option<String> {
+    first_words(body).map(|message| shortened(&message))
+}
+
+/// The same as the BMC wrote it.
+pub(crate) fn first_words(body: &[u8]) -> Option<String> {
     let document = parse(body)?;
     let error = field(&document, "error");
     let extended = items(field(error, "@Message.ExtendedInfo")).find_map(|entry| text(entry, "Message"));
-    extended.or_else(|| text(error, "message")).map(|message| shortened(&message))
+    extended.or_else(|| text(error, "message"))
 }
 
 /// A field with some text in it.

@@ -4,9 +4,9 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use http::{Method, StatusCode};
-use model::{Delivery, Fault, FaultClass};
+use model::{Delivery, Fault, FaultClass, shortened};
 
-use crate::content::Words;
+use crate::content::{Words, without_paths};
 use crate::document;
 use crate::message::classify_message;
 use crate::transport::{Answer, TransportError};
@@ -108,6 +108,8 @@ impl Asked {
         let status = answer.status.as_u16();
         let message = match words {
             Words::Repeat => document::first_message(&answer.body),
+            // Before it is cut to length, which could leave a part of a secret that no longer looks like one.
+            Words::WithoutPaths => document::first_words(&answer.body).map(|words| shortened(&without_paths(&words))),
             Words::Withhold => None,
         };
         match message {

@@ -67,12 +67,15 @@ impl fmt::Display for JobRef {
 impl Bmc {
     /// The jobs that the BMC remembers. A BMC without a task service is unsupported.
     pub async fn observe_jobs(&self) -> Result<Listing<Job>, Fault> {
-        let deadline = Deadline::of_call();
+        let members = self.tasks(Deadline::of_call()).await?;
+        Ok(members.map(|member: Member| Some(read_job(JobRef::new(member.path), &member.document))))
+    }
+
+    pub(crate) async fn tasks(&self, deadline: Deadline) -> Result<Listing<Member>, Fault> {
         let service = self.line().root(deadline).await?.tasks.ok_or_else(|| not_offered("jobs"))?;
         let service = offered(self.line().get(&service, deadline).await, "jobs")?;
         let tasks = document::linked(&service, "Tasks").ok_or_else(|| not_offered("jobs"))?;
-        let members = offered(self.list(&tasks, deadline).await, "jobs")?;
-        Ok(members.map(|member: Member| Some(read_job(JobRef::new(member.path), &member.document))))
+        offered(self.list(&tasks, deadline).await, "jobs")
     }
 
     /// One job.
@@ -94,7 +97,7 @@ impl Bmc {
     }
 }
 
-fn read_job(reference: JobRef, task: &Value) -> Job {
+pub(crate) fn read_job(reference: JobRef, task: &Value) -> Job {
     let status = text(task, "TaskStatus").unwrap_or_default();
     let messages = items(field(task, "Messages")).filter_map(|message| text(message, "Message")).map(|message| shortened(&message));
     Job {

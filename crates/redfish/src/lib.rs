@@ -35,8 +35,10 @@ mod serial;
 mod sse;
 mod storage_reset;
 mod stream;
+mod survey;
 mod transport;
 mod trust;
+mod volumes;
 
 pub use accounts::{Account, NewAccount, Role};
 pub use bmc::Bmc;
@@ -56,3 +58,4 @@ pub use sse::MAX_EVENT_BYTES;
 pub use storage_reset::StorageReset;
 pub use transport::{ANSWER_TIMEOUT, CONNECT_TIMEOUT, MAX_ANSWER_BYTES, Transport, TransportError};
 pub use trust::{CaBundle, Fingerprint, Trust, TrustError};
+pub use volumes::OS_VOLUME;

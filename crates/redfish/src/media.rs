@@ -15,7 +15,7 @@ use crate::line::Deadline;
 use crate::listing::{Member, is_absence, not_offered, unread};
 use crate::quirks::Quirks;
 
-const INSERT: &str = "VirtualMedia.InsertMedia";
+pub(crate) const INSERT: &str = "VirtualMedia.InsertMedia";
 const EJECT: &str = "VirtualMedia.EjectMedia";
 
 /// The CD drive as the BMC reports it.
@@ -39,7 +39,7 @@ impl Bmc {
     pub async fn request_insert_media(&self, url: &Uri) -> Result<(), Fault> {
         let deadline = Deadline::of_call();
         let slot = self.find_slot(deadline).await?;
-        let content = Sent::json(&json!({"Image": url.to_string(), "Inserted": true, "WriteProtected": true}));
+        let content = Sent::with_url(&json!({"Image": url.to_string(), "Inserted": true, "WriteProtected": true}));
         self.request_slot(&slot, INSERT, content, deadline).await
     }
 
@@ -67,7 +67,7 @@ impl Bmc {
     }
 
     /// The slot to use, always the same one of a BMC.
-    async fn find_slot(&self, deadline: Deadline) -> Result<Member, Fault> {
+    pub(crate) async fn find_slot(&self, deadline: Deadline) -> Result<Member, Fault> {
         let system = self.read_system_to_ask(deadline).await?;
         let quirks = self.quirks(&system, deadline).await?;
         if let Some(slot) = self.find_slot_of(system.document(), quirks, deadline).await? {

@@ -51,7 +51,7 @@ impl Bmc {
     }
 
     /// The volumes that can be deleted. One that cannot be read is a fault: "none left" must be known, not guessed.
-    async fn volumes(&self, controller: &Value, deadline: Deadline) -> Result<Vec<Member>, Fault> {
+    pub(crate) async fn volumes(&self, controller: &Value, deadline: Deadline) -> Result<Vec<Member>, Fault> {
         let collection = document::linked(controller, "Volumes").ok_or_else(|| not_offered("volumes of this controller"))?;
         let listing = offered(self.list(&collection, deadline).await, "volumes of this controller")?;
         // A raw device is a drive that some list among the volumes; there is nothing of it to delete.

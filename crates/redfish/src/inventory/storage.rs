@@ -58,7 +58,7 @@ pub struct Volume {
 }
 
 impl Bmc {
-    pub(super) async fn storage(&self, system: &Value, deadline: Deadline) -> Part<Listing<Controller>> {
+    pub(crate) async fn storage(&self, system: &Value, deadline: Deadline) -> Part<Listing<Controller>> {
         let Some(collection) = document::linked(system, "Storage") else { return Part::NotOffered };
         self.controllers(&collection, deadline).await.into()
     }
