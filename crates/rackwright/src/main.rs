@@ -5,6 +5,7 @@ mod cli;
 mod descriptors;
 mod equip;
 mod front;
+mod installing;
 mod logging;
 mod measuring;
 mod notify;

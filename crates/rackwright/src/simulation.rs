@@ -1,5 +1,6 @@
 //! Simulated sites as `up` and `sim serve` run them: opened, listening on loopback, and described by site files.
 
+mod skus;
 mod tenants;
 
 use std::collections::BTreeMap;
@@ -229,6 +230,9 @@ fn describe(site: &Site, described: Option<model::Site>, endpoints: &Endpoints, 
         Some(described) => described,
         None => generated(site).map_err(|error| Trouble::failed(error.to_string()))?,
     };
+    if definition.skus.is_empty() {
+        definition.skus = skus::of(site);
+    }
     for machine in &mut definition.machines {
         let address = endpoints.bmcs.get(machine.name.as_str());
         let address = address.ok_or_else(|| Trouble::failed(format!("`{}` does not listen", machine.name)))?;

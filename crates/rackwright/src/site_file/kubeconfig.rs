@@ -63,6 +63,8 @@ fn key_hash(pem: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use rcgen::PublicKeyData;
+
     use super::*;
 
     fn access(cluster: &str) -> ClusterAccess {

@@ -46,7 +46,7 @@ pub fn runtime_sheet(runtime: &Value) -> Sheet {
         ("PXE", "/properties/boot/pxe"),
     ];
     for (name, pointer) in parts.into_iter().filter(|(_, pointer)| runtime.pointer(pointer).is_some()) {
-        let url = text(&format!("{pointer}/url"));
+        let url = field_or_dash(runtime, &format!("{pointer}/url"));
         lines.push((Tone::Plain, name, format!("{url}, {}, sha256 {}", size(runtime, pointer), digest(runtime, pointer))));
     }
     for (n, floor) in items(runtime, "/properties/firmware").iter().enumerate() {
