@@ -8,6 +8,7 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hardware::Release;
 use crate::kubelet::NodeState;
 use crate::layout::{MachineSpec, Role};
 use crate::node::{self, Problem};
@@ -35,6 +36,9 @@ pub(crate) struct HostFacts {
     /// The pods that the kubelet starts from its own disk, and shows to the API as mirror pods.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub static_pods: Vec<String>,
+    /// What the host's operating system calls itself; nothing of one that is like all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<Release>,
 }
 
 /// What a node of a tenant cluster is for.
@@ -81,6 +85,7 @@ impl HostFacts {
             taints: is_voter.then(|| node::CONTROL_PLANE_ROLE.to_owned()).into_iter().collect(),
             votes: is_voter,
             static_pods: Vec::new(),
+            release: None,
         }
     }
 
@@ -98,6 +103,7 @@ impl HostFacts {
             taints: is_voter.then(|| node::CONTROL_PLANE_ROLE.to_owned()).into_iter().collect(),
             votes: is_voter,
             static_pods,
+            release: None,
         }
     }
 }

@@ -50,7 +50,7 @@ pub enum RuntimeCommand {
     Show {
         /// The version.
         #[arg(value_name = "VERSION", value_parser = parse_name)]
-        version: String,
+        runtime: String,
 
         #[command(flatten)]
         of: ClusterArgs,
@@ -61,7 +61,7 @@ pub enum RuntimeCommand {
     Delete {
         /// The version.
         #[arg(value_name = "VERSION", value_parser = parse_name)]
-        version: String,
+        runtime: String,
 
         #[command(flatten)]
         of: ClusterArgs,
@@ -107,12 +107,12 @@ pub async fn run(session: &Session, screen: &mut Screen, command: RuntimeCommand
             let runtimes = session.list_within(Kind::Cluster, &cluster, RUNTIMES).await?;
             session.showing.list(screen, &Value::from(runtimes.as_slice()), || runtime_table(&runtimes))
         }
-        RuntimeCommand::Show { version, of } => {
+        RuntimeCommand::Show { runtime: version, of } => {
             let cluster = of.name(session).await?;
             let runtime = session.get_within(Kind::Cluster, &cluster, &[RUNTIMES, &version]).await?;
             session.showing.one(screen, &runtime, || runtime_sheet(&runtime), || runtime_table(slice::from_ref(&runtime)))
         }
-        RuntimeCommand::Delete { version, of } => {
+        RuntimeCommand::Delete { runtime: version, of } => {
             let cluster = of.name(session).await?;
             session.delete_within(Kind::Cluster, &cluster, &[RUNTIMES, &version]).await?;
             screen.say(&format!("`{cluster}` has forgotten runtime {version}"));
