@@ -16,10 +16,12 @@ const PEER_PORT: u16 = 2380;
 
 /// The member that is about to go is written down first: its peer URL is needed when the machine comes back.
 pub(super) fn note_leaving(bench: &Bench<'_>) -> Option<Fact> {
-    let member = member_of(bench, etcd(bench).ok()?)?;
+    let seen = etcd(bench).ok()?;
+    let member = member_of(bench, seen)?;
     let is_noted = leaving(bench.operation).is_some_and(|noted| noted.id == member.id);
     let may_go = control_plane::objection_to_leaving(bench.snapshot, bench.machine, bench.operation.accepted_at).is_none();
-    (!is_noted && may_go).then(|| Fact::LeavingEtcd { member: member.clone() })
+    let others = seen.members.iter().filter(|other| other.id != member.id).cloned();
+    (!is_noted && may_go).then(|| Fact::LeavingEtcd { member: member.clone(), others: others.collect() })
 }
 
 pub(super) fn leave(bench: &Bench<'_>) -> Finding {
@@ -110,7 +112,7 @@ fn member_of<'a>(bench: &Bench<'_>, seen: &'a EtcdSeen) -> Option<&'a EtcdMember
 
 /// The member that this operation took, or is about to take, out of etcd.
 fn leaving(operation: &Operation) -> Option<&EtcdMember> {
-    operation.journal.iter().rev().find_map(|entry| if let Fact::LeavingEtcd { member } = &entry.fact { Some(member) } else { None })
+    operation.journal.iter().rev().find_map(|entry| if let Fact::LeavingEtcd { member, .. } = &entry.fact { Some(member) } else { None })
 }
 
 /// How the other members reach this one: as they did before it left, in this operation or in an earlier one that failed; or by its

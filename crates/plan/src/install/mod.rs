@@ -87,6 +87,10 @@ pub(crate) const REPLACE: [StepKind; 23] = [
 ];
 
 pub(crate) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
+    let before_writing = matches!(step, StepKind::InsertMedia | StepKind::BootAgent | StepKind::AgentOn);
+    if let Some(given_up) = before_writing.then(|| write::given_up(bench)).flatten() {
+        return given_up;
+    }
     match step {
         StepKind::Survey => survey::survey(bench),
         StepKind::LeaveEtcd => etcd::leave(bench),

@@ -50,6 +50,7 @@ enum Heard {
 fn hear(operation: &Operation, round: &Round, report: &MachineReport, now: Timestamp) -> Heard {
     let step = steps_of(operation).into_iter().find(|step| operation.done_at(*step).is_none());
     let agent_runs = matches!(step, Some(StepKind::AgentOn | StepKind::WriteImage));
+    let is_begun = agent_runs || matches!(step, Some(StepKind::InsertMedia | StepKind::BootAgent));
     let out_of_place = || {
         let step = step.map_or("its end", StepKind::title);
         Heard::OutOfPlace(format!("operation {} is at {step}", operation.id.short()))
@@ -63,6 +64,10 @@ fn hear(operation: &Operation, round: &Round, report: &MachineReport, now: Times
             Heard::News(MachineReport::PhonedHome)
         }
         MachineReport::Exchange | MachineReport::PhonedHome => out_of_place(),
+        // Nobody has a session to say so yet: it is the install face that cannot have an image, or saw a token in wrong hands.
+        MachineReport::Failed { trouble, detail } if !has_exchanged && is_begun => {
+            Heard::News(MachineReport::Failed { trouble: *trouble, detail: cleaned(detail, DETAIL_MAX) })
+        }
         _ if !has_exchanged => Heard::OutOfPlace("no agent has called in this attempt".into()),
         MachineReport::Written { digest } => match round.written(operation) {
             Some(known) if known == digest => Heard::Known,

@@ -28,6 +28,11 @@ pub(super) fn write_image(bench: &Bench<'_>) -> Finding {
     }
 }
 
+/// That nothing will come of this attempt, as was told before an agent called.
+pub(super) fn given_up(bench: &Bench<'_>) -> Option<Finding> {
+    trouble(bench, &current(bench.operation)?).map(failed)
+}
+
 fn failed(because: String) -> Finding {
     Finding::Fail { failure: Failure::InstallFailed, because }
 }
