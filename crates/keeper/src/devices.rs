@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kubernetes::Undercloud;
-use model::{Delivery, DeviceAsk, Fault, FaultClass, MachineName, Party, SecretRef};
+use model::{Delivery, DeviceAsk, Fault, FaultClass, MachineName, Party, SecretRef, Timestamp};
 use plan::Step;
-use redfish::{Bmc, Credentials, Login};
+use redfish::{Bmc, BootSource, Credentials, Login, Persistence};
 use store::Vault;
 use zeroize::Zeroizing;
+
+use crate::InstallDesk;
+use crate::install;
 
 /// BMC credentials out of the vault, resolved for each login and kept nowhere.
 #[derive(Debug)]
@@ -73,14 +76,61 @@ impl Secrets for VaultSecrets {
     }
 }
 
+/// Who a step may go to, and what it may need.
+#[derive(Clone, Debug)]
+pub(crate) struct Desk {
+    pub bmc: Option<Bmc>,
+    pub undercloud: Undercloud,
+    pub install: Option<InstallDesk>,
+}
+
 /// Carries out one step of a plan.
-pub(crate) async fn request(step: &Step, bmc: Option<&Bmc>, undercloud: &Undercloud) -> Result<(), Fault> {
-    match (step.ask, step.ask.power()) {
-        (DeviceAsk::Cordon, _) => undercloud.request_cordon(node_of(step)?, &step.reason).await,
-        (DeviceAsk::Uncordon, _) => undercloud.request_uncordon(node_of(step)?).await,
-        (_, Some(power)) => bmc.ok_or_else(|| no_bmc(&step.machine))?.request_power(power).await,
-        (other, None) => Err(Fault::new(FaultClass::Unsupported, Delivery::No, format!("there is no way yet to ask for the {other}"))),
+pub(crate) async fn request(step: &Step, desk: &Desk, now: Timestamp) -> Result<(), Fault> {
+    match step.ask.party() {
+        Party::Bmc => request_of_bmc(step, desk).await,
+        Party::Undercloud => request_of_undercloud(step, desk, now).await,
+        Party::Etcd => Err(Fault::new(FaultClass::Unsupported, Delivery::No, format!("there is no way to ask for the {}", step.ask))),
     }
+}
+
+async fn request_of_bmc(step: &Step, desk: &Desk) -> Result<(), Fault> {
+    let bmc = desk.bmc.as_ref().ok_or_else(|| no_bmc(&step.machine))?;
+    match (step.ask, step.ask.power()) {
+        (_, Some(power)) => bmc.request_power(power).await,
+        (DeviceAsk::InsertMedia, _) => bmc.request_insert_media(&install::media_url(step, desk.install.as_ref())?).await,
+        (DeviceAsk::EjectMedia, _) => bmc.request_eject_media().await,
+        (DeviceAsk::BootFromMedia, _) => request_boot(bmc, &BootSource::Cd).await,
+        (DeviceAsk::BootFromHttp, _) => request_boot(bmc, &BootSource::UefiHttp(install::http_url(step, desk.install.as_ref())?)).await,
+        (DeviceAsk::BootFromPxe, _) => request_boot(bmc, &BootSource::Pxe).await,
+        (DeviceAsk::BootFromDisk, _) => request_boot(bmc, &BootSource::Hdd).await,
+        // What became of the job is seen by looking at the volumes.
+        (DeviceAsk::DeleteVolume, _) => bmc.request_volume_delete(install::volume_of(step)?).await.map(drop),
+        (DeviceAsk::MakeOsVolume, _) => bmc.request_os_volume().await.map(drop),
+        (other, None) => Err(misdirected(other)),
+    }
+}
+
+/// For good: "once" is kept for ever by some and forgotten by others, and the disk is set again afterwards in any case.
+async fn request_boot(bmc: &Bmc, source: &BootSource) -> Result<(), Fault> {
+    bmc.request_boot(source, Persistence::Continuous).await
+}
+
+async fn request_of_undercloud(step: &Step, desk: &Desk, now: Timestamp) -> Result<(), Fault> {
+    match step.ask {
+        DeviceAsk::Cordon => desk.undercloud.request_cordon(node_of(step)?, &step.reason).await,
+        DeviceAsk::Uncordon => desk.undercloud.request_uncordon(node_of(step)?).await,
+        DeviceAsk::MintJoinToken => desk.undercloud.request_join_token(&install::join_token(step, desk.install.as_ref(), now)?).await,
+        DeviceAsk::DropJoinToken => {
+            let token = install::join_token(step, desk.install.as_ref(), now)?;
+            desk.undercloud.request_join_token_end(&token.id).await
+        }
+        other => Err(misdirected(other)),
+    }
+}
+
+/// [`DeviceAsk::party`] and the tables above disagree.
+fn misdirected(ask: DeviceAsk) -> Fault {
+    Fault::new(FaultClass::Unsupported, Delivery::No, format!("the {ask} was sent to the wrong device"))
 }
 
 /// A machine that is in the store but no longer in the site's description.

@@ -1,13 +1,15 @@
 //! What the keeper's eyes report, and how it enters the books. Facts only.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use kubernetes::{NodeEvent, TenantsEvent};
-use model::{Answer, ErrandOutcome, Fault, MachineName, NodeSeen, Power, Seen, TenantClusterName, Timestamp};
+use model::{Answer, ErrandOutcome, Fault, Found, LookAt, Looked, MachineName, NodeSeen, Power, Seen, TenantClusterName, Timestamp};
 use plan::{Ear, ErrandStep, Step};
 use redfish::Bmc;
 
 use crate::books::Books;
+use crate::run::Inquiry;
 use crate::tenants::Inside;
 
 /// Something seen or heard.
@@ -21,6 +23,8 @@ pub(crate) enum Event {
         looked_at: Timestamp,
         result: Result<Power, Fault>,
     },
+    /// A look that a plan asked for.
+    Looked(Inquiry),
     /// A BMC told of an event. What it tells of is seen by looking.
     Told {
         machine: MachineName,
@@ -65,6 +69,25 @@ pub fn note_power(books: &mut Books, machine: &MachineName, looked_at: Timestamp
             observation.bmc.failed(now, fault);
             true
         }
+    });
+}
+
+/// What a look that was asked for came to. Whoever asked for it is visited in any case. Its failure also tells of the line.
+pub(crate) fn note_look(
+    books: &mut Books,
+    machine: &MachineName,
+    at: LookAt,
+    began_at: Timestamp,
+    found: Result<Found, Fault>,
+    now: Timestamp,
+) {
+    books.observe(machine, |observation| {
+        observation.looking.remove(&at);
+        if let Some(fault) = found.as_ref().err().filter(|fault| plan::speaks_of_the_bmc(fault)) {
+            observation.bmc.failed(now, fault.clone());
+        }
+        observation.looked.insert(at, Arc::new(Looked { began_at, ended_at: now, found }));
+        true
     });
 }
 

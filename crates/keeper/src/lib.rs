@@ -8,7 +8,10 @@ mod devices;
 mod enroll;
 mod errands;
 mod eyes;
+mod inquiries;
+mod install;
 mod lease;
+mod looks;
 mod meters;
 mod polls;
 mod run;
@@ -19,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kubernetes::{Door, Undercloud};
-use model::{Clock, ClusterName, Footing, KeeperState, MachineName, Site, Span};
+use model::{Clock, ClusterName, Delivery, Fault, FaultClass, Footing, Hardware, KeeperState, MachineName, Site, Span};
 use plan::Objection;
 use redfish::Bmc;
 use store::{SharedStore, StoreError};
@@ -29,6 +32,8 @@ pub use books::Books;
 pub use devices::{Secrets, VaultCredentials, VaultSecrets};
 pub use enroll::enroll_site;
 pub use eyes::note_power;
+pub use inquiries::MAX_INQUIRIES;
+pub use install::{InstallDesk, JOIN_TOKEN_LIFE, load_install_key};
 pub use meters::{METERS, begin_at_zero};
 pub use polls::MAX_POLLS;
 pub use run::{MAX_ERRANDS, MAX_NODE_ASKS};
@@ -58,11 +63,15 @@ pub struct Keeper {
     pub clock: Arc<dyn Clock>,
     /// The ways to the devices, until a description is taken over that brings others.
     pub bmcs: BTreeMap<MachineName, Bmc>,
+    /// Makes the way to a BMC whose machine was replaced.
+    pub maker: Arc<dyn BmcMaker>,
     pub undercloud: Undercloud,
     /// The ways into tenants' clusters.
     pub door: Arc<dyn Door>,
     /// What virtual machines that are to be made need of the vault.
     pub secrets: Arc<dyn Secrets>,
+    /// What machines are installed with; nothing if they cannot reach us.
+    pub install: Option<InstallDesk>,
     /// Descriptions of the site that the keeper is offered while it keeps it; the newest counts.
     pub offers: watch::Receiver<Option<Arc<Offer>>>,
     /// What came with the description that was taken over last. Clones share it: a keeper that begins again goes on
@@ -74,11 +83,28 @@ pub struct Keeper {
     pub footing: watch::Sender<Footing>,
 }
 
+/// Makes drivers of BMCs for hardware that no description names yet.
+pub trait BmcMaker: Send + Sync + std::fmt::Debug {
+    /// The driver of this machine's BMC, if its hardware is this. Nobody is called yet.
+    fn make(&self, machine: &MachineName, hardware: &Hardware) -> Result<Bmc, Fault>;
+}
+
+/// A maker for sites whose hardware is never replaced.
+#[derive(Clone, Copy, Debug)]
+pub struct NeverReplaced;
+
+impl BmcMaker for NeverReplaced {
+    fn make(&self, machine: &MachineName, _hardware: &Hardware) -> Result<Bmc, Fault> {
+        Err(Fault::new(FaultClass::Unsupported, Delivery::No, format!("the hardware of `{machine}` cannot be replaced here")))
+    }
+}
+
 /// The ways to a site's devices. A machine whose way is unchanged comes with the driver that it had, so that its
 /// session goes on.
 #[derive(Clone, Debug)]
 pub struct Equipment {
     pub bmcs: BTreeMap<MachineName, Bmc>,
+    pub maker: Arc<dyn BmcMaker>,
     pub undercloud: Undercloud,
 }
 

@@ -1,6 +1,6 @@
 //! What a keeper measures. Nothing is decided on it; where it goes is chosen by whoever installs a recorder.
 
-use model::{Action, ClusterName, DeviceAsk, Fault, FaultClass, Meter, OperationResult, Rule, Span};
+use model::{Action, ClusterName, DeviceAsk, Fault, FaultClass, LookAt, Meter, OperationResult, Rule, Span};
 use tokio::time::Instant;
 
 const STARTED: Meter = Meter::counter("rackwright_operations_started_total", &["action"], "Operations that were accepted.");
@@ -126,6 +126,8 @@ impl Device {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Look,
+    /// More than its power.
+    LookAt(LookAt),
     Listen,
     Contact,
     Ask(DeviceAsk),
@@ -134,8 +136,13 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    const OF_BMC: [Purpose; 16] = [
+    const OF_BMC: [Purpose; 21] = [
         Purpose::Look,
+        Purpose::LookAt(LookAt::Survey),
+        Purpose::LookAt(LookAt::Boot),
+        Purpose::LookAt(LookAt::Volumes),
+        Purpose::LookAt(LookAt::Hardware),
+        Purpose::LookAt(LookAt::Accounts),
         Purpose::Listen,
         Purpose::Ask(DeviceAsk::GracefulOff),
         Purpose::Ask(DeviceAsk::ForceOff),
@@ -178,6 +185,12 @@ impl Purpose {
     pub fn name(self) -> &'static str {
         match self {
             Purpose::Look => "look",
+            Purpose::LookAt(LookAt::Survey) => "look-at-offers",
+            Purpose::LookAt(LookAt::Boot) => "look-at-boot",
+            Purpose::LookAt(LookAt::Volumes) => "look-at-volumes",
+            Purpose::LookAt(LookAt::Hardware) => "look-at-hardware",
+            Purpose::LookAt(LookAt::Accounts) => "look-at-accounts",
+            Purpose::LookAt(LookAt::Etcd) => "look-at-etcd",
             Purpose::Listen => "listen",
             Purpose::Contact => "contact",
             Purpose::Ask(DeviceAsk::GracefulOff) => "graceful-off",

@@ -107,7 +107,7 @@ impl Undercloud {
         quietly(&format!("PATCH secret {namespace}/{name}"), ends_at, secrets.patch(name, &params, &patch)).await.map(drop)
     }
 
-    fn secrets(&self, namespace: &str, name: &str) -> Result<Api<Secret>, Fault> {
+    pub(crate) fn secrets(&self, namespace: &str, name: &str) -> Result<Api<Secret>, Fault> {
         name::check("a namespace", namespace)?;
         name::check("a secret", name)?;
         Ok(Api::namespaced(self.client.clone(), namespace))
@@ -149,7 +149,7 @@ fn document(wanted: &SecretWanted) -> Secret {
     }
 }
 
-fn wipe(secret: &mut Secret) {
+pub(crate) fn wipe(secret: &mut Secret) {
     secret.data.iter_mut().flat_map(BTreeMap::values_mut).for_each(|value| value.0.zeroize());
 }
 

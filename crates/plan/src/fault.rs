@@ -43,17 +43,22 @@ pub fn react(ask: DeviceAsk, fault: &Fault) -> Reaction {
 /// patch that it refuses must not make it silent for the whole site, and only the lack of any answer does.
 pub fn speaks_of_the_line(ask: DeviceAsk, fault: &Fault) -> bool {
     match ask.party() {
-        Party::Bmc => match fault.class {
-            FaultClass::Unreachable
-            | FaultClass::Busy
-            | FaultClass::Denied
-            | FaultClass::Untrusted
-            | FaultClass::OtherMachine
-            | FaultClass::NoLogin
-            | FaultClass::Garbled => true,
-            FaultClass::Unsupported | FaultClass::Missing => false,
-        },
+        Party::Bmc => speaks_of_the_bmc(fault),
         Party::Undercloud | Party::Etcd => fault.class == FaultClass::Unreachable,
+    }
+}
+
+/// The same of what was asked of, or looked for at, a BMC.
+pub fn speaks_of_the_bmc(fault: &Fault) -> bool {
+    match fault.class {
+        FaultClass::Unreachable
+        | FaultClass::Busy
+        | FaultClass::Denied
+        | FaultClass::Untrusted
+        | FaultClass::OtherMachine
+        | FaultClass::NoLogin
+        | FaultClass::Garbled => true,
+        FaultClass::Unsupported | FaultClass::Missing => false,
     }
 }
 

@@ -52,7 +52,7 @@ pub use contact::known_silence;
 pub use draft::{Changes, ErrandStep, LookStep, Plan, Step, With};
 pub use enroll::{Enrolment, Stored, enroll};
 pub use evacuate::forget_vm;
-pub use fault::{Reaction, react, speaks_of_the_line};
+pub use fault::{Reaction, react, speaks_of_the_bmc, speaks_of_the_line};
 pub use guard::MAX_RUNNING_OPERATIONS;
 pub use install::{Phase, phase_of};
 pub use objection::{Busy, Objection};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keeper::{Equipment, VaultCredentials};
+use keeper::{BmcMaker, Equipment, VaultCredentials};
 use kubernetes::Undercloud;
-use model::MachineName;
+use model::{Delivery, Fault, FaultClass, Hardware, MachineName};
 use redfish::{Bmc, Login, Transport};
 use store::Vault;
 
@@ -40,7 +40,27 @@ pub async fn equip(loaded: &Loaded, before: Option<Before<'_>>, vault: &Arc<Vaul
         };
         bmcs.insert(machine.name.clone(), bmc);
     }
-    Ok(Equipment { bmcs, undercloud })
+    let maker = Arc::new(Maker { vault: vault.clone(), trusts: loaded.trusts.clone() });
+    Ok(Equipment { bmcs, maker, undercloud })
+}
+
+/// Makes drivers for machines whose hardware was replaced: recognized as the site file says, with another serial number or login.
+#[derive(Debug)]
+struct Maker {
+    vault: Arc<Vault>,
+    trusts: BTreeMap<MachineName, BmcTrust>,
+}
+
+impl BmcMaker for Maker {
+    fn make(&self, machine: &MachineName, hardware: &Hardware) -> Result<Bmc, Fault> {
+        let unusable = |class, what: String| Fault::new(class, Delivery::No, what);
+        let address = hardware.bmc_address.parse();
+        let address = address.map_err(|_| unusable(FaultClass::Missing, format!("`{}` is no URL", hardware.bmc_address)))?;
+        let transport = self.trusts.get(machine).unwrap_or(&BmcTrust::Plain).transport();
+        let transport = transport.map_err(|error| unusable(FaultClass::Untrusted, error.to_string()))?;
+        let credentials = VaultCredentials::new(self.vault.clone(), hardware.credentials.clone());
+        Ok(Bmc::of_machine(transport, address, Arc::new(credentials), &hardware.serial_number))
+    }
 }
 
 pub async fn undercloud(loaded: &Loaded) -> Result<Undercloud, Trouble> {

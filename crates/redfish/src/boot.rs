@@ -115,7 +115,7 @@ fn change(source: &BootSource, target: &str, persistence: Persistence, boot: &Va
     change
 }
 
-fn read_boot(boot: &Value) -> BootSeen {
+pub(crate) fn read_boot(boot: &Value) -> BootSeen {
     let target = text(boot, "BootSourceOverrideTarget").map(|target| match target.to_ascii_lowercase().as_str() {
         "none" => BootTarget::None,
         "hdd" => BootTarget::Hdd,

@@ -20,6 +20,7 @@ mod events;
 mod fault;
 mod firmware;
 mod identity;
+mod inspection;
 mod inventory;
 mod jobs;
 mod line;

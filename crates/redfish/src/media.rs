@@ -131,7 +131,7 @@ fn id(slot: &Member) -> &str {
     slot.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
 }
 
-fn read_media(slot: &Value) -> MediaSeen {
+pub(crate) fn read_media(slot: &Value) -> MediaSeen {
     let image = text(slot, "Image");
     let inserted = flag(slot, "Inserted").unwrap_or(image.is_some());
     if inserted { MediaSeen::Inserted { image } } else { MediaSeen::Empty }

@@ -17,6 +17,7 @@ pub(crate) struct Root {
     pub updates: Option<String>,
     pub accounts: Option<String>,
     pub events: Option<String>,
+    pub licenses: Option<String>,
     pub vendor: Option<String>,
     pub expand: Expand,
 }
@@ -56,6 +57,7 @@ impl Root {
             updates: told("UpdateService"),
             accounts: told("AccountService"),
             events: told("EventService"),
+            licenses: told("LicenseService"),
             vendor: text(document, "Vendor"),
             expand,
         }

@@ -1,16 +1,16 @@
 //! What a BMC offers to whoever wants to install its machine, and what it is busy with.
 
 use http::Uri;
-use model::{BootWay, Fault, FaultClass, JobSeen, Survey, shortened};
+use model::{BootSeen, BootWay, Fault, FaultClass, JobSeen, SourceSeen, Survey, shortened};
 use serde_json::Value;
 
 use crate::bmc::Bmc;
-use crate::boot::{BootSource, choose_target};
+use crate::boot::{self, BootSource, BootTarget, choose_target, read_boot};
 use crate::document::{self, field, text, texts};
 use crate::jobs::{JobRef, JobState, read_job};
 use crate::line::Deadline;
 use crate::listing::{Listing, Member, is_absence};
-use crate::media::INSERT;
+use crate::media::{INSERT, MediaSeen, read_media};
 use crate::quirks::Quirks;
 
 /// What the name of a job about firmware has in it, in lower case. Makers have words of their own.
@@ -20,7 +20,7 @@ impl Bmc {
     /// Which ways there are to start the machine for an installation, and which jobs are not over.
     pub async fn observe_survey(&self) -> Result<Survey, Fault> {
         let deadline = Deadline::of_call();
-        let system = self.read_system(deadline).await?;
+        let system = self.read_system_to_ask(deadline).await?;
         let quirks = self.quirks(&system, deadline).await?;
         let mut ways = Vec::new();
         for way in BootWay::ALL {
@@ -37,6 +37,22 @@ impl Bmc {
         Ok(Survey { ways, jobs })
     }
 
+    /// What is in the CD drive, if there is one, and what the machine will start from.
+    pub async fn observe_start(&self) -> Result<BootSeen, Fault> {
+        let deadline = Deadline::of_call();
+        let media = match self.find_slot(deadline).await {
+            Ok(slot) => read_media(&slot.document),
+            Err(fault) if fault.class == FaultClass::Unsupported => MediaSeen::Empty,
+            Err(fault) => return Err(fault),
+        };
+        let system = self.read_system_to_ask(deadline).await?;
+        let media = match media {
+            MediaSeen::Empty => None,
+            MediaSeen::Inserted { image } => Some(image.unwrap_or_default()),
+        };
+        Ok(BootSeen { media, source: source_of(&read_boot(field(system.document(), "Boot"))) })
+    }
+
     /// Whether there is a CD drive that an image can be put into, by an action or by writing to it.
     async fn takes_media(&self, deadline: Deadline) -> Result<bool, Fault> {
         let slot = match self.find_slot(deadline).await {
@@ -50,6 +66,17 @@ impl Bmc {
         let allow = self.line().read(&slot.path, deadline).await?.allow;
         // One that does not say what may be done to it is tried.
         Ok(allow.is_none_or(|allow| allow.contains("PATCH")))
+    }
+}
+
+/// An override that is off leaves the machine to its own order, which is its disk's as far as it concerns us.
+fn source_of(boot: &boot::BootSeen) -> SourceSeen {
+    match (&boot.target, boot.persistence) {
+        (_, None) | (None | Some(BootTarget::None | BootTarget::Hdd), _) => SourceSeen::Disk,
+        (Some(BootTarget::Cd), _) => SourceSeen::Media,
+        (Some(BootTarget::UefiHttp), _) => SourceSeen::Http,
+        (Some(BootTarget::Pxe), _) => SourceSeen::Pxe,
+        (Some(BootTarget::Other(_)), _) => SourceSeen::Other,
     }
 }
 
@@ -103,6 +130,22 @@ mod tests {
         assert_eq!(ways(&listing(&["Hdd"])), []);
         assert_eq!(ways(&json!({})), [BootWay::VirtualMedia, BootWay::Pxe]);
         assert_eq!(ways(&Value::Null), []);
+    }
+
+    #[test]
+    fn an_override_that_is_off_or_names_no_device_means_the_disk() {
+        let table = [
+            (json!({"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideTarget": "Cd"}), SourceSeen::Disk),
+            (json!({"BootSourceOverrideEnabled": "Continuous", "BootSourceOverrideTarget": "UsbCd"}), SourceSeen::Media),
+            (json!({"BootSourceOverrideEnabled": "Once", "BootSourceOverrideTarget": "UefiHttp"}), SourceSeen::Http),
+            (json!({"BootSourceOverrideEnabled": "Once", "BootSourceOverrideTarget": "Pxe"}), SourceSeen::Pxe),
+            (json!({"BootSourceOverrideEnabled": "Continuous", "BootSourceOverrideTarget": "Hdd"}), SourceSeen::Disk),
+            (json!({"BootSourceOverrideEnabled": "Once", "BootSourceOverrideTarget": "BiosSetup"}), SourceSeen::Other),
+            (json!({}), SourceSeen::Disk),
+        ];
+        for (boot, expected) in table {
+            assert_eq!(source_of(&read_boot(&boot)), expected, "{boot}");
+        }
     }
 
     #[test]

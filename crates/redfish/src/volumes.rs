@@ -56,7 +56,7 @@ impl Bmc {
 
     /// The documents of the storage controllers; none where the BMC offers none.
     async fn storage_members(&self, deadline: Deadline) -> Result<Vec<Member>, Fault> {
-        let system = self.read_system(deadline).await?;
+        let system = self.read_system_to_ask(deadline).await?;
         let Some(collection) = document::linked(system.document(), "Storage") else { return Ok(Vec::new()) };
         match self.list(&collection, deadline).await {
             Ok(listing) if listing.unread > 0 => Err(unread(&collection, listing.unread)),

@@ -156,16 +156,18 @@ impl House {
     }
 
     async fn keeper(&self, store: SharedStore) -> Keeper {
-        let Equipment { bmcs, undercloud } = self.equipment_of(&self.definition).await;
+        let Equipment { bmcs, maker, undercloud } = self.equipment_of(&self.definition).await;
         Keeper {
             cluster: self.definition.cluster.clone(),
             holder: "local".to_owned(),
             store,
             clock: self.clock.clone(),
             bmcs,
+            maker,
             undercloud,
             door: Arc::new(wiring::door_of(&self.site)),
             secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
+            install: None,
             offers: self.offers.subscribe(),
             taken_over: self.taken_over.clone(),
             state: self.keeper_state.clone(),

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use http::Request;
-use keeper::{Equipment, VaultCredentials};
+use keeper::{BmcMaker, Equipment, VaultCredentials};
 use kubernetes::{Door, InProcessDoor, Undercloud};
-use model::{ClusterName, Hardware, Home, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack, Standing};
+use model::{
+    ClusterName, Delivery, Fault, FaultClass, Hardware, Home, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack,
+    Standing,
+};
 use redfish::{Bmc, Transport};
 use store::Vault;
 use tower::ServiceExt;
@@ -80,7 +83,31 @@ pub async fn equipment_of(site: &sim::Site, definition: &Site, vault: &Arc<Vault
         let bmc = Bmc::of_machine(Transport::in_process(service), address, credentials, &described.hardware.serial_number);
         bmcs.insert(described.name.clone(), bmc);
     }
-    Equipment { bmcs, undercloud: Undercloud::in_process(authorized_kubernetes(site)) }
+    let maker = Arc::new(Maker { site: site.clone(), vault: vault.clone() });
+    Equipment { bmcs, maker, undercloud: Undercloud::in_process(authorized_kubernetes(site)) }
+}
+
+/// Makes drivers for machines whose hardware was replaced. The address of a BMC begins with the name of the simulated machine.
+struct Maker {
+    site: sim::Site,
+    vault: Arc<Vault>,
+}
+
+impl std::fmt::Debug for Maker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Maker").finish_non_exhaustive()
+    }
+}
+
+impl BmcMaker for Maker {
+    fn make(&self, _machine: &MachineName, hardware: &Hardware) -> Result<Bmc, Fault> {
+        let unknown = || Fault::new(FaultClass::Missing, Delivery::No, format!("`{}` is no simulated BMC", hardware.bmc_address));
+        let address: http::Uri = hardware.bmc_address.parse().map_err(|_| unknown())?;
+        let name = address.host().and_then(|host| host.split('.').next()).ok_or_else(unknown)?;
+        let service = self.site.redfish(name).ok_or_else(unknown)?;
+        let credentials = Arc::new(VaultCredentials::new(self.vault.clone(), hardware.credentials.clone()));
+        Ok(Bmc::of_machine(Transport::in_process(service), address, credentials, &hardware.serial_number))
+    }
 }
 
 /// The ways into the site's tenant clusters: the host in a kubeconfig begins with the cluster's name.

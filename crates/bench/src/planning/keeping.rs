@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::Full;
-use keeper::{Keeper, VaultCredentials, VaultSecrets, enroll_site};
+use keeper::{Keeper, NeverReplaced, VaultCredentials, VaultSecrets, enroll_site};
 use kubernetes::{NetworkDoor, Undercloud};
 use model::{
     Ask, Clock, ClusterName, Conditions, CorrelationId, Footing, KeeperState, Limits, MachineName, REQUEST_LIFE, Request, RequestId, Role,
@@ -119,7 +119,9 @@ impl Kept {
             store: store.clone(),
             clock: clock.clone(),
             bmcs: bmcs(&world, &site, &clock, &looks).await?,
+            maker: Arc::new(NeverReplaced),
             undercloud: undercloud(&world),
+            install: None,
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(clock.clone())))))),
             offers: watch::channel(None).1,

@@ -102,6 +102,8 @@ impl House {
             store: self.store.clone(),
             clock: clock.clone(),
             bmcs: equipment.bmcs,
+            maker: equipment.maker,
+            install: None,
             undercloud: equipment.undercloud,
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(vault.clone())),

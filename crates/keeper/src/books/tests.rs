@@ -1,6 +1,6 @@
 use model::{
-    Artefact, BootArtefacts, Category, CategoryResult, Comparison, Digest, FieldResult, Hardware, Home, Limits, OperationId, RackName, Role,
-    RuntimeVersion, SecretRef, Site, SiteMachine, SiteRack, Span, Standing, Validation, ValidationResult,
+    Artefact, BootArtefacts, Category, CategoryResult, Comparison, Digest, FieldResult, Hardware, Home, Limits, OperationId, RackName,
+    Role, RuntimeVersion, SecretRef, Site, SiteMachine, SiteRack, Span, Standing, Validation, ValidationResult,
 };
 use plan::Changes;
 use store::{MemoryStore, SystemClock};
@@ -123,7 +123,8 @@ async fn the_latest_validation_of_a_machine_stands_in_the_store_until_its_machin
         // Each time by another keeper, which has to know where the one before left it.
         let (mut books, _) = Books::open(&store, &site.cluster, fence.clone(), NOW).await.unwrap();
         let found = validation(&name(2), Timestamp::from_millis(at));
-        carry_out(&mut books, &store, fence.clone(), Changes { validations: [(name(2), found.clone())].into(), ..Changes::default() }).await;
+        carry_out(&mut books, &store, fence.clone(), Changes { validations: [(name(2), found.clone())].into(), ..Changes::default() })
+            .await;
         let stored = store.get(&key).await.unwrap().unwrap();
         assert_eq!(serde_json::from_slice::<Validation>(&stored.value).unwrap(), found);
     }

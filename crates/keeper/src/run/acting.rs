@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use tracing::{Instrument, debug, field, info_span};
 
 use super::Loop;
+use crate::devices::Desk;
 use crate::eyes::Event;
 use crate::meters::{self, Device, Purpose};
 use crate::telling::{self, Behalf, Called};
@@ -28,6 +29,9 @@ impl Loop {
         let asks_nothing = plan.steps.is_empty() && plan.errands.is_empty();
         if !asks_nothing && !self.tenure.may_ask() {
             return Err(KeeperError::LeaseTooShort);
+        }
+        for look in &plan.looks {
+            self.inquire(look);
         }
         for step in plan.steps {
             self.ask(step);
@@ -76,6 +80,7 @@ impl Loop {
                 telling::note_commit(&self.books.snapshot, plan, self.now());
                 self.forget_secrets(plan.abandoned_secrets(&self.books.snapshot));
                 self.books.settle(plan, &keys, Some(revision));
+                self.rewire(plan);
                 self.look_closely(plan);
                 Ok(true)
             }
@@ -142,8 +147,9 @@ impl Loop {
         self.asks_under_way += 1;
         let bmc = self.keeper.bmcs.get(&step.machine).filter(|_| !devices::is_for_node(step.ask)).cloned();
         let call = bmc.as_ref().and_then(|_| self.calls.begin(&step.machine));
-        let undercloud = self.keeper.undercloud.clone();
-        let events = self.events.clone();
+        let (undercloud, install) = (self.keeper.undercloud.clone(), self.keeper.install.clone());
+        let desk = Desk { bmc: bmc.clone(), undercloud, install };
+        let (events, now) = (self.events.clone(), self.now());
         let turns = devices::is_for_node(step.ask).then(|| self.node_asks.clone());
         self.tasks.spawn(async move {
             let turn = match &turns {
@@ -151,7 +157,7 @@ impl Loop {
                 None => Ok(None),
             };
             let result = match &turn {
-                Ok(_) => called.during(devices::request(&step, bmc.as_ref(), &undercloud)).await,
+                Ok(_) => called.during(Box::pin(devices::request(&step, &desk, now))).await,
                 Err(_) => Err(Fault::new(FaultClass::Busy, Delivery::No, "it waited too long for its turn at the undercloud")),
             };
             drop((turn, call));

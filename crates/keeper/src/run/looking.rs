@@ -95,6 +95,7 @@ impl Loop {
                 }
                 self.listen_to(&machine);
             }
+            Event::Looked(inquiry) => self.take_inquiry(inquiry),
             Event::Told { machine } => self.hasten_look(&machine),
             Event::Ear { machine, bmc, ear } => self.note_ear(machine, &bmc, ear),
             Event::Node(event) => {
@@ -119,11 +120,16 @@ impl Loop {
                 if let Err(fault) = &result {
                     telling::note_fault(&self.books.snapshot, &step, fault);
                 }
-                let line = if bmc.is_none_or(|bmc| self.is_current(&step.machine, &bmc)) { Line::Present } else { Line::Replaced };
+                let line = bmc.map_or(Line::Present, |bmc| self.line_to(&step.machine, &bmc));
                 eyes::note_answer(&mut self.books, &step, result, line, now);
                 self.schedule_look(&step.machine);
             }
         }
+    }
+
+    /// Whether this is the driver by which the machine's BMC is reached now.
+    pub(super) fn line_to(&self, machine: &MachineName, bmc: &redfish::Bmc) -> Line {
+        if self.is_current(machine, bmc) { Line::Present } else { Line::Replaced }
     }
 
     fn is_current(&self, machine: &MachineName, bmc: &redfish::Bmc) -> bool {

@@ -4,9 +4,11 @@
 mod acting;
 mod calls;
 mod entering;
+mod inquiring;
 mod listening;
 mod looking;
 mod refitting;
+mod rewiring;
 mod sending;
 
 use std::sync::Arc;
@@ -21,13 +23,16 @@ use tracing::{Instrument, error, info, info_span};
 
 use crate::books::Books;
 use crate::eyes::Event;
+use crate::inquiries::Inquiries;
 use crate::lease::Tenure;
 use crate::meters;
 use crate::polls::Polls;
 use crate::{Keeper, KeeperError, Offer, PLAN_EVERY, STOP_TIMEOUT};
 use calls::Calls;
 use entering::Lines;
+pub(crate) use inquiring::Inquiry;
 use listening::Ears;
+use rewiring::Ways;
 pub use sending::MAX_ERRANDS;
 use sending::Turns;
 
@@ -41,7 +46,10 @@ struct Loop {
     keeper: Keeper,
     books: Books,
     tenure: Tenure,
+    /// The ways to the BMCs: given with the description, or made for hardware that was replaced.
+    ways: Ways,
     polls: Polls,
+    inquiries: Inquiries,
     ears: Ears,
     events: mpsc::Sender<Event>,
     /// Looks and requests under way; dropped with the loop, so that a keeper that stops asks nothing more.
@@ -135,10 +143,12 @@ impl Keeper {
         info!(%cluster, machines = books.snapshot.machines.len(), running = books.snapshot.running_count(), "keeping");
         let mut the_loop = Loop {
             contact_due: started_at,
+            ways: Ways::of(&self),
             keeper: self,
             books,
             tenure,
             polls: Polls::default(),
+            inquiries: Inquiries::default(),
             ears: Ears::default(),
             events,
             tasks: JoinSet::new(),
@@ -156,6 +166,7 @@ impl Keeper {
             glanced_at: Instant::now(),
             rounded_at: (started_at, Instant::now()),
         };
+        the_loop.keeper.bmcs = the_loop.present_ways();
         the_loop.note_undescribed();
         let result = match the_loop.begin().await {
             Ok(()) => the_loop.turn(inbox, watch, &shutdown).await,
@@ -192,6 +203,7 @@ impl Loop {
         loop {
             meters::count_wakeup(&self.keeper.cluster);
             self.start_due_looks();
+            self.start_inquiries();
             self.tell_freshness();
             let sleep = tokio::time::sleep_until(self.next_wake());
             let renew = tokio::time::sleep_until(self.tenure.renew_at());

@@ -18,6 +18,7 @@ impl Keeper {
         if let Some(newest) = self.taken_over.borrow().clone() {
             self.bmcs = newest.bmcs.clone();
             self.undercloud = newest.undercloud.clone();
+            self.maker = newest.maker.clone();
         }
     }
 }
@@ -88,29 +89,22 @@ impl Loop {
     fn take_devices(&mut self, equipment: &Arc<Equipment>) {
         self.keeper.taken_over.send_replace(Some(equipment.clone()));
         self.keeper.undercloud = equipment.undercloud.clone();
-        let before = std::mem::replace(&mut self.keeper.bmcs, equipment.bmcs.clone());
+        self.keeper.maker = equipment.maker.clone();
+        self.ways.take(&equipment.bmcs);
+        let after = self.present_ways();
+        let before = std::mem::replace(&mut self.keeper.bmcs, after.clone());
         let is_kept = |machine: &MachineName, bmc: &redfish::Bmc| before.get(machine).is_some_and(|before| before.is_same_as(bmc));
         let new: Vec<MachineName> =
-            equipment.bmcs.iter().filter(|(machine, bmc)| !is_kept(machine, bmc)).map(|(machine, _)| machine.clone()).collect();
+            after.iter().filter(|(machine, bmc)| !is_kept(machine, bmc)).map(|(machine, _)| machine.clone()).collect();
         for (machine, bmc) in before {
-            if equipment.bmcs.get(&machine).is_some_and(|after| after.is_same_as(&bmc)) {
-                continue;
+            if !after.get(&machine).is_some_and(|after| after.is_same_as(&bmc)) {
+                self.leave(&machine, bmc);
             }
-            self.ears.forget(&machine);
-            self.polls.forget(&machine);
-            self.tasks.spawn(self.calls.end_session(&machine, bmc));
         }
-        let now = self.now();
         for machine in &new {
-            // What its predecessor told says nothing of this BMC.
-            self.books.observe(machine, |observation| {
-                observation.bmc = model::Contact::default();
-                observation.power = None;
-                true
-            });
-            self.polls.hasten(machine, now);
+            self.begin_anew(machine);
         }
-        self.contact_due = now;
+        self.contact_due = self.now();
         self.watch_nodes();
         self.watch_tenants();
     }

@@ -9,6 +9,7 @@ mod storage;
 use model::Fault;
 use serde_json::Value;
 
+pub(crate) use parts::read_nic;
 pub use parts::{Dimm, LinkState, Nic, Processor};
 pub use storage::{Controller, Drive, DriveKind, Volume};
 
@@ -70,7 +71,7 @@ impl Bmc {
 }
 
 /// The health of a part with all it consists of.
-fn health(document: &Value) -> Option<Health> {
+pub(crate) fn health(document: &Value) -> Option<Health> {
     let status = field(document, "Status");
     let told = text(status, "HealthRollup").or_else(|| text(status, "Health"))?;
     match told.to_ascii_lowercase().as_str() {
@@ -82,12 +83,12 @@ fn health(document: &Value) -> Option<Health> {
 }
 
 /// Whether a member stands for an empty socket, bay or slot.
-fn is_absent(document: &Value) -> bool {
+pub(crate) fn is_absent(document: &Value) -> bool {
     text(field(document, "Status"), "State").is_some_and(|state| state.eq_ignore_ascii_case("Absent"))
 }
 
 /// The member's own id, or else the last part of its path.
-fn id(member: &Member) -> String {
+pub(crate) fn id(member: &Member) -> String {
     let last = || member.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
     text(&member.document, "Id").unwrap_or_else(last)
 }

@@ -64,7 +64,7 @@ pub(super) fn read_dimm(member: &Member) -> Option<Dimm> {
     })
 }
 
-pub(super) fn read_nic(member: &Member) -> Option<Nic> {
+pub(crate) fn read_nic(member: &Member) -> Option<Nic> {
     let document = &member.document;
     let mac = ["MACAddress", "PermanentMACAddress"].iter().find_map(|name| text(document, name).as_deref().and_then(read_mac));
     let link = text(document, "LinkStatus").and_then(|status| match status.to_ascii_lowercase().as_str() {
