@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use api::{Fetch, Unfetched};
@@ -18,7 +18,6 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use model::ClusterName;
-use store::Vault;
 use ticket::InstallKey;
 use tokio::net::TcpListener;
 
@@ -49,9 +48,10 @@ pub struct InstallDoor {
 impl InstallDoor {
     /// Takes the address before anything is made. `dir` remembers a port that was chosen for us.
     pub async fn open(args: &InstallArgs, dir: &Path) -> Result<InstallDoor, Trouble> {
+        private_file::create_directory(dir).map_err(|error| Trouble::caused(&format!("{} cannot be made", dir.display()), &error))?;
         let listener = match &args.install_listen {
             Some(text) => bind(text).await?,
-            None => bind_remembered(&dir.join(PORT_FILE)).await?,
+            None => bind_remembered("the install face", &dir.join(PORT_FILE)).await?,
         };
         let address = listener.local_addr().map_err(|error| Trouble::caused("the install face cannot listen", &error))?;
         let url = match &args.install_url {
@@ -77,8 +77,8 @@ async fn bind(text: &str) -> Result<TcpListener, Trouble> {
 }
 
 /// A port of loopback: the one of the last time if it is free, else any.
-async fn bind_remembered(file: &Path) -> Result<TcpListener, Trouble> {
-    let cannot = |error: std::io::Error| Trouble::caused("the install face cannot listen on loopback", &error);
+pub async fn bind_remembered(what: &str, file: &Path) -> Result<TcpListener, Trouble> {
+    let cannot = |error: std::io::Error| Trouble::caused(&format!("{what} cannot listen on loopback"), &error);
     let before = std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse::<u16>().ok());
     if let Some(port) = before
         && let Ok(listener) = TcpListener::bind(("127.0.0.1", port)).await
@@ -99,13 +99,6 @@ fn checked(url: &str) -> Result<String, Trouble> {
         None => Err(Trouble::new(Exit::Usage, format!("`{url}` is not what machines can call"))
             .hint("for example --install-url http://10.0.0.1:7226")),
     }
-}
-
-/// The key of a cluster's installations, made when it is needed for the first time.
-pub async fn install_key(vault: &Vault, cluster: &ClusterName) -> Result<InstallKey, Trouble> {
-    let secret = vault.load_or_make(&InstallKey::secret_of(cluster)).await;
-    let bytes = secret.map_err(|error| Trouble::caused(&format!("the install key of `{cluster}` cannot be had"), &error))?;
-    InstallKey::from_bytes(&bytes).ok_or_else(|| Trouble::failed(format!("the install key of `{cluster}` is damaged")))
 }
 
 pub type InstallKeys = BTreeMap<ClusterName, InstallKey>;
@@ -163,13 +156,6 @@ impl Fetch for WebFetch {
 /// Images that are fetched over the network.
 pub fn web_images() -> Result<api::Images, Trouble> {
     Ok(api::Images::new(Arc::new(WebFetch::new()?)))
-}
-
-/// Where `dir` is made if it is absent: a port is remembered in it.
-pub async fn open_in(args: &InstallArgs, dir: &Path) -> Result<InstallDoor, Trouble> {
-    let dir: PathBuf = dir.to_owned();
-    private_file::create_directory(&dir).map_err(|error| Trouble::caused(&format!("{} cannot be made", dir.display()), &error))?;
-    InstallDoor::open(args, &dir).await
 }
 
 #[cfg(test)]

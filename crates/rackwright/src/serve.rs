@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use keeper::{Equipment, Keeper, KeeperError, VaultSecrets, enroll_site};
+use keeper::{Equipment, InstallDesk, Keeper, KeeperError, VaultSecrets, enroll_site, load_install_key};
 use kubernetes::NetworkDoor;
 use model::{Clock, ClusterName, Footing, KeeperState, Site, keys};
 use store::{SharedStore, SqliteStore, StoreError, SystemClock, Vault};
+use ticket::InstallKey;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -174,7 +175,8 @@ impl ControlPlane {
         // Before the first keeper counts anything.
         let (recorder, exposition) = measuring::begin(file, dir, enrolled.iter().map(|(loaded, _)| &loaded.site().cluster))?;
         for (loaded, equipment) in enrolled {
-            plane.keep(loaded, equipment, &clock, &stages.keeping);
+            let key = keys.get(&loaded.site().cluster).cloned();
+            plane.keep(loaded, equipment, key, &clock, &stages.keeping);
         }
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
         plane.faces.spawn_on(cache.clone().follow(store.clone(), stages.keeping.clone()), &threads);
@@ -194,7 +196,14 @@ impl ControlPlane {
     }
 
     /// Starts the keeper of a site.
-    fn keep(&mut self, loaded: Loaded, equipment: Arc<Equipment>, clock: &Arc<dyn Clock>, shutdown: &CancellationToken) {
+    fn keep(
+        &mut self,
+        loaded: Loaded,
+        equipment: Arc<Equipment>,
+        key: Option<InstallKey>,
+        clock: &Arc<dyn Clock>,
+        shutdown: &CancellationToken,
+    ) {
         let site = loaded.site().clone();
         let (state, how_it_is) = watch::channel(KeeperState::Starting);
         let (footing, stands) = watch::channel(Footing::default());
@@ -212,7 +221,7 @@ impl ControlPlane {
             undercloud: equipment.undercloud.clone(),
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
-            install: None,
+            install: key.map(|key| InstallDesk { key, base_url: self.install_url.clone() }),
             offers: offered,
             taken_over: watch::Sender::new(None),
             state,
@@ -261,7 +270,9 @@ async fn install_keys(enrolled: &[(Loaded, Arc<Equipment>)], vault: &Vault) -> R
     let mut keys = InstallKeys::new();
     for (loaded, _) in enrolled {
         let cluster = &loaded.site().cluster;
-        keys.insert(cluster.clone(), installing::install_key(vault, cluster).await?);
+        let key = load_install_key(vault, cluster).await;
+        let key = key.map_err(|error| Trouble::caused(&format!("the key of `{cluster}`'s installations cannot be had"), &error))?;
+        keys.insert(cluster.clone(), key);
     }
     Ok(keys)
 }

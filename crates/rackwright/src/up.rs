@@ -8,7 +8,7 @@ use model::Role;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::trouble::Trouble;
-use crate::installing::{self, InstallArgs};
+use crate::installing::{InstallArgs, InstallDoor};
 use crate::logging::LogArgs;
 use crate::notify::{self, Word};
 use crate::places;
@@ -50,9 +50,11 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     let sites = serve::load_all(&simulation.site_files)?;
     let stop_delay = Duration::from_secs(args.stop_delay);
     let control = data_dir.join(CONTROL);
-    let doors = Doors { api: listener, install: installing::open_in(&args.install, &control).await? };
+    let doors = Doors { api: listener, install: InstallDoor::open(&args.install, &control).await? };
+    simulation.set_pxe_server(&doors.install.url);
     let mut plane = ControlPlane::start(sites, &control, doors, &plane_stop, stop_delay).await?;
     places::until_connected(&plane).await;
+    simulation.import_runtimes(&plane).await?;
     let context = remembering::remember(&plane).await?;
     let other = remembering::remember_simulator(&simulation.simulator, &data_dir.join("sim")).await?;
     let mut lines = greeting(&args.world, &plane, &data_dir, &context);

@@ -29,7 +29,7 @@ mod reference;
 pub mod render;
 mod resources;
 mod retype;
-mod runtime;
+pub mod runtime;
 pub mod screen;
 mod session;
 #[cfg(test)]

@@ -8,9 +8,10 @@ use serde_json::Value;
 
 use super::answer::field;
 use super::args::parse_name;
+use super::client::Client;
 use super::render::{runtime_sheet, runtime_table};
 use super::screen::{Screen, Sheet, Tone};
-use super::session::{Kind, Session};
+use super::session::{Kind, Session, place};
 use super::trouble::{Exit, Trouble};
 use crate::runtime_file::RuntimeFile;
 
@@ -91,6 +92,24 @@ impl ClusterArgs {
                 .hint(format!("choose one with `--cluster`, for example `--cluster {}`", several[0]))),
         }
     }
+}
+
+/// Imports what files describe into clusters that do not know it. For a simulator and its control plane, in one process.
+pub async fn import_missing(server: &str, sites: &[model::Site], files: &[PathBuf]) -> Result<(), Trouble> {
+    let client = Client::new(server)?;
+    for file in files {
+        let file = RuntimeFile::read(file)?;
+        for site in sites {
+            let (home, cluster) = (&site.home, site.cluster.as_str());
+            let target = place(&home.subscription, Some(&home.resource_group), Kind::Cluster, &[cluster, RUNTIMES, &file.version]);
+            match client.get(&target).await {
+                Ok(_) => {}
+                Err(trouble) if trouble.exit == Exit::NotFound => drop(client.put(&target, &file.body()).await?),
+                Err(trouble) => return Err(trouble),
+            }
+        }
+    }
+    Ok(())
 }
 
 pub async fn run(session: &Session, screen: &mut Screen, command: RuntimeCommand) -> Result<(), Trouble> {
