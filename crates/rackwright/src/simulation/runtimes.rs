@@ -70,7 +70,8 @@ pub fn write<'a>(dir: &Path, base: &str, running: impl Iterator<Item = &'a str>)
     let mut files = Vec::new();
     for version in versions {
         let path = dir.join(format!("{version}.toml"));
-        let text = toml::to_string(&described(version, base)).map_err(|error| Trouble::caused("a runtime file cannot be written", &error))?;
+        let text =
+            toml::to_string(&described(version, base)).map_err(|error| Trouble::caused("a runtime file cannot be written", &error))?;
         super::write_private(&path, &text)?;
         files.push(path);
     }
@@ -79,8 +80,7 @@ pub fn write<'a>(dir: &Path, base: &str, running: impl Iterator<Item = &'a str>)
 
 fn described(version: &str, base: &str) -> RuntimeFile {
     let runtime = images::runtime(version);
-    let artefact =
-        |image: images::Image| ArtefactTable { url: format!("{base}{}", image.path), sha256: image.sha256, bytes: image.bytes };
+    let artefact = |image: images::Image| ArtefactTable { url: format!("{base}{}", image.path), sha256: image.sha256, bytes: image.bytes };
     let floor = |(model, component, minimum): (&str, &str, &str)| FloorTable {
         model: model.to_owned(),
         component: component.to_owned(),
