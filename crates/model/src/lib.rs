@@ -12,6 +12,7 @@ mod fault;
 mod hold;
 mod inspection;
 mod install;
+mod join;
 mod keeper_state;
 pub mod keys;
 mod keyset;
@@ -58,12 +59,13 @@ pub use inspection::{
     Told,
 };
 pub use install::{Attempt, BootWay, InstallTrouble, MachineReport, OsTarget};
+pub use join::JoinFacts;
 pub use keeper_state::{Footing, HeldLease, KeeperState, Looks, SiteFileRefused};
 pub use keyset::{KeySet, KeySetKind, KeySetUser, Privilege};
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
 pub use look::{AccountSeen, BootSeen, Found, JobSeen, LookAt, Looked, SourceSeen, Survey, VolumeSeen, VolumesSeen};
 pub use machine::{
-    Answer, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, ManagedAgain, Management, Modified, NodeAsk, Observation,
+    Answer, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, ManagedAgain, Management, Modified, NodeAsk, Obeyed, Observation,
     Provisioning, Role,
 };
 pub use meter::{Meter, MeterKind};

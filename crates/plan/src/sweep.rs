@@ -60,6 +60,7 @@ mod tests {
             limits: Limits::default(),
             waits: Vec::new(),
             skus: Vec::new(),
+            join: None,
         }
     }
 

@@ -135,6 +135,7 @@ mod tests {
                 },
             }],
             skus: Vec::new(),
+            join: None,
         };
         let enrolled = crate::enroll(&crate::Stored::default(), &site, Timestamp::EPOCH);
         let mut machine = enrolled.unwrap().machines.into_values().next().unwrap();

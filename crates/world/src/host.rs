@@ -9,6 +9,7 @@ use std::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
 
 use crate::KUBERNETES_VERSION;
+use crate::hardware::Release;
 use crate::kubelet::NodeState;
 use crate::layout::{MachineSpec, Role};
 use crate::node::{self, Problem};
@@ -39,6 +40,9 @@ pub(crate) struct HostFacts {
     /// The pods that the kubelet starts from its own disk, and shows to the API as mirror pods.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub static_pods: Vec<String>,
+    /// What the host's operating system calls itself; nothing of one that is like all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<Release>,
 }
 
 fn site_version() -> String {
@@ -92,6 +96,7 @@ impl HostFacts {
             version: site_version(),
             votes: is_voter,
             static_pods: Vec::new(),
+            release: None,
         }
     }
 
@@ -110,6 +115,7 @@ impl HostFacts {
             version: node.version.clone(),
             votes: is_voter,
             static_pods,
+            release: None,
         }
     }
 }

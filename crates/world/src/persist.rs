@@ -228,6 +228,7 @@ impl World {
             }
             self.reschedule(index);
         }
+        self.resume_errands();
         self.undercloud.resume(self.can_serve_api(), now);
         for tenant in self.tenants.values_mut() {
             tenant.awake(stood_still, now);

@@ -49,6 +49,7 @@ async fn books() -> Books {
         racks: vec![rack],
         machines: vec![machine(1), machine(2)],
         skus: Vec::new(),
+        join: None,
     };
     enroll_site(&store, &SystemClock, &site).await.unwrap();
     let lease = store.acquire_lease("keeper/site1", "test", Span::minutes(1)).await.unwrap();

@@ -29,6 +29,7 @@ fn site(machines: &str) -> Site {
         racks: racks.into_iter().map(rack).collect(),
         machines,
         skus: Vec::new(),
+        join: None,
     }
 }
 

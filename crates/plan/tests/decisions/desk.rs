@@ -294,6 +294,7 @@ pub fn empty_cluster(now: Timestamp) -> Cluster {
         limits: Limits::default(),
         waits: Vec::new(),
         skus: Vec::new(),
+        join: None,
     }
 }
 

@@ -11,6 +11,7 @@ use super::fault::FaultArgs;
 use super::operation::OperationCommand;
 use super::output::{Output, Showing};
 use super::resources::{ClusterCommand, RackCommand};
+use super::runtime::RuntimeCommand;
 use super::tenants::{PoolCommand, TenantClusterCommand};
 use super::top::TopArgs;
 use super::trouble::Trouble;
@@ -130,6 +131,9 @@ pub enum Command {
     /// Racks: where the machines of a site stand.
     #[command(subcommand)]
     Rack(RackCommand),
+    /// Runtimes: which versions a cluster can install on its machines.
+    #[command(subcommand)]
+    Runtime(RuntimeCommand),
     /// Virtual machines of tenants: look at them, make them, and act on them.
     #[command(subcommand, visible_alias = "virtualmachine")]
     Vm(VmCommand),

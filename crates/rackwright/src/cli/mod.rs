@@ -29,6 +29,7 @@ mod reference;
 pub mod render;
 mod resources;
 mod retype;
+pub mod runtime;
 pub mod screen;
 mod session;
 #[cfg(test)]
@@ -91,6 +92,7 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::Bmm(command) => bmm::run(&open()?, screen, command).await,
         Command::Cluster(command) => resources::run_cluster(&open()?, screen, command).await,
         Command::Rack(command) => resources::run_rack(&open()?, screen, command).await,
+        Command::Runtime(command) => runtime::run(&open()?, screen, command).await,
         Command::Vm(command) => vm::run(&open()?, screen, command).await,
         Command::TenantCluster(command) => tenants::run_cluster(&open()?, screen, command).await,
         Command::Pool(command) => tenants::run_pool(&open()?, screen, command).await,
