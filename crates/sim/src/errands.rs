@@ -38,6 +38,7 @@ pub(crate) struct Way {
 /// An answer that is of no use, or none.
 type Heard<T> = Result<T, Outcome>;
 
+#[expect(clippy::needless_pass_by_value, reason = "as what errors are mapped by, it is given them")]
 fn silence(why: impl ToString) -> Outcome {
     Outcome::Silence { why: why.to_string() }
 }

@@ -232,7 +232,7 @@ fn missing_disk(session: &Session) -> String {
     let disk = &session.grant.os_disk;
     let named = [("volume", &disk.volume), ("serial number", &disk.serial), ("WWN", &disk.wwn)];
     let named: Vec<String> = named.iter().filter_map(|(what, value)| Some(format!("{what} {}", value.as_ref()?))).collect();
-    if named.is_empty() { "the controller shows no volume".to_owned() } else { format!("no disk has {}", named.join(" or ")) }
+    if named.is_empty() { "the controller shows no volume for it".to_owned() } else { format!("no disk has {}", named.join(" or ")) }
 }
 
 /// It was written as it came, so the system of before has gone whether or not it is the right one.

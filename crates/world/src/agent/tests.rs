@@ -371,6 +371,19 @@ fn a_disk_is_found_by_what_it_is_called_and_never_guessed() {
 }
 
 #[test]
+fn tenants_data_is_no_disk_to_install_on() {
+    let mut bench = bench();
+    let data = bench.digests()[1..].to_vec();
+    bench.world.delete_volume(bench.machine, 1, bench.now).unwrap();
+    bench.pass(120);
+    bench.boot_agent();
+    bench.answer(Outcome::Media(Box::new(config())));
+    bench.answer(grant(WantedDisk::default()));
+    assert_eq!(bench.answer(Outcome::Done), "failed MissingDisk: the controller shows no volume for it");
+    assert_eq!(bench.digests(), data);
+}
+
+#[test]
 fn bare_drives_are_no_disk_and_a_new_volume_is_an_empty_one() {
     let mut bench = bench();
     bench.world.reset_storage(bench.machine, bench.now).unwrap();
@@ -378,7 +391,7 @@ fn bare_drives_are_no_disk_and_a_new_volume_is_an_empty_one() {
     bench.boot_agent();
     bench.answer(Outcome::Media(Box::new(config())));
     bench.answer(grant(WantedDisk::default()));
-    assert_eq!(bench.answer(Outcome::Done), "failed MissingDisk: the controller shows no volume");
+    assert_eq!(bench.answer(Outcome::Done), "failed MissingDisk: the controller shows no volume for it");
     let wanted = NewVolume { name: "OS".to_owned(), level: RaidLevel::Raid1, bays: vec![0, 1] };
     bench.world.create_volume(bench.machine, wanted, bench.now).unwrap();
     bench.pass(120);
@@ -419,7 +432,7 @@ fn each_fault_of_an_installation_is_met_where_it_strikes() {
     let cases: [(FaultKind, &[&str]); 7] = [
         (FaultKind::BootsOldDisk, &[]),
         (FaultKind::AgentNeverCalls, &["media"]),
-        (FaultKind::DiskMissing, &["media", "exchange as rack1compute01", "failed MissingDisk: the controller shows no volume"]),
+        (FaultKind::DiskMissing, &["media", "exchange as rack1compute01", "failed MissingDisk: the controller shows no volume for it"]),
         (FaultKind::ImageWrong, &["media", "exchange as rack1compute01", "spoiled image"]),
         (
             FaultKind::ImageUnreachable,
