@@ -72,3 +72,23 @@ pub async fn run(home: &Home, global: &GlobalArgs, screen: &mut Screen, args: Sw
     let done = simulator.post(&["sites", &site, "swap"], phrase).await?;
     global.showing()?.list(screen, &done, || swap_table(&done))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_exchanged_is_said_in_the_simulations_words() {
+        let args = SwapArgs {
+            machine: "rack1compute01".to_owned(),
+            parts: vec!["system-board".to_owned(), "drives".to_owned()],
+            serial: Some("ABC123".to_owned()),
+            bmc_mac: None,
+            boot_mac: Some("02:00:00:00:00:01".to_owned()),
+            bmc_password: None,
+            simulator: None,
+            site: None,
+        };
+        assert_eq!(args.phrase(), "rack1compute01 part=system-board,drives serial=ABC123 boot-mac=02:00:00:00:00:01");
+    }
+}

@@ -1,6 +1,6 @@
 //! What a machine asks over the network, when, and what follows from the answers.
 
-use super::stage::{AgentRun, Effect, Findings, PROGRESS_STEP, Stage};
+use super::stage::{AgentRun, Effect, Findings, Stage};
 use super::{Call, Errand, Outcome, WantedDisk};
 use crate::fault::FaultKind;
 use crate::hardware::{BootSource, Contents, FirstBoot, Setup, System};
@@ -80,8 +80,8 @@ impl World {
             return self.first_boot_goes_on(index, at);
         }
         let Host::Agent(run) = &mut self.states[index].machine.host else { return };
-        if let Stage::Writing { session, fetched, told, .. } = &run.stage
-            && told + PROGRESS_STEP >= 100
+        if let Stage::Writing(session, fetched, writing) = &run.stage
+            && writing.is_last()
         {
             run.stage = Stage::FetchingSeed(session.clone(), fetched.clone());
         }
