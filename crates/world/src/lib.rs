@@ -32,6 +32,7 @@ mod placing;
 mod pod;
 mod pod_gc;
 mod pod_work;
+mod power;
 mod quantity;
 mod random;
 mod scheduler;
@@ -61,7 +62,6 @@ pub use hardware::{
 pub use host::{TenantNode, TenantRole};
 pub use kube::{Flavour, Kube};
 pub use layout::{DescribedMachine, Layout, LayoutError, MachineSpec, Role, Vendor};
-pub use machine::{PowerState, ResetAnswer, ResetType};
 pub use objects::{
     CLAIMS, CLUSTERS, CONFIG_MAPS, Change, ChangeKind, DAEMON_SETS, DATA_VOLUMES, DEPLOYMENTS, DISRUPTION_BUDGETS, Durability, EVENTS,
     Expired, Generation, LEASES, MACHINE_DEPLOYMENTS, MACHINES, NAMESPACES, NODES, ObjectError, ObjectKey, ObjectTable, Offer, PODS, Part,
@@ -70,6 +70,7 @@ pub use objects::{
 };
 pub use pace::Pace;
 pub use persist::{Record, RestoreError};
+pub use power::{PowerState, ResetAnswer, ResetType};
 pub use random::{Random, hash_text};
 pub use site::World;
 pub use tenancy::{

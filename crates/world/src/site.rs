@@ -333,8 +333,12 @@ impl World {
     /// The host's kubelet runs and can reach the API servers.
     pub(crate) fn kubelet_starts(&mut self, index: usize) {
         self.refresh_problems(index);
-        if let Some(system) = self.states[index].hardware.volumes.system() {
-            self.undercloud.host_mut(index).facts.release.clone_from(&system.release);
+        let (hardware, facts) = (&self.states[index].hardware, &mut self.undercloud.host_mut(index).facts);
+        if let Some(system) = hardware.volumes.system() {
+            facts.release.clone_from(&system.release);
+        }
+        if let (_, Some(uuid)) = hardware.parts.other_board() {
+            uuid.clone_into(&mut facts.uuid);
         }
         if let Some(boot_id) = self.states[index].machine.boot_id() {
             self.undercloud.kubelet_starts(index, boot_id);
