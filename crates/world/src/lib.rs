@@ -10,6 +10,7 @@ mod budget;
 mod budget_count;
 mod clusters;
 mod control_plane;
+mod etcd;
 mod events;
 mod eviction;
 mod fault;
@@ -46,6 +47,7 @@ mod writes;
 
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
 pub use clusters::ClusterName;
+pub use etcd::{EtcdMember, EtcdRefusal, EtcdStatus};
 pub use eviction::EvictionRefusal;
 pub use fault::{Aim, FAULT_SPAN_MAX, FAULTS_MAX, Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget, Setting};
 pub use hardware::{

@@ -32,6 +32,8 @@ pub struct Pace {
     pub firmware_update: Span,
     /// How long the RAID controller takes to make a volume, to delete one, or to delete all.
     pub volume_work: Span,
+    /// From when a learner of etcd starts until it has all that the others have.
+    pub etcd_catch_up: Span,
     /// A minute of the site's life, in which people give the spans of faults.
     pub minute: Span,
     /// How often a kubelet renews its lease.
@@ -65,6 +67,7 @@ impl Pace {
         bmc_restart: Span::minutes(3),
         firmware_update: Span::minutes(8),
         volume_work: Span::minutes(2),
+        etcd_catch_up: Span::seconds(30),
         minute: Span::minutes(1),
         lease_every: Span::seconds(10),
         node_grace: Span::seconds(10 * GRACE_IN_LEASES),
@@ -93,6 +96,7 @@ impl Pace {
             bmc_restart: faster(self.bmc_restart),
             firmware_update: faster(self.firmware_update),
             volume_work: faster(self.volume_work),
+            etcd_catch_up: faster(self.etcd_catch_up),
             minute: faster(self.minute),
             lease_every,
             node_grace: lease_every.times(GRACE_IN_LEASES),
@@ -125,6 +129,7 @@ impl Pace {
             bmc_restart: Span::ZERO,
             firmware_update: Span::ZERO,
             volume_work: Span::ZERO,
+            etcd_catch_up: Span::ZERO,
             minute: Pace::REAL.minute,
             lease_every: LEASE_EVERY_FLOOR,
             node_grace: LEASE_EVERY_FLOOR.times(GRACE_IN_LEASES),
