@@ -1,10 +1,12 @@
-//! A simulated site that speaks real protocols: one Redfish service per BMC and one Kubernetes API, over `world`'s physics.
+//! A simulated site that speaks real protocols: one Redfish service per BMC, one Kubernetes API, and one etcd per machine of the
+//! control plane, over `world`'s physics.
 //!
 //! What a request changes is saved before it is answered, and nothing unsaved is ever told. The drivers cannot tell the
 //! site from hardware; this crate shares no type with them.
 
 mod control;
 mod error;
+mod etcd;
 mod faults;
 mod journal;
 mod kubeconfig;

@@ -6,6 +6,7 @@
 mod api_wire;
 mod bmc_wire;
 mod cut;
+mod etcd_wire;
 mod orders;
 mod tenant_wire;
 
@@ -23,7 +24,7 @@ use tower::{BoxError, Service};
 use world::{ClusterName, World};
 
 use crate::site::Site;
-use crate::{kubernetes, redfish};
+use crate::{etcd, kubernetes, redfish};
 
 pub(crate) use bmc_wire::Memory;
 pub use orders::{FaultRefused, FaultSeen, parse_order, parse_script, parse_span};
@@ -36,6 +37,8 @@ pub(crate) enum Face {
     Kubernetes,
     /// The Kubernetes API of a tenant cluster.
     Tenant(String),
+    /// The member of etcd that runs on a machine; of the machine that a request's address names, if none is given.
+    Etcd(Option<usize>),
 }
 
 /// Whether anybody is there.
@@ -51,6 +54,8 @@ impl Face {
             Face::Bmc(index) => world.is_bmc_reachable(*index),
             Face::Kubernetes => !world.is_api_down(),
             Face::Tenant(name) => world.is_tenant_reachable(name),
+            Face::Etcd(Some(machine)) => world.is_etcd_reachable(*machine),
+            Face::Etcd(None) => (0..world.layout().machines().len()).any(|machine| world.is_etcd_reachable(machine)),
         };
         if is_there { Reach::There } else { Reach::Away }
     }
@@ -70,6 +75,7 @@ impl Wire {
             Face::Bmc(index) => redfish::router(site.clone(), *index),
             Face::Kubernetes => kubernetes::router(site.clone(), ClusterName::Undercloud),
             Face::Tenant(name) => kubernetes::router(site.clone(), ClusterName::Tenant(name.clone())),
+            Face::Etcd(_) => etcd::router(site.clone()),
         };
         Wire { site, face, router }
     }
@@ -112,6 +118,7 @@ where
                 Face::Bmc(index) => bmc_wire::answer(&site, index, router, request).await,
                 Face::Kubernetes => api_wire::answer(&site, router, request).await,
                 Face::Tenant(name) => tenant_wire::answer(&site, name, router, request).await,
+                Face::Etcd(machine) => etcd_wire::answer(&site, machine, router, request).await,
             }
         })
     }
