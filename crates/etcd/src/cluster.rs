@@ -58,6 +58,11 @@ impl EtcdCluster {
         &self.endpoints
     }
 
+    /// Whether this is a clone of the other, with the same connections.
+    pub fn is_same_as(&self, other: &EtcdCluster) -> bool {
+        Arc::ptr_eq(&self.favourite, &other.favourite)
+    }
+
     /// The members now: a majority of them agreed to the list while it was asked for.
     pub async fn observe_members(&self) -> Result<EtcdSeen, Fault> {
         let deadline = deadline();

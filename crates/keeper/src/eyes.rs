@@ -8,6 +8,7 @@ use plan::{Ear, ErrandStep, Step};
 use redfish::Bmc;
 
 use crate::books::Books;
+use crate::run::EtcdLook;
 use crate::tenants::Inside;
 
 /// Something seen or heard.
@@ -21,6 +22,8 @@ pub(crate) enum Event {
         looked_at: Timestamp,
         result: Result<Power, Fault>,
     },
+    /// A look at the members of etcd.
+    Etcd(EtcdLook),
     /// A BMC told of an event. What it tells of is seen by looking.
     Told {
         machine: MachineName,
@@ -166,7 +169,8 @@ pub(crate) fn note_answer(books: &mut Books, step: &Step, result: Result<(), Fau
         }
         true
     });
-    if let (false, Some(fault)) = (through_bmc, fault.filter(|fault| plan::speaks_of_the_line(step.ask, fault))) {
+    let through_api = step.ask.party() == model::Party::Undercloud;
+    if let (true, Some(fault)) = (through_api, fault.filter(|fault| plan::speaks_of_the_line(step.ask, fault))) {
         note_contact(books, Err(fault), now);
     }
 }

@@ -18,6 +18,7 @@ mod tenants;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use etcd::EtcdCluster;
 use kubernetes::{Door, Undercloud};
 use model::{Clock, ClusterName, Footing, KeeperState, MachineName, Site, Span};
 use plan::Objection;
@@ -40,6 +41,11 @@ pub const LEASE_TTL: Span = Span::seconds(60);
 pub const DEVICE_TIMEOUT: Span = redfish::CALL_TIMEOUT;
 
 const _: () = assert!(DEVICE_TIMEOUT.as_millis() >= kubernetes::CALL_TIMEOUT.as_millis(), "every driver's call must fit");
+// A promotion that is refused is followed by a look at how far the learner is.
+const _: () = assert!(
+    DEVICE_TIMEOUT.as_millis() >= etcd::CALL_TIMEOUT.as_millis() + etcd::ANSWER_TIMEOUT.as_millis(),
+    "every driver's call must fit"
+);
 const _: () = assert!(LEASE_TTL.as_millis() >= 2 * DEVICE_TIMEOUT.as_millis(), "a renewal at a third leaves room for one call");
 
 /// Plans are at least this far apart, so that a burst of events is one plan.
@@ -59,6 +65,8 @@ pub struct Keeper {
     /// The ways to the devices, until a description is taken over that brings others.
     pub bmcs: BTreeMap<MachineName, Bmc>,
     pub undercloud: Undercloud,
+    /// The way to the undercloud's etcd, if the description gives one.
+    pub etcd: Option<EtcdCluster>,
     /// The ways into tenants' clusters.
     pub door: Arc<dyn Door>,
     /// What virtual machines that are to be made need of the vault.
@@ -80,6 +88,7 @@ pub struct Keeper {
 pub struct Equipment {
     pub bmcs: BTreeMap<MachineName, Bmc>,
     pub undercloud: Undercloud,
+    pub etcd: Option<EtcdCluster>,
 }
 
 /// A description that the keeper is to take over, as a whole or not at all.

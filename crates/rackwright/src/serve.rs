@@ -188,6 +188,7 @@ impl ControlPlane {
             clock: clock.clone(),
             bmcs: equipment.bmcs.clone(),
             undercloud: equipment.undercloud.clone(),
+            etcd: equipment.etcd.clone(),
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
             offers: offered,

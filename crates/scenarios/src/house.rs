@@ -156,7 +156,7 @@ impl House {
     }
 
     async fn keeper(&self, store: SharedStore) -> Keeper {
-        let Equipment { bmcs, undercloud } = self.equipment_of(&self.definition).await;
+        let Equipment { bmcs, undercloud, etcd } = self.equipment_of(&self.definition).await;
         Keeper {
             cluster: self.definition.cluster.clone(),
             holder: "local".to_owned(),
@@ -164,6 +164,7 @@ impl House {
             clock: self.clock.clone(),
             bmcs,
             undercloud,
+            etcd,
             door: Arc::new(wiring::door_of(&self.site)),
             secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
             offers: self.offers.subscribe(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
+use etcd::EtcdCluster;
 use http::Request;
 use keeper::{Equipment, VaultCredentials};
 use kubernetes::{Door, InProcessDoor, Undercloud};
@@ -79,7 +80,13 @@ pub async fn equipment_of(site: &sim::Site, definition: &Site, vault: &Arc<Vault
         let bmc = Bmc::of_machine(Transport::in_process(service), address, credentials, &described.hardware.serial_number);
         bmcs.insert(described.name.clone(), bmc);
     }
-    Equipment { bmcs, undercloud: Undercloud::in_process(authorized_kubernetes(site)) }
+    Equipment { bmcs, undercloud: Undercloud::in_process(authorized_kubernetes(site)), etcd: Some(etcd_of(site)) }
+}
+
+/// The site's etcd, at the addresses that its members would have.
+pub fn etcd_of(site: &sim::Site) -> EtcdCluster {
+    let endpoint = |machine: &sim::MachineSpec| format!("https://{}:2379", machine.host_address).parse().expect("an address is a URL");
+    EtcdCluster::new(etcd::Transport::in_process(site.etcd()), site.etcd_machines().map(endpoint))
 }
 
 /// The ways into the site's tenant clusters: the host in a kubeconfig begins with the cluster's name.

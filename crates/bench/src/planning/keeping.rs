@@ -120,6 +120,7 @@ impl Kept {
             clock: clock.clone(),
             bmcs: bmcs(&world, &site, &clock, &looks).await?,
             undercloud: undercloud(&world),
+            etcd: None,
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(clock.clone())))))),
             offers: watch::channel(None).1,

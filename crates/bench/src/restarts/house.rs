@@ -103,6 +103,7 @@ impl House {
             clock: clock.clone(),
             bmcs: equipment.bmcs,
             undercloud: equipment.undercloud,
+            etcd: equipment.etcd,
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(vault.clone())),
             offers: watch::channel(None).1,

@@ -4,6 +4,7 @@
 mod acting;
 mod calls;
 mod entering;
+mod etcd;
 mod listening;
 mod looking;
 mod refitting;
@@ -27,6 +28,7 @@ use crate::polls::Polls;
 use crate::{Keeper, KeeperError, Offer, PLAN_EVERY, STOP_TIMEOUT};
 use calls::Calls;
 use entering::Lines;
+pub(crate) use etcd::EtcdLook;
 use listening::Ears;
 pub use sending::MAX_ERRANDS;
 use sending::Turns;

@@ -18,6 +18,7 @@ impl Keeper {
         if let Some(newest) = self.taken_over.borrow().clone() {
             self.bmcs = newest.bmcs.clone();
             self.undercloud = newest.undercloud.clone();
+            self.etcd = newest.etcd.clone();
         }
     }
 }
@@ -88,6 +89,7 @@ impl Loop {
     fn take_devices(&mut self, equipment: &Arc<Equipment>) {
         self.keeper.taken_over.send_replace(Some(equipment.clone()));
         self.keeper.undercloud = equipment.undercloud.clone();
+        self.keeper.etcd = equipment.etcd.clone();
         let before = std::mem::replace(&mut self.keeper.bmcs, equipment.bmcs.clone());
         let is_kept = |machine: &MachineName, bmc: &redfish::Bmc| before.get(machine).is_some_and(|before| before.is_same_as(bmc));
         let new: Vec<MachineName> =
