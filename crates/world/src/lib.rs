@@ -11,6 +11,7 @@ mod budget;
 mod budget_count;
 mod clusters;
 mod control_plane;
+mod etcd;
 mod events;
 mod eviction;
 mod fault;
@@ -49,6 +50,7 @@ mod writes;
 pub use agent::{AgentConfig, AgentReport, AgentTrouble, Call, Errand, Grant, Outcome, Session, WantedDisk, WantedImage};
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
 pub use clusters::ClusterName;
+pub use etcd::{EtcdMember, EtcdRefusal, EtcdStatus};
 pub use eviction::EvictionRefusal;
 pub use fault::{Aim, FAULT_SPAN_MAX, FAULTS_MAX, Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget, Setting};
 pub use hardware::{

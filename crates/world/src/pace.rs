@@ -41,6 +41,8 @@ pub struct Pace {
     pub first_boot: Span,
     /// How long what runs on a machine waits before it calls again somebody who did not answer.
     pub call_again: Span,
+    /// From when a learner of etcd starts until it has all that the others have.
+    pub etcd_catch_up: Span,
     /// A minute of the site's life, in which people give the spans of faults.
     pub minute: Span,
     /// How often a kubelet renews its lease.
@@ -80,6 +82,7 @@ impl Pace {
         image_write: Span::minutes(4),
         first_boot: Span::minutes(1),
         call_again: Span::seconds(10),
+        etcd_catch_up: Span::seconds(30),
         minute: Span::minutes(1),
         lease_every: Span::seconds(10),
         node_grace: Span::seconds(10 * GRACE_IN_LEASES),
@@ -112,6 +115,7 @@ impl Pace {
             image_write: faster(self.image_write),
             first_boot: faster(self.first_boot),
             call_again: faster(self.call_again).max(CALL_AGAIN_FLOOR),
+            etcd_catch_up: faster(self.etcd_catch_up),
             minute: faster(self.minute),
             lease_every,
             node_grace: lease_every.times(GRACE_IN_LEASES),
@@ -148,6 +152,7 @@ impl Pace {
             image_write: Span::ZERO,
             first_boot: Span::ZERO,
             call_again: CALL_AGAIN_FLOOR,
+            etcd_catch_up: Span::ZERO,
             minute: Pace::REAL.minute,
             lease_every: LEASE_EVERY_FLOOR,
             node_grace: LEASE_EVERY_FLOOR.times(GRACE_IN_LEASES),

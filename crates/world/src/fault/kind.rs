@@ -43,6 +43,8 @@ pub enum FaultKind {
     ApiDown,
     ApiSlow,
     ApiForgetsWatches,
+    EtcdUnreachable,
+    EtcdLearnerNeverCatchesUp,
     TenantApiDown,
     TenantApiTls,
     TenantTokenExpired,
@@ -80,7 +82,7 @@ pub struct Setting {
 const SLOWNESS: Setting = Setting { name: "ms", default: 5_000, least: 1, most: 600_000 };
 
 impl FaultKind {
-    pub const ALL: [FaultKind; 42] = [
+    pub const ALL: [FaultKind; 44] = [
         FaultKind::BmcUnreachable,
         FaultKind::BmcDenies,
         FaultKind::BmcSlow,
@@ -115,6 +117,8 @@ impl FaultKind {
         FaultKind::ApiDown,
         FaultKind::ApiSlow,
         FaultKind::ApiForgetsWatches,
+        FaultKind::EtcdUnreachable,
+        FaultKind::EtcdLearnerNeverCatchesUp,
         FaultKind::TenantApiDown,
         FaultKind::TenantApiTls,
         FaultKind::TenantTokenExpired,
@@ -162,6 +166,8 @@ impl FaultKind {
             FaultKind::ApiDown => "api-down",
             FaultKind::ApiSlow => "api-slow",
             FaultKind::ApiForgetsWatches => "api-forgets-watches",
+            FaultKind::EtcdUnreachable => "etcd-unreachable",
+            FaultKind::EtcdLearnerNeverCatchesUp => "etcd-learner-never-catches-up",
             FaultKind::TenantApiDown => "tenant-api-down",
             FaultKind::TenantApiTls => "tenant-api-tls",
             FaultKind::TenantTokenExpired => "tenant-token-expired",
@@ -210,6 +216,8 @@ impl FaultKind {
             FaultKind::ApiDown => "connections to the undercloud's API server are refused",
             FaultKind::ApiSlow => "the API server answers each request late by `ms` milliseconds",
             FaultKind::ApiForgetsWatches => "the API server ends every watch without a word, and answers 410 to a resumption",
+            FaultKind::EtcdUnreachable => "connections to the undercloud's etcd are refused; it goes on all the same",
+            FaultKind::EtcdLearnerNeverCatchesUp => "a new member of etcd on the machine stays behind, and is never let vote",
             FaultKind::TenantApiDown => "connections to the tenant cluster's API server are refused",
             FaultKind::TenantApiTls => "the tenant cluster's API server shows a certificate that its kubeconfig does not trust",
             FaultKind::TenantTokenExpired => "the tenant cluster's API server answers 401 to the token of its kubeconfig",
@@ -225,7 +233,7 @@ impl FaultKind {
 
     pub fn aim(self) -> Aim {
         match self {
-            FaultKind::ApiDown | FaultKind::ApiSlow | FaultKind::ApiForgetsWatches => Aim::Api,
+            FaultKind::ApiDown | FaultKind::ApiSlow | FaultKind::ApiForgetsWatches | FaultKind::EtcdUnreachable => Aim::Api,
             FaultKind::TenantApiDown
             | FaultKind::TenantApiTls
             | FaultKind::TenantTokenExpired
