@@ -72,6 +72,41 @@ fn the_page_of_the_activity_log_tells_its_limits() {
 }
 
 #[test]
+fn the_page_of_installing_tells_its_limits() {
+    let page = page("installing.md");
+    let bytes = |number: usize| format!("{} bytes", written(number));
+    let rows = [
+        ("requests that are answered at once", written(api::MAX_IN_FLIGHT)),
+        ("path and query together", bytes(api::URI_MAX)),
+        ("request line and headers together", bytes(api::HEADER_BYTES_MAX)),
+        ("body of a request", bytes(api::REPORT_BODY_MAX)),
+        ("time for the body", format!("{} s", api::REPORT_BODY_TIMEOUT.to_std().as_secs())),
+        ("reports of an attempt", format!("{} at once, then one every {} ms", api::REPORTS_BURST, api::REPORTS_EVERY.to_std().as_millis())),
+        ("image that machines are started from", bytes(usize::try_from(api::BOOT_IMAGE_MAX).expect("it fits into memory"))),
+        ("such images in memory", written(api::IMAGES_MAX)),
+        ("fetching one", format!("{} s", api::FETCH_TIMEOUT.as_secs())),
+    ];
+    assert_table(page.split_once("## Limits").expect("the page has limits").1, &rows);
+}
+
+#[test]
+fn the_page_of_runtimes_tells_its_limits() {
+    let page = page("runtimes.md").replace('\n', " ");
+    let texts = [
+        format!("to {} characters", api::TEXT_MAX),
+        format!("to {} GiB", api::OS_IMAGE_MAX >> 30),
+        format!("to {} MiB", api::BOOT_IMAGE_MAX >> 20),
+        format!("to {} of them", api::FIRMWARE_MAX),
+        format!("area of {} bytes", api::AREA_BYTES),
+        format!("the line `{}`", api::MARKER.trim_end()),
+        format!("at most {} KiB. A template has at most {} KiB", api::USER_DATA_MAX >> 10, api::TEMPLATE_MAX >> 10),
+    ];
+    for text in texts {
+        assert!(page.contains(&text), "{text}");
+    }
+}
+
+#[test]
 fn the_page_of_events_tells_what_is_kept() {
     let page = page("events.md").replace('\n', " ");
     let texts = [

@@ -78,6 +78,7 @@ pub fn runtime(version: &str) -> Value {
         "kubernetesVersion": runtime.kubernetes_version,
         "osImage": artefact(&runtime.os),
         "boot": { "agentImage": artefact(&runtime.agent), "http": artefact(&runtime.http), "pxe": artefact(&runtime.pxe) },
+        "firmware": [{ "model": "PowerEdge R750", "component": "BIOS", "minimum": "1.10.2" }],
         "userData": {
             "ControlPlane": include_str!("../../../examples/runtimes/simulated/control-plane.yaml"),
             "Management": include_str!("../../../examples/runtimes/simulated/management.yaml"),

@@ -54,3 +54,33 @@ async fn a_reimaged_machine_gets_its_system_from_us_and_joins_again() {
     assert_eq!(runtime["rackwright"]["machines"], 1);
     house.close().await;
 }
+
+/// Reimages a machine with the site's runtime changed like this, and returns what the operation says at its end.
+async fn fail_with(change: impl FnOnce(&mut Value)) -> String {
+    let house = House::build(1, 4).await;
+    let mut runtime = scenarios::runtime("4.9.2");
+    change(&mut runtime["properties"]);
+    house.import_runtime("4.9.2", &runtime).await;
+    let operation = reimage(&house, "rack1compute01").await;
+    house.until_ended(&operation).await;
+    let ended = house.operation(&operation).await;
+    assert_eq!(ended["status"], "Failed", "{ended:#}");
+    house.close().await;
+    ended["message"].as_str().unwrap_or_else(|| panic!("{ended:#}")).to_owned()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_image_that_cannot_be_fetched_fails_the_installation_with_that_reason() {
+    let told = fail_with(|runtime| runtime["boot"]["agentImage"]["url"] = "http://nowhere.invalid/agent.iso".into()).await;
+    assert!(told.contains("the image cannot be fetched") && told.contains("http://nowhere.invalid/agent.iso"), "{told}");
+    let told = fail_with(|runtime| runtime["osImage"]["url"] = "http://nowhere.invalid/os.img".into()).await;
+    assert!(told.contains("the image cannot be fetched"), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_digest_fails_the_installation_with_that_reason() {
+    let told = fail_with(|runtime| runtime["boot"]["agentImage"]["sha256"] = "0".repeat(64).into()).await;
+    assert!(told.contains("the image's digest is wrong") && told.contains("/images/4.9.2/agent.iso"), "{told}");
+    let told = fail_with(|runtime| runtime["osImage"]["sha256"] = "0".repeat(64).into()).await;
+    assert!(told.contains("the image's digest is wrong"), "{told}");
+}

@@ -184,6 +184,7 @@ async fn latest_entry(house: &House) -> String {
 async fn what_every_read_answers_is_in_the_document() {
     let house = House::build(4, 3).await;
     let_tenants_in(&house).await;
+    house.import_runtimes().await;
     let operation = live_through_much(&house).await;
     let entry = latest_entry(&house).await;
     let document = document(&house).await;
@@ -205,6 +206,7 @@ async fn what_every_read_answers_is_in_the_document() {
                 ("{virtualMachineName}", "firewallvnf"),
                 ("{kubernetesClusterName}", "naks-01"),
                 ("{agentPoolName}", "agentpool1"),
+                ("{version}", "4.9.2"),
                 ("{namespace}", "Microsoft.NetworkCloud"),
                 ("{location}", "local"),
                 ("{operationId}", &operation),
