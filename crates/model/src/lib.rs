@@ -63,7 +63,7 @@ pub use keyset::{KeySet, KeySetKind, KeySetUser, Privilege};
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
 pub use look::{AccountSeen, BootSeen, Found, JobSeen, LookAt, Looked, SourceSeen, Survey, VolumeSeen, VolumesSeen};
 pub use machine::{
-    Answer, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, ManagedAgain, Management, Modified, NodeAsk, Observation,
+    Answer, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, ManagedAgain, Management, Modified, NodeAsk, Obeyed, Observation,
     Provisioning, Role,
 };
 pub use meter::{Meter, MeterKind};

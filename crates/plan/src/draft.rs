@@ -180,6 +180,20 @@ impl Draft {
         self.plan.changes.forgotten_tenant_clusters.insert(name.clone());
     }
 
+    pub fn save_runtime(&mut self, bundle: Bundle) {
+        if self.after.runtimes.get(&bundle.version).is_none_or(|before| **before != bundle) {
+            self.after.runtimes.insert(bundle.version, std::sync::Arc::new(bundle.clone()));
+            self.plan.changes.forgotten_runtimes.remove(&bundle.version);
+            self.plan.changes.runtimes.insert(bundle.version, bundle);
+        }
+    }
+
+    pub fn forget_runtime(&mut self, version: RuntimeVersion) {
+        self.after.runtimes.remove(&version);
+        self.plan.changes.runtimes.remove(&version);
+        self.plan.changes.forgotten_runtimes.insert(version);
+    }
+
     pub fn save_operation(&mut self, operation: Operation) {
         if self.after.operations.get(&operation.id).is_none_or(|before| **before != operation) {
             self.after.set_operation(operation.clone());

@@ -2,8 +2,8 @@
 //! what is waited for.
 
 use model::{
-    Action, DeviceAsk, Errand, Fact, Failure, Limits, Machine, MachineName, Management, Operation, Party, StepKind, Target, Timestamp,
-    Wait, WaitKind,
+    Action, DeviceAsk, Errand, Fact, Failure, Limits, LookAt, Machine, MachineName, Management, Operation, Party, StepKind, Target,
+    Timestamp, Wait, WaitKind,
 };
 
 use crate::advance::{advance, sooner};
@@ -92,6 +92,8 @@ pub(crate) enum Finding {
     Ask(DeviceAsk),
     /// These are to be asked for, now; what is waited for then, and when time alone changes the finding.
     Errands { errands: Vec<Errand>, wait: Wait, until: Option<Timestamp> },
+    /// This is to be looked at, now; what is waited for then, and when time alone changes the finding.
+    Look { at: LookAt, wait: Wait, until: Option<Timestamp> },
     /// Nothing to do but wait; `until` is when time alone changes the finding.
     Wait { wait: Wait, until: Option<Timestamp> },
     /// It cannot succeed any more.
@@ -119,7 +121,7 @@ impl Finding {
 
     pub fn into_wait(self) -> Option<Wait> {
         match self {
-            Finding::Wait { wait, .. } | Finding::Errands { wait, .. } => Some(wait),
+            Finding::Wait { wait, .. } | Finding::Errands { wait, .. } | Finding::Look { wait, .. } => Some(wait),
             Finding::Done | Finding::Skip(_) | Finding::Ask(_) | Finding::Fail { .. } => None,
         }
     }

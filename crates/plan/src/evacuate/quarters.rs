@@ -157,15 +157,17 @@ pub(crate) fn is_passed_over(bench: &Bench<'_>, lodger: &Lodger) -> bool {
 
 /// The time for a drain, and for virtual machines to shut down.
 pub(crate) fn drain_span(bench: &Bench<'_>) -> Span {
-    if is_the_goal(bench) { bench.limits.drain_timeout } else { bench.limits.power_drain_timeout }
+    if has_time(bench) { bench.limits.drain_timeout } else { bench.limits.power_drain_timeout }
 }
 
 pub(crate) fn stop_span(bench: &Bench<'_>) -> Span {
-    if is_the_goal(bench) { bench.limits.vm_stop_timeout } else { bench.limits.power_vm_stop_timeout }
+    if has_time(bench) { bench.limits.vm_stop_timeout } else { bench.limits.power_vm_stop_timeout }
 }
 
-fn is_the_goal(bench: &Bench<'_>) -> bool {
-    matches!(bench.operation.action, model::Action::Cordon { .. })
+/// An action that has hours gives workloads the time that emptying a machine alone gives them.
+fn has_time(bench: &Bench<'_>) -> bool {
+    use model::Action::{Cordon, Reimage, Replace};
+    matches!(bench.operation.action, Cordon { .. } | Reimage { .. } | Replace { .. })
 }
 
 /// Pods that have to leave a node before it may go, those that are on their way among them.

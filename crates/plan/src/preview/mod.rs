@@ -14,11 +14,12 @@ mod vms;
 
 use model::{
     Action, BudgetFate, Evacuate, HoldOwner, Machine, NodeOutcome, Outage, Power, Preview, QuorumFate, Readiness, Shutdown, Target,
-    VmOutcome,
+    Timestamp, VmOutcome,
 };
 
 use crate::control_plane;
 use crate::guard::Guarded;
+use crate::install;
 use crate::snapshot::Snapshot;
 
 pub(crate) use tenant::preview_for_tenant;
@@ -57,9 +58,11 @@ enum Host {
     Silent,
 }
 
-pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, outage: Outage) -> Preview {
+pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, outage: Outage, now: Timestamp) -> Preview {
     let scene = Scene { snapshot, machine, action, effect: effect_of(action), host: host_of(snapshot, machine) };
     let mut unknowns = unknowns_of(&scene);
+    unknowns.extend(install::unknowns(snapshot, machine, action, now));
+    let guarded = Guarded { snapshot, machine, action, outage, now };
     let vms = vms::fates(&scene);
     let nodes = nodes::fates(&scene);
     let ending: Vec<_> = nodes.iter().filter(|_| scene.ends_workloads()).map(|node| (&node.cluster, node.node.as_str())).collect();
@@ -85,7 +88,7 @@ pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, ou
     Preview {
         target: Target::Machine(machine.name.clone()),
         action,
-        refusal: Guarded { snapshot, machine, action, outage }.check().err(),
+        refusal: guarded.check().and_then(|()| guarded.may_install_by_looks()).err(),
         vms,
         nodes,
         pods,
@@ -160,7 +163,7 @@ fn quorum(scene: &Scene<'_>) -> Option<QuorumFate> {
     let votes = control_plane::votes_without(snapshot, machine);
     let voting_after = match action {
         Action::Start if !control_plane::is_voting(snapshot, machine) => votes.voting + 1,
-        Action::PowerOff { .. } | Action::Restart => votes.voting_after,
+        Action::PowerOff { .. } | Action::Restart | Action::Reimage { .. } | Action::Replace { .. } => votes.voting_after,
         _ => votes.voting,
     };
     Some(QuorumFate { members: votes.members, needed: votes.quorum(), voting_before: votes.voting, voting_after })
