@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Attempt, BootSeen, Digest, DeviceAsk, InstallTrouble, JobSeen, MachineReport, SourceSeen, Span, Survey};
+use model::{Attempt, BootSeen, DeviceAsk, Digest, InstallTrouble, JobSeen, MachineReport, SourceSeen, Span, Survey};
 use plan::{Step, With};
 
 /// How the agent behaves once it runs.
