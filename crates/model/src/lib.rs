@@ -2,6 +2,7 @@
 
 mod action;
 mod activity;
+mod advice;
 mod baseline;
 mod cluster;
 mod endpoint;
@@ -45,6 +46,9 @@ pub use action::{Action, Evacuate, Shutdown};
 pub use activity::{
     ACTIVITY_FORMAT, ACTIVITY_TEXT_MAX, ACTIVITY_VERB_MAX, Activity, ActivityError, ActivityKind, ActivityStatus, DescriptionChange,
     HoldChange, OURSELVES, Part, PartKind, Sent, Subject, labels,
+};
+pub use advice::{
+    Advice, AdvisedCommand, DataRisk, PartAdvice, PostCheck, PostState, Remedy, RepairedPart, ReplaceNeed, StorageAdvice, Symptom, Tried,
 };
 pub use baseline::{Baseline, BaselineNode, BaselineVm};
 pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
