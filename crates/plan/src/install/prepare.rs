@@ -51,9 +51,9 @@ pub(crate) fn note_fact(operation: &Operation, machine: &mut Machine, fact: &Fac
 }
 
 /// Whether the system of before cannot be counted on any more: its member has left etcd, or the machine was made ready to be
-/// written to.
+/// written to, or a volume of it was to be deleted.
 fn is_undone(operation: &Operation) -> bool {
-    etcd::was_asked_to_leave(operation) || current(operation).is_some()
+    etcd::was_asked_to_leave(operation) || current(operation).is_some() || operation.last_asked(DeviceAsk::DeleteVolume).is_some()
 }
 
 fn has_failed_validation(operation: &Operation) -> bool {
