@@ -63,10 +63,10 @@ pub(crate) fn safe_point_at(bench: &Bench<'_>, step: StepKind) -> Option<Timesta
         StepKind::SystemOn => &[DeviceAsk::SystemOn],
         StepKind::DiscardVolumes => &[DeviceAsk::DeleteVolume],
         StepKind::MakeOsVolume => &[DeviceAsk::MakeOsVolume],
+        StepKind::ValidateHardware => &[DeviceAsk::PowerOn],
+        StepKind::AwaitOff => &[DeviceAsk::ForceOff],
         StepKind::Survey
         | StepKind::Login
-        | StepKind::ValidateHardware
-        | StepKind::AwaitOff
         | StepKind::WriteImage
         | StepKind::PhoneHome
         | StepKind::InspectMachines => &[],
@@ -260,6 +260,7 @@ fn next_command(operation: &Operation, machine: &Machine, failure: Option<Failur
         Action::Cordon { .. } => format!("rackwright bmm uncordon {name}"),
         // Tenants who hold are not advised against.
         _ if failure == Some(Failure::HeldByBudget) => format!("rackwright bmm show {name}"),
+        _ if failure == Some(Failure::ValidationFailed) => format!("rackwright bmm advise {name} --symptom hardware"),
         // Where even a forced power-off has had no effect, asking for one more is no advice.
         Action::PowerOff { .. } if !off && operation.last_asked(DeviceAsk::ForceOff).is_none() => {
             format!("rackwright bmm power-off {name} --skip-shutdown")

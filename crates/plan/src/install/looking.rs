@@ -65,7 +65,7 @@ pub(crate) fn settled_since(bench: &Bench<'_>, party: Party) -> Timestamp {
 }
 
 /// What was asked in this step and not answered yet: a look beside it would see what was before.
-fn unanswered(bench: &Bench<'_>, party: Party) -> Option<Finding> {
+pub(crate) fn unanswered(bench: &Bench<'_>, party: Party) -> Option<Finding> {
     let operation = bench.operation;
     let (asked_at, ask, attempt) = of_step(operation).iter().rev().find_map(|entry| match entry.fact {
         Fact::Asked { ask, attempt } if ask.party() == party => Some((entry.at, ask, attempt)),
@@ -116,6 +116,12 @@ fn unless_never(bench: &Bench<'_>, finding: Finding) -> Finding {
         },
         _ => finding,
     }
+}
+
+/// Whether a look came to this: the BMC has no such thing.
+pub(crate) fn says_never(finding: &Finding) -> bool {
+    let (Finding::Wait { wait, .. } | Finding::Look { wait, .. }) = finding else { return false };
+    matches!(&wait.kind, WaitKind::Device { fault, .. } if matches!(fault.class, FaultClass::Unsupported | FaultClass::Missing))
 }
 
 /// Whoever looks keeps what was found under what was looked at, so this is a look that went wrong.

@@ -2,11 +2,11 @@
 
 use model::{
     Action, DesiredPower, DeviceAsk, Fact, Hold, HoldOwner, Installed, Machine, Operation, OperationResult, Provisioning, StepKind,
-    Timestamp,
+    Timestamp, ValidationResult,
 };
 
 use super::attempt::current;
-use super::etcd;
+use super::{etcd, validate};
 
 pub(crate) fn installs(action: Action) -> bool {
     matches!(action, Action::Reimage { .. } | Action::Replace { .. })
@@ -42,16 +42,22 @@ pub(crate) fn note_step_done(operation: &Operation, machine: &mut Machine, step:
 }
 
 /// What begins with what was written down.
-pub(crate) fn note_fact(machine: &mut Machine, fact: &Fact) {
-    if matches!(fact, Fact::Installing { .. }) {
-        machine.provisioning = Provisioning::Provisioning;
+pub(crate) fn note_fact(operation: &Operation, machine: &mut Machine, fact: &Fact, now: Timestamp) {
+    match fact {
+        Fact::Installing { .. } => machine.provisioning = Provisioning::Provisioning,
+        Fact::Validated { .. } => validate::note_validated(operation, machine, now),
+        _ => {}
     }
 }
 
 /// Whether the system of before cannot be counted on any more: its member has left etcd, or the machine was made ready to be
-/// written to.
+/// written to, or a volume of it was to be deleted.
 fn is_undone(operation: &Operation) -> bool {
-    etcd::was_asked_to_leave(operation) || current(operation).is_some()
+    etcd::was_asked_to_leave(operation) || current(operation).is_some() || operation.last_asked(DeviceAsk::DeleteVolume).is_some()
+}
+
+fn has_failed_validation(operation: &Operation) -> bool {
+    validate::result_of(operation).is_some_and(|(result, _)| result == ValidationResult::Fail)
 }
 
 /// The state that an operation leaves its machine in. One that was only switched off is as good as it was.
@@ -72,6 +78,13 @@ pub(crate) fn note_end(operation: &Operation, machine: &mut Machine, result: Ope
         _ if is_undone(operation) => {
             machine.provisioning = Provisioning::Error;
             hold_for_a_person(operation, machine, format!("its {} did not succeed", operation.action.command()), now);
+        }
+        // It runs its system of before, but nothing is to be put on hardware that is not what it should be.
+        _ if has_failed_validation(operation) => {
+            if was_touched {
+                machine.provisioning = Provisioning::Error;
+            }
+            hold_for_a_person(operation, machine, "its hardware validation failed".into(), now);
         }
         _ if was_touched => {
             let had_system = operation.found_boot_id().is_some();

@@ -2,6 +2,7 @@
 
 pub mod board;
 pub mod etcd;
+pub mod parts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,7 +130,12 @@ impl Device {
                     node.cordoned_by_us = ask == DeviceAsk::Cordon;
                 }
             }
-            DeviceAsk::InsertMedia | DeviceAsk::BootFromMedia | DeviceAsk::BootFromHttp | DeviceAsk::BootFromPxe => {
+            DeviceAsk::InsertMedia
+            | DeviceAsk::BootFromMedia
+            | DeviceAsk::BootFromHttp
+            | DeviceAsk::BootFromPxe
+            | DeviceAsk::DeleteVolume
+            | DeviceAsk::MakeOsVolume => {
                 assert_eq!(self.power, Power::Off, "{ask} under a machine that runs");
             }
             DeviceAsk::EjectMedia | DeviceAsk::BootFromDisk | DeviceAsk::MintJoinToken | DeviceAsk::DropJoinToken => {}
@@ -484,6 +490,8 @@ impl Rig {
         match look.at {
             LookAt::Survey => Ok(Found::Survey(device.board.survey.clone())),
             LookAt::Boot => Ok(Found::Boot(device.board.seen())),
+            LookAt::Volumes => Ok(Found::Volumes(device.board.parts.volumes())),
+            LookAt::Hardware => Ok(Found::Hardware(Box::new(device.board.parts.inspection(device.power == Power::On)))),
             other => panic!("these devices do not show {other}"),
         }
     }

@@ -5,4 +5,4 @@ mod failures;
 mod guards;
 mod reimage;
 mod runtimes;
-mod stage;
+pub mod stage;
