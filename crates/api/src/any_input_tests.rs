@@ -21,8 +21,21 @@ fn body() -> impl Strategy<Value = Value> {
         prop::sample::select(vec!["True", "False", "true", ""]).prop_map(Value::from),
         any::<String>().prop_map(Value::from),
     ];
-    let known =
-        vec!["reason", "evacuate", "skipShutdown", "properties", "tags", "cpuCores", "userData", "placementHints", "storageProfile"];
+    let known = vec![
+        "reason",
+        "evacuate",
+        "skipShutdown",
+        "bmcCredentials",
+        "username",
+        "password",
+        "serialNumber",
+        "properties",
+        "tags",
+        "cpuCores",
+        "userData",
+        "placementHints",
+        "storageProfile",
+    ];
     let name = prop_oneof![prop::sample::select(known).prop_map(str::to_owned), any::<String>()];
     leaf.prop_recursive(4, 32, 4, move |inner| {
         prop_oneof![
@@ -75,7 +88,7 @@ proptest! {
 
     #[test]
     fn a_body_of_any_shape_is_refused_clearly_or_is_a_request(
-        verb in prop::sample::select(vec!["restart", "powerOff", "cordon", "unmanage", "manage", "start"]),
+        verb in prop::sample::select(vec!["restart", "powerOff", "cordon", "unmanage", "manage", "start", "reimage", "replace", "validateHardware"]),
         body in body(),
     ) {
         let (status, answer, left) = on_paused_time(async {

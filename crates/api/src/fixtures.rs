@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use http::{Method, Request, StatusCode};
+use http::{Method, StatusCode};
 use http_body_util::BodyExt;
-use model::{Cluster, Machine, Operation, Rack, TenantCluster, Timestamp, Vm, keys};
+use model::{Cluster, Machine, Operation, Rack, Request, TenantCluster, Timestamp, Validation, Verdict, Vm, keys};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use store::{Commit, MemoryStore, SharedStore, TokioClock};
+use tokio_util::sync::CancellationToken;
 
 use crate::{Api, Cache};
 
@@ -117,6 +118,10 @@ impl Documents {
         self.put(keys::operation(&operation.cluster, &operation.id), operation)
     }
 
+    pub fn validation(self, validation: &Validation) -> Documents {
+        self.put(keys::validation(&validation.cluster, &validation.machine), validation)
+    }
+
     /// A service over them. Its cache has read them and follows nothing.
     pub async fn serve(self) -> Api {
         let clock = Arc::new(TokioClock::starting_at(Timestamp::parse(NOW).expect("a constant instant")));
@@ -127,13 +132,52 @@ impl Documents {
     }
 }
 
+/// Judges every request as it comes, as a keeper would; what was asked is kept.
+pub fn keep(api: &Api, judge: impl Fn(&Request) -> Verdict + Send + 'static) -> Asked {
+    tokio::spawn(api.cache.clone().follow(api.store.clone(), CancellationToken::new()));
+    let asked = Asked::default();
+    let (api, kept) = (api.clone(), asked.clone());
+    tokio::spawn(async move {
+        let mut changes = api.cache.changes();
+        while changes.changed().await.is_ok() {
+            let open = api.cache.view().requests.values().find(|request| request.verdict.is_none()).cloned();
+            let Some(request) = open else { continue };
+            let verdict = judge(&request);
+            kept.0.lock().unwrap().push((*request).clone());
+            let mut commit = Commit::default();
+            if let Verdict::Accepted { operation: id } = &verdict {
+                let begun = operation(id.as_str(), request.cluster.as_str(), "m1", request.received_at);
+                commit = commit.put(keys::operation(&begun.cluster, id), serde_json::to_vec(&begun).unwrap());
+            }
+            let judged = Request { verdict: Some(verdict), ..(*request).clone() };
+            let key = keys::request(&request.cluster, &request.id);
+            api.store.commit(commit.put(key, serde_json::to_vec(&judged).unwrap())).await.unwrap();
+        }
+    });
+    asked
+}
+
+/// What a keeper was asked.
+#[derive(Clone, Default)]
+pub struct Asked(Arc<std::sync::Mutex<Vec<Request>>>);
+
+impl Asked {
+    pub fn last(&self) -> Request {
+        self.0.lock().unwrap().last().expect("somebody asked").clone()
+    }
+
+    pub fn count(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+}
+
 pub async fn send(api: &Api, method: Method, path: &str, body: &str) -> (StatusCode, Value) {
     send_with(api, method, path, body, &[]).await
 }
 
 /// The same with headers.
 pub async fn send_with(api: &Api, method: Method, path: &str, body: &str, headers: &[(&str, &str)]) -> (StatusCode, Value) {
-    let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
+    let mut request = http::Request::builder().method(method).uri(path).header("host", "localhost");
     for (name, value) in headers {
         request = request.header(*name, value.as_bytes());
     }

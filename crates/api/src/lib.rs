@@ -241,6 +241,19 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
             let body = call.read_body(body, &api.process.stopping).await?;
             resources::actions::act(api, call, &resources::actions::Target { subscription, group, machine, verb }, &body).await
         }
+        Route::Validation { subscription, group, machine } => {
+            resources::validations::show(&view, &resources::Place { subscription, group, name: machine })
+        }
+        Route::Advise { subscription, group, machine } => {
+            resources::advice::advise(api, call, &resources::Place { subscription, group, name: machine }).await
+        }
+        Route::Verify { subscription, group, machine } => {
+            resources::advice::verify(api, call, &resources::Place { subscription, group, name: machine }).await
+        }
+        Route::ActOnCluster { subscription, group, cluster, verb } => {
+            let body = call.read_body(body, &api.process.stopping).await?;
+            resources::cluster_actions::act(api, call, &resources::Place { subscription, group, name: cluster }, &verb, &body).await
+        }
         Route::Runtimes { subscription, group, cluster } => {
             resources::runtimes::list(&view, call, &resources::Place { subscription, group, name: cluster })
         }

@@ -29,6 +29,10 @@ pub(crate) enum Route {
     Update { how: Write, subscription: String, group: String, name: String },
     Delete { subscription: String, group: String, name: String },
     Act { subscription: String, group: String, machine: String, verb: String },
+    Validation { subscription: String, group: String, machine: String },
+    Advise { subscription: String, group: String, machine: String },
+    Verify { subscription: String, group: String, machine: String },
+    ActOnCluster { subscription: String, group: String, cluster: String, verb: String },
     UpdateVm { how: Write, subscription: String, group: String, name: String },
     DeleteVm { subscription: String, group: String, name: String },
     ActOnVm { subscription: String, group: String, name: String, verb: String },
@@ -149,6 +153,18 @@ const TABLE: &[Row] = &[
     (Method::POST, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}/{}", |v| {
         Some(Route::Act { subscription: owned(v[0]), group: owned(v[1]), machine: owned(v[2]), verb: owned(v[3]) })
     }),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}/hardwarevalidation", |v| {
+        Some(Route::Validation { subscription: owned(v[0]), group: owned(v[1]), machine: owned(v[2]) })
+    }),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}/advise", |v| {
+        Some(Route::Advise { subscription: owned(v[0]), group: owned(v[1]), machine: owned(v[2]) })
+    }),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/baremetalmachines/{}/verify", |v| {
+        Some(Route::Verify { subscription: owned(v[0]), group: owned(v[1]), machine: owned(v[2]) })
+    }),
+    (Method::POST, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/clusters/{}/{}", |v| {
+        Some(Route::ActOnCluster { subscription: owned(v[0]), group: owned(v[1]), cluster: owned(v[2]), verb: owned(v[3]) })
+    }),
     (Method::PATCH, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/virtualmachines/{}", |v| {
         Some(Route::UpdateVm { how: Write::Part, subscription: owned(v[0]), group: owned(v[1]), name: owned(v[2]) })
     }),
@@ -247,6 +263,10 @@ impl Route {
             Route::Update { .. } => "Update",
             Route::Delete { .. } => "Delete",
             Route::Act { .. } => "Act",
+            Route::Validation { .. } => "Validation",
+            Route::Advise { .. } => "Advise",
+            Route::Verify { .. } => "Verify",
+            Route::ActOnCluster { .. } => "ActOnCluster",
             Route::UpdateVm { .. } => "UpdateVm",
             Route::DeleteVm { .. } => "DeleteVm",
             Route::ActOnVm { .. } => "ActOnVm",

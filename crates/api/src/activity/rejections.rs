@@ -7,9 +7,7 @@ mod desk;
 
 use std::sync::Arc;
 
-use model::{
-    ACTIVITY_FORMAT, Activity, ActivityKind, ActivityStatus, Ask, Cluster, CorrelationId, OperationId, Part, Request, Sent, Subject,
-};
+use model::{ACTIVITY_FORMAT, Activity, ActivityKind, ActivityStatus, Cluster, CorrelationId, OperationId, Part, Request, Sent, Subject};
 use store::NewRecord;
 
 use crate::Api;
@@ -54,7 +52,7 @@ pub(crate) enum Concern {
     Machine { subscription: String, group: String, name: String, verb: String },
     Vm { subscription: String, group: String, name: String, verb: String },
     TenantCluster { subscription: String, group: String, name: String, verb: String },
-    Cluster { subscription: String, group: String, name: String, verb: &'static str },
+    Cluster { subscription: String, group: String, name: String, verb: String },
     Operation { id: String, verb: &'static str },
 }
 
@@ -67,8 +65,8 @@ impl Concern {
         Concern::Vm { subscription: subscription.into(), group: group.into(), name: name.into(), verb: verb.into() }
     }
 
-    fn cluster(subscription: &str, group: &str, name: &str, verb: &'static str) -> Concern {
-        Concern::Cluster { subscription: subscription.into(), group: group.into(), name: name.into(), verb }
+    fn cluster(subscription: &str, group: &str, name: &str, verb: &str) -> Concern {
+        Concern::Cluster { subscription: subscription.into(), group: group.into(), name: name.into(), verb: verb.into() }
     }
 
     fn tenant_cluster(subscription: &str, group: &str, name: &str, verb: &str) -> Concern {
@@ -89,6 +87,7 @@ impl Concern {
             }
             Route::PutRuntime { subscription, group, cluster, .. } => Some(Concern::cluster(subscription, group, cluster, "write")),
             Route::DeleteRuntime { subscription, group, cluster, .. } => Some(Concern::cluster(subscription, group, cluster, "delete")),
+            Route::ActOnCluster { subscription, group, cluster, verb } => Some(Concern::cluster(subscription, group, cluster, verb)),
             Route::CancelOperation { id } => Some(Concern::Operation { id: id.clone(), verb: "cancel" }),
             _ => None,
         }
@@ -181,7 +180,7 @@ fn print(entry: &Activity) -> NewRecord {
 
 /// The record of a request that is taken back because nobody judged it. It belongs into the commit that takes it back.
 pub(crate) fn withdrawn(view: &View, request: &Request, refused: &Refused) -> Option<NewRecord> {
-    if matches!(request.ask, Ask::Preview { .. }) {
+    if request.ask.is_preview() {
         return None;
     }
     let cluster = &view.clusters.get(&request.cluster)?.document;

@@ -1,16 +1,17 @@
-//! Runtimes and key sets among the documents: what machines are installed with.
+//! Runtimes, key sets and validations among the documents: what machines are installed with, and whether they are what they should be.
 
 use imbl::OrdMap;
-use model::{Bundle, ClusterName, KeySet, RuntimeVersion, keys};
+use model::{Bundle, ClusterName, KeySet, MachineName, RuntimeVersion, Validation, keys};
 use store::Revision;
 
-use super::{Versioned, decode};
+use super::{Versioned, View, decode};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalogue {
     pub runtimes: OrdMap<ClusterName, OrdMap<RuntimeVersion, Versioned<Bundle>>>,
     /// By the whole key, which tells the two kinds apart.
     pub key_sets: OrdMap<ClusterName, OrdMap<String, Versioned<KeySet>>>,
+    validations: OrdMap<ClusterName, OrdMap<MachineName, Versioned<Validation>>>,
 }
 
 impl Catalogue {
@@ -27,6 +28,12 @@ impl Catalogue {
                 of_cluster.insert(key.to_owned(), Versioned { document, revision });
             }
             true
+        } else if key.starts_with(keys::VALIDATIONS) {
+            if let Some(document) = decode::<Validation>(key, value) {
+                let of_cluster = self.validations.entry(document.cluster.clone()).or_default();
+                of_cluster.insert(document.machine.clone(), Versioned { document, revision });
+            }
+            true
         } else {
             false
         }
@@ -39,7 +46,18 @@ impl Catalogue {
             && let Ok(cluster) = ClusterName::new(cluster)
         {
             self.key_sets.get_mut(&cluster).map(|key_sets| key_sets.remove(key));
+        } else if let Some((cluster, machine)) = key.strip_prefix(keys::VALIDATIONS).and_then(|place| place.split_once('/'))
+            && let (Ok(cluster), Ok(machine)) = (ClusterName::new(cluster), MachineName::new(machine))
+        {
+            self.validations.get_mut(&cluster).map(|validations| validations.remove(&machine));
         }
+    }
+}
+
+impl View {
+    /// The latest validation of a machine.
+    pub fn validation(&self, cluster: &ClusterName, machine: &MachineName) -> Option<&Versioned<Validation>> {
+        self.catalogue.validations.get(cluster)?.get(machine)
     }
 }
 

@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::described::{Content, Described, Place, Query, get};
-use super::{runtimes, workloads};
+use super::{machines, runtimes, workloads};
 use crate::resources::actions::VERBS;
 use crate::schema;
 use Content::{Bytes, Document, Nothing, One, Page};
@@ -70,6 +70,7 @@ pub(super) fn all() -> Vec<Described> {
         resources(),
         machine_writes(),
         machine_actions(),
+        machines::all(),
         workloads::vms(),
         workloads::tenant_clusters(),
         runtimes::all(),
@@ -167,7 +168,7 @@ fn machine_writes() -> Vec<Described> {
             .change(&schema::MACHINE)
             .answered(200, written, One(&schema::MACHINE))
             .refused(&[400, 404, 412, 429, 503]),
-        Described::new(Method::PUT, SITES, "replaceBareMetalMachine", machine_path(), put)
+        Described::new(Method::PUT, SITES, "writeBareMetalMachine", machine_path(), put)
             .queries(&CONDITIONS)
             .queries(&[REQUEST_ID])
             .body(&schema::MACHINE, true)

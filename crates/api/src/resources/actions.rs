@@ -2,9 +2,9 @@
 
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use model::{Action, Ask, Evacuate, MachineName, Operation, Outage, Shutdown, Verdict};
+use model::{Action, Ask, Evacuate, MachineName, Operation, Outage, Safeguard, Shutdown, Verdict};
 
-use super::{machines, previews};
+use super::{machines, previews, replace};
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
@@ -41,12 +41,15 @@ pub(super) const fn verb(name: &'static str, body: &'static Model, about: &'stat
     Verb { name, about, body }
 }
 
-pub(crate) static VERBS: [Verb; 7] = [
+pub(crate) static VERBS: [Verb; 10] = [
     verb("powerOff", &schema::POWER_OFF, "Power the machine off, gracefully unless `skipShutdown` says otherwise."),
     verb("start", &schema::NOTHING, "Power the machine on."),
     verb("restart", &schema::NOTHING, "Power the machine off, and on again."),
     verb("cordon", &schema::CORDON, "Keep new workloads away from the machine."),
     verb("uncordon", &schema::NOTHING, "Let new workloads onto the machine again."),
+    verb("reimage", &schema::REIMAGE, "Install the machine's operating system anew. What tenants have on its other volumes stays."),
+    verb("replace", &schema::REPLACE, "Take the machine into service again after a repair: validate its hardware, and install it."),
+    verb("validateHardware", &schema::NOTHING, "Compare the machine's hardware with what it should be."),
     verb("unmanage", &schema::REASON, "Take the machine out of management: it is observed, and nothing is sent to it."),
     verb("manage", &schema::REASON, "Let the machine be managed again."),
 ];
@@ -54,10 +57,25 @@ pub(crate) static VERBS: [Verb; 7] = [
 pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) -> Result<Response, Refused> {
     let view = api.cache.view();
     let (cluster, machine) = machines::find(&view, &target.subscription, &target.group, &target.machine)?;
-    let ask = previewed(parse_ask(call, &target.verb, machine.document.name.clone(), body)?, flag_of(call, PREVIEW)?)?;
+    let known = find_verb(&VERBS, &target.verb)?;
+    let given = fields::given(known.body, body)?;
+    let is_preview = flag_of(call, PREVIEW)?;
     // Judged by what is known here: an action changes no edition, and so no two of them compete for one.
     plan::check_conditions(&machine.document, &conditions(call)?).map_err(Refused::by_rule)?;
-    let verdict = submit(api, call, &cluster.document.name, ask, body).await?;
+    let outage = if flag_of(call, "acceptControlPlaneOutage")? { Outage::Accepted } else { Outage::Refused };
+    let name = machine.document.name.clone();
+    let verdict = if known.name == "replace" {
+        let replacing = replace::read(&given)?;
+        match is_preview {
+            true => {
+                submit(api, call, &cluster.document.name, Ask::Preview { machine: name, action: replacing.action, outage }, body).await?
+            }
+            false => replace::submit_it(api, call, &machine.document, replacing, outage).await?,
+        }
+    } else {
+        let ask = previewed(parse_ask(known, &given, name, outage)?, is_preview)?;
+        submit(api, call, &cluster.document.name, ask, body).await?
+    };
     let view = api.cache.view();
     match verdict {
         Verdict::Accepted { operation } => {
@@ -74,22 +92,25 @@ pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) ->
     }
 }
 
-fn parse_ask(call: &Call, verb: &str, machine: MachineName, body: &[u8]) -> Result<Ask, Refused> {
-    let outage = if flag_of(call, "acceptControlPlaneOutage")? { Outage::Accepted } else { Outage::Refused };
-    let known = find_verb(&VERBS, verb)?;
-    let given = fields::given(known.body, body)?;
-    let is_true = |name: &str| text_of(&given, name) == Some("True");
+fn parse_ask(known: &Verb, given: &[Written], machine: MachineName, outage: Outage) -> Result<Ask, Refused> {
+    let is_true = |name: &str| text_of(given, name) == Some("True");
     let action = match known.name {
         "powerOff" => Action::PowerOff { shutdown: if is_true("skipShutdown") { Shutdown::Skip } else { Shutdown::Graceful } },
         "start" => Action::Start,
         "restart" => Action::Restart,
         "uncordon" => Action::Uncordon,
         "cordon" => Action::Cordon { evacuate: evacuation(is_true("evacuate"), is_true("force"))? },
-        "unmanage" => return Ok(Ask::Unmanage { machine, reason: reason(&given)? }),
-        "manage" => return Ok(Ask::Manage { machine, reason: reason(&given)? }),
-        _ => return Err(no_such_action(&VERBS, verb)),
+        "reimage" => Action::Reimage { safeguard: safeguard_of(given) },
+        "validateHardware" => Action::Validate,
+        "unmanage" => return Ok(Ask::Unmanage { machine, reason: reason(given)? }),
+        "manage" => return Ok(Ask::Manage { machine, reason: reason(given)? }),
+        other => return Err(no_such_action(&VERBS, other)),
     };
     Ok(Ask::Act { machine, action, outage, replacement: None })
+}
+
+pub(super) fn safeguard_of(given: &[Written]) -> Safeguard {
+    if text_of(given, "safeguardMode") == Some("None") { Safeguard::None } else { Safeguard::All }
 }
 
 /// What an action would do instead of doing it, if that was asked for.
@@ -166,7 +187,9 @@ pub(super) fn respond_with_operation(api: &Api, call: &Call, cluster: &model::Cl
     let operation = match verdict {
         Verdict::Accepted { operation } => operation,
         Verdict::Previewed { preview } => return Ok(json_response(StatusCode::OK, &previews::render(preview))),
-        Verdict::Done | Verdict::Advised { .. } | Verdict::Verified { .. } | Verdict::Refused { .. } => return Err(Refused::internal().in_log()),
+        Verdict::Done | Verdict::Advised { .. } | Verdict::Verified { .. } | Verdict::Refused { .. } => {
+            return Err(Refused::internal().in_log());
+        }
     };
     let view = api.cache.view();
     let gone = || Refused::not_found("operation", operation.as_str()).in_log();

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, ClusterStatus, Connection, Machine, Rack, RackName};
+use model::{Cluster, ClusterStatus, Connection, Machine, Rack, RackName, Target};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::clusters_at;
+use super::machines::action_states;
 use super::resource::{Known, Resource};
 use crate::cache::{Versioned, View};
 use crate::links;
@@ -25,7 +27,7 @@ pub(crate) fn show(view: &View, subscription: &str, group: &str, name: &str) -> 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Properties<'a> {
-    action_states: [&'a str; 0],
+    action_states: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     aggregator_or_single_rack_definition: Option<RackDefinition<'a>>,
     cluster_connection_status: Connection,
@@ -75,7 +77,7 @@ pub(super) fn render<'a>(view: &'a View, versioned: &'a Versioned<Cluster>) -> R
         Err(several) => ("MultiRack", None, Some(several)),
     };
     let properties = Properties {
-        action_states: [],
+        action_states: action_states(&view.operations_for(&cluster.name, &Target::Site(cluster.name.clone()))),
         aggregator_or_single_rack_definition: single,
         cluster_connection_status: cluster.connection,
         cluster_type,
@@ -115,7 +117,7 @@ fn machine_configuration(machine: &Machine) -> MachineConfiguration<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::fixtures::{Documents, cluster, machine, rack};

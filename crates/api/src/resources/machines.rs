@@ -3,8 +3,8 @@
 use axum::response::Response;
 use http::StatusCode;
 use model::{
-    Cluster, CordonedNode, Evacuated, Fault, Hold, Machine, Management, NodeProblem, Operation, Power, Provisioning, Role, Seen, Timestamp,
-    Wait,
+    Cluster, CordonedNode, Evacuated, Fault, Hold, Machine, Management, NodeProblem, Operation, Power, Provisioning, Role, Seen, Target,
+    Timestamp, Wait,
 };
 use plan::{ProvisioningState, StepStatus};
 use serde::Serialize;
@@ -54,6 +54,9 @@ pub(crate) fn render_in_full<'a>(view: &View, cluster: &'a Cluster, machine: &'a
         waits: Some(machine.waits.iter().map(|wait| render_wait(wait, now)).collect()),
         problems: Some(plan::problems(machine).iter().map(render_problem).collect()),
         cordoned_by_others: Some(node.is_some_and(|node| node.unschedulable && !node.cordoned_by_us)),
+        unhealthy: Some(json!(machine.unhealthy)),
+        installed: Some(json!(machine.installed)),
+        replaced_at: Some(json!(machine.replaced.as_ref().map(|replaced| replaced.at))),
         evacuated: Some(json!(machine.evacuated.as_ref().map(render_evacuated))),
         ..render_sight(cluster, machine)
     };
@@ -139,11 +142,13 @@ pub(crate) struct Properties<'a> {
     detailed_status: Provisioning,
     detailed_status_message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    hardware_validation_status: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     kubernetes_node_name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kubernetes_version: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    machine_cluster_version: Option<&'a str>,
+    machine_cluster_version: Option<String>,
     machine_details: &'a str,
     machine_name: &'a str,
     machine_roles: [&'static str; 1],
@@ -168,7 +173,7 @@ fn properties<'a>(view: &View, cluster: &'a Cluster, machine: &'a Machine) -> Pr
     let node = machine.last_seen.node.as_ref().map(|node| &node.what);
     let hardware = &machine.hardware;
     Properties {
-        action_states: latest_of_each(&operations).into_iter().map(action_state).collect(),
+        action_states: action_states(&operations),
         associated_resource_ids: view.workloads_on(machine).map(|workload| workload_id(cluster, workload)).collect(),
         bmc_connection_string: format!("redfish+{}", hardware.bmc_address),
         bmc_mac_address: &hardware.bmc_mac,
@@ -177,9 +182,14 @@ fn properties<'a>(view: &View, cluster: &'a Cluster, machine: &'a Machine) -> Pr
         cordon_status: if machine.is_cordoned() { "Cordoned" } else { "Uncordoned" },
         detailed_status: machine.provisioning,
         detailed_status_message: plan::machine_message(machine),
+        hardware_validation_status: machine.validated.as_ref().map(|mark| json!({ "lastValidationTime": mark.at, "result": mark.result })),
         kubernetes_node_name: node.map(|node| node.name.as_str()),
         kubernetes_version: node.map(|node| node.kubelet_version.as_str()),
-        machine_cluster_version: node.map(|_| cluster.version.as_str()),
+        // What we have not installed was there before us, as the cluster was described.
+        machine_cluster_version: match &machine.installed {
+            Some(installed) => Some(installed.version.to_string()),
+            None => node.map(|_| cluster.version.clone()),
+        },
         machine_details: &machine.details,
         machine_name: machine.name.as_str(),
         machine_roles: [role_label(machine.role)],
@@ -228,6 +238,11 @@ fn provisioning_state(machine: &Machine, latest: Option<&Operation>) -> &'static
     }
 }
 
+/// How the most recent operation of each kind went, the latest first.
+pub(super) fn action_states(operations: &[&Operation]) -> Vec<Value> {
+    latest_of_each(operations).into_iter().map(action_state).collect()
+}
+
 /// The most recent operation of each kind, the latest first.
 fn latest_of_each<'a>(operations: &[&'a Operation]) -> Vec<&'a Operation> {
     let mut latest: Vec<&Operation> = Vec::new();
@@ -261,13 +276,14 @@ fn action_state(operation: &Operation) -> Value {
             })
         })
         .collect();
+    let kind = if matches!(operation.target, Target::Site(_)) { Kind::Clusters } else { Kind::Machines }.arm_type();
     let (status, message) = match &operation.ended {
         None => ("InProgress", operation.wait.as_ref().map(|wait| format!("waiting for {}", wait.kind)).unwrap_or_default()),
         Some(ended) if ended.result == model::OperationResult::Succeeded => ("Completed", ended.message.clone()),
         Some(ended) => ("Failed", ended.message.clone()),
     };
     json!({
-        "actionType": format!("{}/bareMetalMachines/{}/action", links::PROVIDER, operation.action.verb()),
+        "actionType": format!("{}/{kind}/{}/action", links::PROVIDER, operation.action.verb()),
         "correlationId": operation.correlation_id,
         "startTime": operation.accepted_at,
         "endTime": operation.ended.as_ref().map(|ended| ended.at),

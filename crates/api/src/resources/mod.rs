@@ -1,6 +1,8 @@
 //! Resources as ARM shows them: one file each.
 
 pub(crate) mod actions;
+pub(crate) mod advice;
+pub(crate) mod cluster_actions;
 pub(crate) mod clusters;
 mod filter;
 pub(crate) mod generic;
@@ -10,11 +12,13 @@ pub(crate) mod machines;
 pub(crate) mod previews;
 pub(crate) mod providers;
 pub(crate) mod racks;
+mod replace;
 pub(crate) mod resource;
 pub(crate) mod runtimes;
 pub(crate) mod subscriptions;
 pub(crate) mod tenant_clusters;
 pub(crate) mod tenant_write;
+pub(crate) mod validations;
 mod vm_body;
 pub(crate) mod vm_write;
 pub(crate) mod vms;

@@ -28,7 +28,7 @@ pub(crate) fn render(preview: &Preview) -> Value {
     })
 }
 
-fn render_refusal(refusal: &Refusal) -> Value {
+pub(super) fn render_refusal(refusal: &Refusal) -> Value {
     json!({
         "code": refusal.rule.code(),
         "rule": refusal.rule.name(),

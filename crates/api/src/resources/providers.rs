@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::actions::{VERBS, Verb};
 use super::check_place;
+use super::cluster_actions::CLUSTER_VERBS;
 use super::tenant_write::TENANT_VERBS;
 use super::vm_write::VM_VERBS;
 use crate::cache::View;
@@ -26,6 +27,7 @@ const PROVIDERS: [Provider; 3] = [
         namespace: PROVIDER,
         types: &[
             "bareMetalMachines",
+            "bareMetalMachines/hardwareValidation",
             "clusters",
             "clusters/runtimes",
             "racks",
@@ -92,7 +94,8 @@ fn render(view: &View, subscription: &str, provider: &Provider) -> Value {
 pub(crate) fn operations() -> Response {
     const POOLS: &str = "kubernetesClusters/agentPools";
     const RUNTIMES: &str = "clusters/runtimes";
-    let kinds = Kind::ALL.into_iter().map(Kind::arm_type).chain([POOLS, RUNTIMES]);
+    const VALIDATION: &str = "bareMetalMachines/hardwareValidation";
+    let kinds = Kind::ALL.into_iter().map(Kind::arm_type).chain([POOLS, RUNTIMES, VALIDATION]);
     let reads = kinds.map(|kind| (kind, "read".to_owned(), format!("Read {kind}.")));
     let writes = [
         ("bareMetalMachines", "write", "Write the tags and details of a machine."),
@@ -107,7 +110,8 @@ pub(crate) fn operations() -> Response {
     let of = |kind: &'static str, verbs: &'static [Verb]| {
         verbs.iter().map(move |verb| (kind, format!("{}/action", verb.name), verb.about.to_owned()))
     };
-    let actions = of("bareMetalMachines", &VERBS).chain(of("virtualMachines", &VM_VERBS)).chain(of("kubernetesClusters", &TENANT_VERBS));
+    let of_tenants = of("virtualMachines", &VM_VERBS).chain(of("kubernetesClusters", &TENANT_VERBS));
+    let actions = of("bareMetalMachines", &VERBS).chain(of("clusters", &CLUSTER_VERBS)).chain(of_tenants);
     let all = reads.chain(writes).chain(actions);
     let value: Vec<Value> = all
         .map(|(kind, operation, about)| {

@@ -60,14 +60,20 @@ pub(crate) struct Ours {
     pub evacuated: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<Vec<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub installed: Option<Value>,
     pub managed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub managed_again: Option<Value>,
     pub power_seen_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced_at: Option<Value>,
     pub spare: bool,
     pub undercloud_fault: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unhealthy: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmanaged_reason: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]

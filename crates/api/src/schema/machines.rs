@@ -49,7 +49,7 @@ const PROPERTIES: Model = Model {
         always("detailedStatus", OneOf(&["Preparing", "Error", "Available", "Provisioning", "Provisioned", "Deprovisioning"])),
         always("detailedStatusMessage", Text),
         unserved("hardwareInventory"),
-        unserved("hardwareValidationStatus"),
+        sometimes("hardwareValidationStatus", Object(&VALIDATION_STATUS)),
         unserved("hybridAksClustersAssociatedIds"),
         sometimes("kubernetesNodeName", Text),
         sometimes("kubernetesVersion", Text),
@@ -112,7 +112,28 @@ const OURS: Model = Model {
         sometimes("problems", List(&Object(&PROBLEM))),
         sometimes("cordonedByOthers", Flag),
         sometimes("evacuated", Object(&EVACUATED)).nullable(),
+        sometimes("unhealthy", Object(&UNHEALTHY)).nullable(),
+        sometimes("installed", Object(&INSTALLED)).nullable(),
+        sometimes("replacedAt", Instant).nullable(),
     ],
+};
+
+const VALIDATION_STATUS: Model = Model {
+    name: "HardwareValidationStatus",
+    about: "Whether the machine's hardware was what it should be, when it was last compared.",
+    fields: &[always("lastValidationTime", Instant), always("result", OneOf(&["Pass", "Fail"]))],
+};
+
+const UNHEALTHY: Model = Model {
+    name: "Unhealthy",
+    about: "That the machine was given up. Only a replace that succeeds takes this away.",
+    fields: &[always("since", Instant), always("because", Text)],
+};
+
+const INSTALLED: Model = Model {
+    name: "Installed",
+    about: "What was installed on the machine last.",
+    fields: &[always("version", Text), always("image", Text), always("at", Instant)],
 };
 
 const UNMANAGED: Model = Model {

@@ -1,6 +1,7 @@
 //! What bodies look like: one table of fields for each kind, from which bodies are read and the OpenAPI document is made.
 
 mod activity;
+mod advice;
 mod bodies;
 mod clusters;
 mod machines;
@@ -13,7 +14,8 @@ mod tenant_clusters;
 mod vms;
 
 pub(crate) use activity::ACTIVITY;
-pub(crate) use bodies::{CORDON, NOTHING, POWER_OFF, REASON};
+pub(crate) use advice::{ADVICE, VALIDATION, VERIFICATION};
+pub(crate) use bodies::{CORDON, INSPECT, NOTHING, POWER_OFF, REASON, REIMAGE, REPLACE};
 pub(crate) use clusters::{CLUSTER, RACK};
 pub(crate) use machines::MACHINE;
 pub(crate) use neighbours::{OPERATION_ENTRY, PROVIDER, RESOURCE, RESOURCE_GROUP, SUBSCRIPTION, TENANT};

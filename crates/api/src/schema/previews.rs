@@ -26,7 +26,7 @@ pub(crate) const PREVIEW: Model = Model {
     ],
 };
 
-const REFUSAL: Model = Model {
+pub(super) const REFUSAL: Model = Model {
     name: "PreviewedRefusal",
     about: "Why the action would be refused.",
     fields: &[always("code", Text), always("rule", Text), always("message", Text), always("evidence", TEXTS), always("remedy", Text)],
