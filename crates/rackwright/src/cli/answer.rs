@@ -58,6 +58,7 @@ pub fn command_of(verb: &str) -> &str {
     match verb {
         "powerOff" => "power-off",
         "restartNode" => "restart-node",
+        "validateHardware" => "validate",
         other => other,
     }
 }

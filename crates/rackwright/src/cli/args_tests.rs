@@ -58,6 +58,10 @@ fn tenants_resources_are_typed_as_in_az() {
         "kubernetescluster agentpool list --kubernetes-cluster-name k",
         "agentpool show -n p --kubernetes-cluster-name k",
         "kubernetescluster update -n k --drain-policy hold --tags a=b",
+        "baremetalmachine reimage -n m -g g --safeguard-mode None",
+        "baremetalmachine replace -n m -g g --bmc-credentials password=p username=u --storage-policy Preserve --safeguard-mode All",
+        "cluster inspect -n c --machine m1 m2 --rack r1",
+        "bmm advise m --symptom stuck-provisioning --repaired ssd,nic",
     ] {
         assert!(parse(&format!("rackwright {right}")).is_ok(), "{right}");
     }
@@ -67,6 +71,10 @@ fn tenants_resources_are_typed_as_in_az() {
         "vm power-off v --skip-shutdown maybe",
         "agentpool list",
         "kubernetescluster update k --drain-policy maybe",
+        "bmm reimage m --safeguard-mode none",
+        "bmm replace m --storage-policy Keep",
+        "bmm advise m --symptom tired",
+        "bmm advise m --repaired paint",
         "vm create v --cpu-cores many --memory-size 1 --vm-image i --os-disk-size 1",
     ] {
         assert_eq!(parse(&format!("rackwright {wrong}")).unwrap_err().exit_code(), 2, "{wrong}");
@@ -89,7 +97,7 @@ fn a_truth_is_a_flag_or_a_word() {
 
 #[test]
 fn every_action_of_a_machine_can_be_previewed() {
-    for line in ["power-off", "start", "restart", "cordon", "uncordon"] {
+    for line in ["power-off", "start", "restart", "cordon", "uncordon", "reimage", "replace", "validate"] {
         assert!(parse(&format!("rackwright bmm {line} m --preview")).is_ok(), "{line}");
     }
     assert!(parse("rackwright bmm manage m --reason r --preview").is_err());
@@ -103,6 +111,10 @@ fn every_action_takes_yes() {
         "bmm restart m",
         "bmm cordon m",
         "bmm uncordon m",
+        "bmm reimage m",
+        "bmm replace m",
+        "bmm validate m",
+        "cluster inspect c",
         "bmm manage m --reason r",
         "bmm unmanage m --reason r",
         "vm create v --cpu-cores 1 --memory-size 1 --vm-image i --os-disk-size 1",

@@ -4,14 +4,17 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::act::{Action, ConsentArgs};
+use super::advice::{self, AdviseArgs};
 use super::args::{NameArgs, ShowArgs, Truth};
 use super::holds;
 use super::preview::ActArgs;
 use super::render::{Clock, doubts, machine_sheet, machine_table};
+use super::replace::ReplaceArgs;
 use super::screen::{Screen, Sheet, Tone};
 use super::session::{Kind, Session};
 use super::trouble::Trouble;
 use super::update::{self, UpdateArgs};
+use super::validation;
 use super::workload::show_several;
 
 #[derive(Debug, Subcommand)]
@@ -120,6 +123,71 @@ pub enum BmmCommand {
         #[command(flatten)]
         act: ActArgs,
     },
+    /// Install a machine's operating system anew. Disruptive.
+    ///
+    /// Its system disk is written from the image of its runtime; the other volumes, and what tenants keep there, stay byte for
+    /// byte. It keeps its name and its addresses, and stays cordoned afterwards: `verify` it, then `uncordon`. Workloads must be off
+    /// it first (`cordon --evacuate`), or `--safeguard-mode None` moves them.
+    ///
+    /// Example: rackwright bmm reimage rack1compute01
+    Reimage {
+        #[command(flatten)]
+        name: NameArgs,
+
+        #[command(flatten)]
+        safeguard: SafeguardArgs,
+
+        #[command(flatten)]
+        outage: OutageArgs,
+
+        #[command(flatten)]
+        act: ActArgs,
+    },
+    /// Take a machine into service again after a repair. Disruptive.
+    ///
+    /// Its hardware is validated with the new login and identifiers, its volumes are deleted or left as they are, and its system is
+    /// installed. What is not named is as it was. It keeps its name, and stays cordoned afterwards. Refused for a machine that is
+    /// well, unless `--safeguard-mode None`.
+    ///
+    /// Example: rackwright bmm replace rack1compute01 --bmc-credentials username=root --serial-number BM1219XXX --storage-policy Preserve
+    Replace(Box<ReplaceArgs>),
+    /// Compare a machine's hardware with what it should be. Not disruptive.
+    ///
+    /// Shows what was compared, and exits with 1 if something is not as its SKU and its runtime ask for.
+    ///
+    /// Example: rackwright bmm validate rack1compute01
+    Validate {
+        #[command(flatten)]
+        name: NameArgs,
+
+        #[command(flatten)]
+        act: ActArgs,
+    },
+    /// The latest validation of a machine's hardware, field by field.
+    ///
+    /// Changes nothing.
+    ///
+    /// Example: rackwright bmm validation rack1compute01
+    Validation {
+        #[command(flatten)]
+        name: NameArgs,
+    },
+    /// What to do about a machine that is not well: the next action, why, and the commands.
+    ///
+    /// Changes nothing. It goes by what is observed, or by the symptom that is named, and by what was tried already: restart, then
+    /// reimage, then replace, then support. For repaired parts it tells whether a replace is needed, and what becomes of data.
+    ///
+    /// Example: rackwright bmm advise rack1compute01 --symptom hardware --repaired ssd,nic
+    Advise(AdviseArgs),
+    /// Whether a machine, and what was on it, is as it was before the latest action.
+    ///
+    /// Changes nothing. Exits with 1 if something differs, and names it; what is still on its way is no failure.
+    ///
+    /// Example: rackwright bmm verify rack1compute01
+    Verify {
+        #[command(flatten)]
+        name: NameArgs,
+    },
     /// Send nothing to a machine until it is managed again. Not disruptive.
     ///
     /// It is still observed. For whoever works on it by hand.
@@ -146,6 +214,25 @@ pub struct OutageArgs {
     /// Go on even if this machine has the control plane's only vote: the undercloud's API is down meanwhile.
     #[arg(long)]
     accept_control_plane_outage: bool,
+}
+
+impl OutageArgs {
+    pub fn is_accepted(self) -> bool {
+        self.accept_control_plane_outage
+    }
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct SafeguardArgs {
+    /// Whether it is refused where it could do harm, or moves workloads away by itself and goes on.
+    #[arg(long, value_name = "All|None", value_parser = ["All", "None"], default_value = "All")]
+    safeguard_mode: String,
+}
+
+impl SafeguardArgs {
+    pub fn mode(&self) -> &str {
+        &self.safeguard_mode
+    }
 }
 
 #[derive(Args, Clone, Debug)]
@@ -175,6 +262,14 @@ pub async fn run(session: &Session, screen: &mut Screen, command: BmmCommand) ->
             cordon(name.get(), evacuate.is_true(), force).preview_or_run(session, screen, act).await
         }
         BmmCommand::Uncordon { name, act } => harmless(name.get(), "uncordon").preview_or_run(session, screen, act).await,
+        BmmCommand::Reimage { name, safeguard, outage, act } => {
+            reimage(name.get(), &safeguard, outage).preview_or_run(session, screen, act).await
+        }
+        BmmCommand::Replace(args) => args.action(screen)?.preview_or_run(session, screen, args.act).await,
+        BmmCommand::Validate { name, act } => validation::validate(session, screen, &harmless(name.get(), "validateHardware"), act).await,
+        BmmCommand::Validation { name } => validation::show(session, screen, name.get()).await.map(drop),
+        BmmCommand::Advise(args) => advice::advise(session, screen, &args).await,
+        BmmCommand::Verify { name } => advice::verify(session, screen, name.get()).await,
         BmmCommand::Update(args) => update::run(session, screen, &args).await,
         BmmCommand::Unmanage(args) => {
             let said = format!("`{}` is unmanaged: it is observed, but nothing is sent to it", args.name.get());
@@ -238,6 +333,15 @@ fn restart(machine: &str, outage: OutageArgs) -> Action {
         question: Some(format!("Restart {machine}?")),
         accepts_outage: outage.accept_control_plane_outage,
         ..harmless(machine, "restart")
+    }
+}
+
+fn reimage(machine: &str, safeguard: &SafeguardArgs, outage: OutageArgs) -> Action {
+    Action {
+        body: json!({ "safeguardMode": safeguard.mode() }),
+        question: Some(format!("Reimage {machine}? What is on its system's disk is lost.")),
+        accepts_outage: outage.is_accepted(),
+        ..harmless(machine, "reimage")
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod act;
 mod activity;
+mod advice;
 mod answer;
 pub mod args;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod progress;
 #[cfg(test)]
 mod reference;
 pub mod render;
+mod replace;
 mod resources;
 mod retype;
 pub mod runtime;
@@ -42,6 +44,7 @@ mod tenants;
 mod top;
 pub mod trouble;
 mod update;
+mod validation;
 mod vm;
 mod vm_create;
 mod welcome;

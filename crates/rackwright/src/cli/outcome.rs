@@ -33,7 +33,7 @@ pub fn conclude(session: &Session, screen: &mut Screen, ended: &Value, wanted: W
     Ok(())
 }
 
-fn judge(ended: &Value, wanted: Wanted) -> Result<(), Trouble> {
+pub fn judge(ended: &Value, wanted: Wanted) -> Result<(), Trouble> {
     let id = field_or_dash(ended, "/id");
     let id = short_id(&id);
     let machine = target_of(ended);
@@ -88,6 +88,9 @@ fn participle(action: &str) -> String {
         "create" => "created".to_owned(),
         "delete" => "deleted".to_owned(),
         "reimage" => "reimaged".to_owned(),
+        "replace" => "replaced".to_owned(),
+        "validate" => "validated".to_owned(),
+        "inspect" => "inspected".to_owned(),
         "restart-node" => "restarted".to_owned(),
         other => format!("changed by {other}"),
     }

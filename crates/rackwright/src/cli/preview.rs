@@ -34,7 +34,7 @@ impl Action {
         confirm(screen, self.load_preview(session).await, question)
     }
 
-    async fn load_preview(&self, session: &Session) -> Result<Value, Trouble> {
+    pub(super) async fn load_preview(&self, session: &Session) -> Result<Value, Trouble> {
         let machine = session.get(Kind::Machine, &self.machine).await?;
         // A server that knows no previews does not know the parameter either, and would carry the action out. One that knows them
         // tells of every machine what was moved off it.

@@ -1,4 +1,4 @@
-//! `rackwright cluster …` and `rackwright rack …`: reading.
+//! `rackwright cluster …` and `rackwright rack …`.
 
 use std::slice;
 
@@ -10,6 +10,7 @@ use super::render::{cluster_sheet, cluster_table, rack_sheet, rack_table};
 use super::screen::Screen;
 use super::session::{Kind, Session};
 use super::trouble::Trouble;
+use super::validation::{self, InspectArgs};
 
 #[derive(Debug, Subcommand)]
 pub enum ClusterCommand {
@@ -28,6 +29,13 @@ pub enum ClusterCommand {
         #[command(flatten)]
         name: NameArgs,
     },
+    /// Compare the hardware of a cluster's machines with what it should be. Not disruptive.
+    ///
+    /// Every machine is looked at through its BMC, or those that are named. Machines that are busy or unmanaged are left out, and
+    /// the outcome names them. `bmm validation` shows the results of one.
+    ///
+    /// Example: rackwright cluster inspect site1 --rack rack1
+    Inspect(InspectArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -59,6 +67,7 @@ pub async fn run_cluster(session: &Session, screen: &mut Screen, command: Cluste
             let cluster = session.get(Kind::Cluster, name.get()).await?;
             session.showing.one(screen, &cluster, || cluster_sheet(&cluster), || cluster_table(slice::from_ref(&cluster)))
         }
+        ClusterCommand::Inspect(args) => validation::inspect(session, screen, &args).await,
     }
 }
 

@@ -121,6 +121,8 @@ pub struct Screen {
     input: Box<dyn BufRead + Send>,
     can_ask: bool,
     can_redraw: bool,
+    /// Whether what is typed is shown, unless that is prevented.
+    is_echoing: bool,
     retyped: Retyped,
 }
 
@@ -136,7 +138,8 @@ impl Screen {
         let err = Output::of_process(Box::new(io::stderr()), io::stderr().is_terminal());
         let can_ask = io::stdin().is_terminal() && err.is_terminal;
         let can_redraw = err.is_terminal && !is_dumb_terminal();
-        Screen { out, err, input: Box::new(io::BufReader::new(io::stdin())), can_ask, can_redraw, retyped: Retyped::default() }
+        let input = Box::new(io::BufReader::new(io::stdin()));
+        Screen { out, err, input, can_ask, can_redraw, is_echoing: true, retyped: Retyped::default() }
     }
 
     /// A screen without a terminal, whose outputs are looked at afterwards.
@@ -144,7 +147,15 @@ impl Screen {
     pub fn captured(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Screen {
         let plain = |sink| Output { sink, is_terminal: false, colour: false, closed: false };
         let input = Box::new(io::empty());
-        Screen { out: plain(out), err: plain(err), input, can_ask: false, can_redraw: false, retyped: Retyped::default() }
+        Screen {
+            out: plain(out),
+            err: plain(err),
+            input,
+            can_ask: false,
+            can_redraw: false,
+            is_echoing: false,
+            retyped: Retyped::default(),
+        }
     }
 
     /// The same with somebody in front of it who types this.
@@ -231,6 +242,21 @@ impl Screen {
         }
     }
 
+    /// Asks for something that nobody else should see: it is not echoed. Nothing if there is nobody to ask, or nothing was typed.
+    pub fn ask_secret(&mut self, question: &str) -> Option<String> {
+        // What cannot be hidden is not asked for.
+        if !self.can_ask || (self.is_echoing && crossterm::terminal::enable_raw_mode().is_err()) {
+            return None;
+        }
+        let _ = self.err.write(question);
+        let typed = read_secret(self.input.as_mut());
+        if self.is_echoing {
+            let _ = crossterm::terminal::disable_raw_mode();
+        }
+        let _ = self.err.write("\n");
+        typed.filter(|typed| !typed.is_empty())
+    }
+
     /// Asks a yes-or-no question on the terminal. Anything but yes is no.
     pub fn ask(&mut self, question: &str) -> bool {
         let _ = self.err.write(&format!("{question} [y/N] "));
@@ -238,6 +264,22 @@ impl Screen {
         let read = self.input.read_line(&mut answer);
         read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
     }
+}
+
+/// A line as a terminal in raw mode sends it: key by key, the erased ones too.
+fn read_secret(input: impl io::Read) -> Option<String> {
+    const INTERRUPT: u8 = 3;
+    const END: u8 = 4;
+    let mut typed = Vec::new();
+    for key in io::Read::bytes(input) {
+        match key.ok()? {
+            b'\r' | b'\n' => break,
+            INTERRUPT | END => return None,
+            8 | 127 => while typed.pop().is_some_and(|byte: u8| byte & 0b1100_0000 == 0b1000_0000) {},
+            byte => typed.push(byte),
+        }
+    }
+    String::from_utf8(typed).ok()
 }
 
 fn cannot_write(problem: &io::Error) -> Trouble {

@@ -71,6 +71,15 @@ impl Session {
         self.explained_within(kind, name, rest, answer).await
     }
 
+    /// What the server tells of one beyond its resource.
+    pub async fn get_of(&self, kind: Kind, name: &str, what: &str, query: &[(&'static str, String)]) -> Result<Value, Trouble> {
+        let (subscription, group) = self.locate(kind, name).await?;
+        let target = place(&subscription, Some(&group), kind, &[name, what]);
+        let target = query.iter().fold(target, |target, (name, value)| target.with(name, value.clone()));
+        let answer = self.client.get(&target).await;
+        self.explained(kind, name, answer).await
+    }
+
     /// Makes something within one.
     pub async fn put_within(&self, kind: Kind, name: &str, rest: &[&str; 2], body: &Value) -> Result<Value, Trouble> {
         let (subscription, group) = self.locate(kind, name).await?;

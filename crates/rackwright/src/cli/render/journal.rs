@@ -1,12 +1,12 @@
 //! What an operation's journal says, in words.
 
-use model::{Errand, Leftover, StepKind};
+use model::{BootWay, DeviceAsk, Errand, InstallTrouble, Leftover, StepKind};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error as Unknown;
 use serde_json::Value;
 
-use crate::cli::answer::{field, field_or_dash, text_of};
+use crate::cli::answer::{field, field_or_dash, items, text_of};
 
 pub fn fact_in_words(fact: &Value) -> String {
     let text = |pointer| field_or_dash(fact, pointer);
@@ -34,6 +34,20 @@ pub fn fact_in_words(fact: &Value) -> String {
             Ok(what) => format!("left behind: {}", text_of(&what.to_string())),
             Err(_) => text_of(&fact.to_string()),
         },
+        Some("leavingEtcd") => "its member of etcd is to be removed".to_owned(),
+        Some("installing") => format!("began installation {} of runtime {} by {}", text("/round"), text("/version"), way_in_words(&text("/way"))),
+        Some("reported") => report_in_words(&fact["report"]),
+        Some("discarding") => format!("volume `{}` is to be deleted", text("/name")),
+        Some("inspecting") => {
+            let left_out: Vec<String> = items(fact, "/left_out").iter().filter_map(Value::as_str).map(text_of).collect();
+            let without = if left_out.is_empty() { String::new() } else { format!(", without {}", left_out.join(", ")) };
+            format!("validates {} machines{without}", items(fact, "/machines").len())
+        }
+        Some("validated") => {
+            let failures: Vec<String> = items(fact, "/failures").iter().filter_map(Value::as_str).map(text_of).collect();
+            let failures = if failures.is_empty() { String::new() } else { format!(": {}", failures.join("; ")) };
+            format!("hardware validation came to {}{failures}", text("/result"))
+        }
         // A newer server may know more; its own words are better than none.
         _ => text_of(&fact.to_string()),
     }
@@ -52,11 +66,26 @@ fn errand_in_words(fact: &Value) -> String {
 }
 
 fn ask_in_words(ask: &str) -> String {
-    match ask {
-        "gracefulOff" => "graceful shutdown".to_owned(),
-        "forceOff" => "forced power-off".to_owned(),
-        "powerOn" => "power-on".to_owned(),
-        other => other.to_owned(),
+    DeviceAsk::deserialize(ask.into_deserializer()).map_or_else(|_: Unknown| ask.to_owned(), |ask| ask.to_string())
+}
+
+fn way_in_words(way: &str) -> String {
+    BootWay::deserialize(way.into_deserializer()).map_or_else(|_: Unknown| way.to_owned(), |way| way.to_string())
+}
+
+/// What a machine that is being installed told of itself.
+fn report_in_words(report: &Value) -> String {
+    let text = |pointer| field_or_dash(report, pointer);
+    match report["kind"].as_str() {
+        Some("exchange") => "the agent called, and traded its token".to_owned(),
+        Some("progress") => format!("the agent has written {} % of the image", text("/percent")),
+        Some("written") => format!("the agent has written the image; what it reads back has the digest {}", text("/digest")),
+        Some("failed") => {
+            let trouble = InstallTrouble::deserialize(&report["trouble"]).map_or_else(|_| text("/trouble"), |trouble| trouble.to_string());
+            format!("the agent has given up: {trouble} ({})", text("/detail"))
+        }
+        Some("phonedHome") => "the new system phoned home".to_owned(),
+        _ => text_of(&report.to_string()),
     }
 }
 
@@ -69,6 +98,24 @@ mod tests {
     use super::*;
     use expect_test::expect;
     use serde_json::json;
+
+    #[test]
+    fn an_installation_is_told_in_words() {
+        let reported = |report: Value| json!({ "kind": "reported", "round": 1, "report": report });
+        let facts = [
+            json!({ "kind": "asked", "ask": "insertMedia", "attempt": 1 }),
+            json!({ "kind": "installing", "round": 1, "way": "virtualMedia", "version": "4.9.2", "image": "x" }),
+            reported(json!({ "kind": "exchange" })),
+            reported(json!({ "kind": "progress", "percent": 40 })),
+            reported(json!({ "kind": "failed", "trouble": "missingDisk", "detail": "no volume `OS`" })),
+            reported(json!({ "kind": "phonedHome" })),
+            json!({ "kind": "discarding", "path": "/v/1", "name": "data" }),
+            json!({ "kind": "inspecting", "machines": ["m1", "m2"], "left_out": ["m3 is unmanaged"] }),
+            json!({ "kind": "validated", "result": "Fail", "failures": ["cpu_sockets expected: 2; observed: 1"] }),
+        ];
+        let told: Vec<String> = facts.iter().map(fact_in_words).collect();
+        expect![[r#"x"#]].assert_eq(&told.join("\n"));
+    }
 
     #[test]
     fn what_becomes_of_workloads_is_told_in_words() {

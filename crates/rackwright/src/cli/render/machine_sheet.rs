@@ -42,6 +42,9 @@ fn identity(machine: &Value) -> Vec<Fact<'static>> {
         let address = field(machine, "/properties/oamIpv4Address").map(|address| format!(", {address}")).unwrap_or_default();
         lines.push((Tone::Plain, "node", format!("{node}, kubelet {}{address}", text("/properties/kubernetesVersion"))));
     }
+    if let Some(version) = field(machine, "/rackwright/installed/version") {
+        lines.push((Tone::Plain, "runtime", format!("{version}, from us")));
+    }
     lines.extend(written(machine));
     lines
 }
@@ -69,10 +72,26 @@ fn condition(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
     if let Some(fault) = field(machine, "/rackwright/bmcFault/fault") {
         lines.push((Tone::Alarm, "bmc fault", format!("{fault}, since {}", clock.time(machine, "/rackwright/bmcFault/since"))));
     }
+    lines.extend(hardware(machine, clock));
     lines.extend(items(machine, "/rackwright/problems").iter().map(|problem| {
         let since = field(problem, "/since").map(|_| format!(", since {}", clock.time(problem, "/since"))).unwrap_or_default();
         (Tone::Alarm, "problem", format!("{}{since}", field_or_dash(problem, "/message")))
     }));
+    lines
+}
+
+/// What was found of its hardware, as far as anybody has looked.
+fn hardware(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
+    let mut lines = Vec::new();
+    if let Some(because) = field(machine, "/rackwright/unhealthy/because") {
+        let since = clock.time(machine, "/rackwright/unhealthy/since");
+        lines.push((Tone::Alarm, "given up", format!("since {since}: {because}; only a replace brings it back")));
+    }
+    if let Some(result) = field(machine, "/properties/hardwareValidationStatus/result") {
+        let tone = if result == "Fail" { Tone::Alarm } else { Tone::Plain };
+        let at = clock.time(machine, "/properties/hardwareValidationStatus/lastValidationTime");
+        lines.push((tone, "validated", format!("{result}, at {at}")));
+    }
     lines
 }
 
@@ -177,6 +196,19 @@ mod tests {
     use super::*;
     use crate::cli::render::fixtures;
     use expect_test::expect;
+
+    #[test]
+    fn what_was_found_of_the_hardware_is_told() {
+        let machine = serde_json::json!({
+            "properties": { "hardwareValidationStatus": { "result": "Fail", "lastValidationTime": "2026-11-15T14:02:10.000Z" } },
+            "rackwright": { "unhealthy": { "since": "2026-11-15T14:02:10.000Z", "because": "cpu_sockets: 1 instead of 2" } },
+        });
+        expect![[r#"
+            given up   since 14:02:10Z: cpu_sockets: 1 instead of 2; only a replace brings it back
+            validated  Fail, at 14:02:10Z
+        "#]]
+        .assert_eq(&facts(&hardware(&machine, Clock::at(fixtures::NOW))).plain());
+    }
 
     #[test]
     fn a_machine_under_an_operation_tells_who_holds_it_and_what_it_waits_for() {

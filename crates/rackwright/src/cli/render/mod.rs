@@ -1,6 +1,7 @@
 //! From the API's JSON to what a person reads. Pure: values in, lines out; nothing here asks or writes.
 
 mod activity;
+mod advice;
 mod clock;
 mod clusters;
 mod faults;
@@ -18,10 +19,12 @@ mod runtimes;
 mod sight;
 mod status;
 mod tenants;
+mod validation;
 mod vms;
 mod waits;
 
 pub use activity::{activity_line, activity_sheet, activity_table};
+pub use advice::{advice_sheet, advice_table, check_sheet, check_table};
 pub use clock::{Clock, span};
 pub use clusters::{cluster_sheet, cluster_table};
 pub use faults::{fault_kind_table, fault_table, swap_table};
@@ -38,6 +41,7 @@ pub use runtimes::{runtime_sheet, runtime_table};
 pub use sight::{doubts, is_bmc_blind};
 pub use status::{status_sheet, status_table};
 pub use tenants::{pool_sheet, pool_table, tenant_cluster_sheet, tenant_cluster_table};
+pub use validation::{failed_fields, validation_sheet, validation_table};
 pub use vms::{vm_sheet, vm_table};
 
 #[cfg(test)]
