@@ -114,7 +114,16 @@ mod tests {
             json!({ "kind": "validated", "result": "Fail", "failures": ["cpu_sockets expected: 2; observed: 1"] }),
         ];
         let told: Vec<String> = facts.iter().map(fact_in_words).collect();
-        expect![[r#"x"#]].assert_eq(&told.join("\n"));
+        expect![[r#"
+            asked for the insertion of the agent's image
+            began installation 1 of runtime 4.9.2 by virtual media
+            the agent called, and traded its token
+            the agent has written 40 % of the image
+            the agent has given up: there is no disk to install on (no volume `OS`)
+            the new system phoned home
+            volume `data` is to be deleted
+            validates 2 machines, without m3 is unmanaged
+            hardware validation came to Fail: cpu_sockets expected: 2; observed: 1"#]].assert_eq(&told.join("\n"));
     }
 
     #[test]

@@ -20,7 +20,9 @@ fn the_shipped_site_of_the_article_is_right_and_has_its_names() {
 fn documented_keys() -> Vec<String> {
     let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/site-file.md")).unwrap();
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
-    rows.filter_map(|row| row.split_once('`')).map(|(key, _)| key.to_owned()).collect()
+    let named = rows.filter_map(|row| row.split_once('`')).map(|(key, _)| key.to_owned());
+    // A table within a table is no key of its own.
+    named.filter(|key| !key.starts_with('[')).collect()
 }
 
 #[test]
