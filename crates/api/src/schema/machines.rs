@@ -152,7 +152,7 @@ pub(super) const HOLD: Model = Model {
     name: "Hold",
     about: "One reason why a machine is cordoned.",
     fields: &[
-        always("kind", OneOf(&["user", "operation", "evacuation", "condition", "upgrade", "poweredOff"])),
+        always("kind", OneOf(&["user", "operation", "evacuation", "condition", "upgrade", "reinstalled", "poweredOff"])),
         always("owner", Text),
         always("reason", Text),
         always("since", Instant),
