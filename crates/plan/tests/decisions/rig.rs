@@ -251,7 +251,11 @@ pub struct Rig {
     pub down_for: Span,
     /// Requests that are on their way, and what the device will say by itself.
     under_way: Vec<(Timestamp, Step, Result<(), Fault>)>,
+    /// A keeper plans as soon as it is there.
+    has_just_begun: bool,
     looks: Vec<(Timestamp, Timestamp, LookStep)>,
+    /// How long a look takes.
+    pub look_takes: Span,
     pub etcd: Etcd,
     /// Tokens by which nodes may join.
     pub tokens: BTreeSet<String>,
@@ -271,7 +275,9 @@ impl Rig {
             death: None,
             down_for: Span::seconds(1),
             under_way: Vec::new(),
+            has_just_begun: false,
             looks: Vec::new(),
+            look_takes: ANSWER_AFTER,
             etcd: Etcd::default(),
             tokens: BTreeSet::new(),
             lodging: Lodging::default(),
@@ -311,7 +317,8 @@ impl Rig {
         let answers = self.under_way.iter().map(|(at, ..)| *at).chain(self.looks.iter().map(|(at, ..)| *at)).chain(self.etcd.next_due());
         let answers = answers.chain(self.errands.iter().map(|(at, ..)| *at)).chain(self.lodging.next_due());
         let next = devices.chain(answers).chain(self.desk.next_due()).chain([self.desk.now + LOOK_EVERY, end]).min();
-        self.desk.now = next.unwrap_or(end).max(self.desk.now + Span::millis(1));
+        let next = next.filter(|_| !std::mem::take(&mut self.has_just_begun)).unwrap_or(self.desk.now);
+        self.desk.now = next.max(self.desk.now + Span::millis(1));
         self.work();
     }
 
@@ -367,6 +374,7 @@ impl Rig {
         self.errands.clear();
         self.desk.now = self.desk.now + self.down_for;
         self.desk.crash();
+        self.has_just_begun = true;
     }
 
     fn send(&mut self, step: Step) {
@@ -420,7 +428,7 @@ impl Rig {
         let now = self.desk.now;
         for look in looks {
             if self.desk.begin_look(&look) {
-                self.looks.push((now + ANSWER_AFTER, now, look));
+                self.looks.push((now + self.look_takes, now, look));
             }
         }
     }
