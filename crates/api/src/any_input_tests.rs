@@ -46,6 +46,8 @@ fn address() -> impl Strategy<Value = String> {
         "virtualMachines",
         "kubernetesClusters",
         "agentPools",
+        "clusters",
+        "runtimes",
         "rackwright/v1/operations",
         "rackwright/v1/events",
         "?api-version=1",

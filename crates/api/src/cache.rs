@@ -1,5 +1,6 @@
 //! The replica's copy of the documents, kept by watching the store. Reads are served from here.
 
+mod catalogue;
 mod workloads;
 
 use std::collections::BTreeSet;
@@ -8,8 +9,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use imbl::{OrdMap, OrdSet};
 use model::{
-    Cluster, ClusterName, Machine, MachineName, Operation, OperationId, Rack, RackName, Request, RequestId, Target, TenantCluster,
-    TenantClusterName, Timestamp, Vm, VmName, keys,
+    Bundle, Cluster, ClusterName, KeySet, Machine, MachineName, Operation, OperationId, Rack, RackName, Request, RequestId, RuntimeVersion,
+    Target, TenantCluster, TenantClusterName, Timestamp, Vm, VmName, keys,
 };
 use serde::de::DeserializeOwned;
 use store::{Change, Document, Revision, SharedStore, StoreError};
@@ -18,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use crate::events::{Feed, news_of};
+use catalogue::Catalogue;
 pub(crate) use workloads::Workload;
 use workloads::Workloads;
 
@@ -40,6 +42,7 @@ pub(crate) struct View {
     racks: OrdMap<ClusterName, OrdMap<RackName, Versioned<Rack>>>,
     machines: OrdMap<ClusterName, OrdMap<MachineName, Versioned<Machine>>>,
     workloads: Workloads,
+    catalogue: Catalogue,
     pub operations: OrdMap<OperationId, Arc<Operation>>,
     by_target: OrdMap<ClusterName, OrdMap<Target, OrdSet<OperationId>>>,
     by_acceptance: OrdSet<Acceptance>,
@@ -196,7 +199,7 @@ impl View {
     }
 
     fn put(&mut self, key: &str, value: &[u8], revision: Revision) {
-        if self.workloads.put(key, value, revision) {
+        if self.workloads.put(key, value, revision) || self.catalogue.put(key, value, revision) {
             return;
         }
         if key.starts_with(keys::CLUSTERS) {
@@ -250,6 +253,7 @@ impl View {
     /// Operations and requests come and go; machines and racks go when the site's people take them out.
     fn remove(&mut self, key: &str) {
         self.workloads.remove(key);
+        self.catalogue.remove(key);
         let id = key.rsplit('/').next().unwrap_or_default();
         if let Some((cluster, name)) = key.strip_prefix(keys::MACHINES).and_then(|place| place.split_once('/')) {
             if let (Ok(cluster), Ok(name)) = (ClusterName::new(cluster), MachineName::new(name))
@@ -385,6 +389,19 @@ impl View {
                 self.clusters.values().filter(|cluster| cluster.document.home.subscription.eq_ignore_ascii_case(subscription)).collect()
             }
         }
+    }
+
+    pub fn runtime(&self, cluster: &ClusterName, version: RuntimeVersion) -> Option<&Versioned<Bundle>> {
+        self.catalogue.runtimes.get(cluster)?.get(&version)
+    }
+
+    /// The runtimes that a cluster knows, the oldest version first.
+    pub fn runtimes_of(&self, cluster: &ClusterName) -> impl Iterator<Item = &Versioned<Bundle>> {
+        self.catalogue.runtimes.get(cluster).into_iter().flat_map(OrdMap::values)
+    }
+
+    pub fn key_sets_of(&self, cluster: &ClusterName) -> impl Iterator<Item = &Versioned<KeySet>> {
+        self.catalogue.key_sets.get(cluster).into_iter().flat_map(OrdMap::values)
     }
 
     /// Requests of a cluster that wait for their verdict.

@@ -7,6 +7,7 @@ mod activity;
 #[cfg(test)]
 mod any_input_tests;
 mod backup;
+mod bundle;
 mod cache;
 mod call;
 mod codes;
@@ -16,6 +17,7 @@ mod fields;
 #[cfg(test)]
 mod fixtures;
 mod health;
+mod install;
 mod json;
 mod links;
 mod media_type;
@@ -34,6 +36,7 @@ mod route_properties;
 mod schema;
 mod site_status;
 mod submit;
+mod user_data;
 mod wire;
 
 use std::any::Any;
@@ -55,15 +58,21 @@ use tracing::{Instrument, debug, field, info_span};
 
 pub use activity::rejections::{REJECTIONS_BURST, REJECTIONS_PER_MINUTE};
 pub use activity::{LogReaders, MAX_LOG_READERS, SCAN_MAX};
+pub use bundle::{FIRMWARE_MAX, OS_IMAGE_MAX, TEXT_MAX, URL_MAX};
 pub use cache::Cache;
 pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, IDENTITY_MAX, URI_MAX};
 pub use codes::error_codes;
 pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
+pub use install::{
+    AREA_BYTES, BOOT_IMAGE_MAX, FETCH_TIMEOUT, Fetch, IMAGES_MAX, Images, InstallFace, MARKER, MAX_IN_FLIGHT, REPORT_BODY_MAX,
+    REPORT_BODY_TIMEOUT, REPORTS_BURST, REPORTS_EVERY, Unfetched, install_router,
+};
 pub use meters::METERS;
 pub use odata::FILTER_MAX;
 pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use process::{Exposition, Process};
 pub use submit::{ANSWER_TIMEOUT, MAX_PENDING};
+pub use user_data::{TEMPLATE_MAX, USER_DATA_MAX};
 pub use wire::{HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, READ_NOTHING_TIMEOUT, serve};
 
 use activity::rejections::{Concern, Rejections};
@@ -231,6 +240,19 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::Act { subscription, group, machine, verb } => {
             let body = call.read_body(body, &api.process.stopping).await?;
             resources::actions::act(api, call, &resources::actions::Target { subscription, group, machine, verb }, &body).await
+        }
+        Route::Runtimes { subscription, group, cluster } => {
+            resources::runtimes::list(&view, call, &resources::Place { subscription, group, name: cluster })
+        }
+        Route::Runtime { subscription, group, cluster, version } => {
+            resources::runtimes::show(&view, &resources::Place { subscription, group, name: cluster }, &version)
+        }
+        Route::PutRuntime { subscription, group, cluster, version } => {
+            let body = call.read_body(body, &api.process.stopping).await?;
+            resources::runtimes::put(api, call, &resources::Place { subscription, group, name: cluster }, &version, &body).await
+        }
+        Route::DeleteRuntime { subscription, group, cluster, version } => {
+            resources::runtimes::delete(api, call, &resources::Place { subscription, group, name: cluster }, &version).await
         }
         Route::OperationStatus { subscription, id } => operations::status(&view, &subscription, &id),
         Route::OperationResult { subscription, id } => operations::result(&view, &subscription, &id),

@@ -37,6 +37,10 @@ pub(crate) enum Route {
     Pools { subscription: String, group: String, tenant: String },
     Pool { subscription: String, group: String, tenant: String, pool: String },
     UpdatePool { subscription: String, group: String, tenant: String, pool: String },
+    Runtimes { subscription: String, group: String, cluster: String },
+    Runtime { subscription: String, group: String, cluster: String, version: String },
+    PutRuntime { subscription: String, group: String, cluster: String, version: String },
+    DeleteRuntime { subscription: String, group: String, cluster: String, version: String },
     OperationStatus { subscription: String, id: String },
     OperationResult { subscription: String, id: String },
     ActivityLog { subscription: String },
@@ -172,6 +176,18 @@ const TABLE: &[Row] = &[
     (Method::PATCH, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/kubernetesclusters/{}/agentpools/{}", |v| {
         Some(Route::UpdatePool { subscription: owned(v[0]), group: owned(v[1]), tenant: owned(v[2]), pool: owned(v[3]) })
     }),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/clusters/{}/runtimes", |v| {
+        Some(Route::Runtimes { subscription: owned(v[0]), group: owned(v[1]), cluster: owned(v[2]) })
+    }),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/clusters/{}/runtimes/{}", |v| {
+        Some(Route::Runtime { subscription: owned(v[0]), group: owned(v[1]), cluster: owned(v[2]), version: owned(v[3]) })
+    }),
+    (Method::PUT, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/clusters/{}/runtimes/{}", |v| {
+        Some(Route::PutRuntime { subscription: owned(v[0]), group: owned(v[1]), cluster: owned(v[2]), version: owned(v[3]) })
+    }),
+    (Method::DELETE, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/clusters/{}/runtimes/{}", |v| {
+        Some(Route::DeleteRuntime { subscription: owned(v[0]), group: owned(v[1]), cluster: owned(v[2]), version: owned(v[3]) })
+    }),
     (Method::GET, "subscriptions/{}/providers/microsoft.networkcloud/locations/{}/operationstatuses/{}", |v| {
         Some(Route::OperationStatus { subscription: owned(v[0]), id: owned(v[2]) })
     }),
@@ -239,6 +255,10 @@ impl Route {
             Route::Pools { .. } => "Pools",
             Route::Pool { .. } => "Pool",
             Route::UpdatePool { .. } => "UpdatePool",
+            Route::Runtimes { .. } => "Runtimes",
+            Route::Runtime { .. } => "Runtime",
+            Route::PutRuntime { .. } => "PutRuntime",
+            Route::DeleteRuntime { .. } => "DeleteRuntime",
             Route::OperationStatus { .. } => "OperationStatus",
             Route::OperationResult { .. } => "OperationResult",
             Route::ActivityLog { .. } => "ActivityLog",
@@ -329,46 +349,4 @@ pub(crate) fn fits(pattern: &str, path: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_match_without_case_and_with_doubled_slashes() {
-        let path = "/SUBSCRIPTIONS/s1/resourcegroups//RG1/providers/microsoft.networkCloud/BareMetalMachines/rack1compute01";
-        let expected = Route::Show { kind: Kind::Machines, subscription: "s1".into(), group: "RG1".into(), name: "rack1compute01".into() };
-        assert_eq!(Route::find(&Method::GET, path).unwrap(), expected);
-    }
-
-    #[test]
-    fn an_escaped_slash_is_part_of_a_name_and_not_a_path() {
-        let machines = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines";
-        let name = |path: &str| match Route::find(&Method::GET, path).unwrap() {
-            Route::Show { name, .. } => name,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(name(&format!("{machines}/a%2Fb")), "a/b");
-        assert_eq!(name(&format!("{machines}/%2E%2e")), "..");
-        assert_eq!(name(&format!("{machines}/a%zz%")), "a%zz%");
-        let posted = Route::find(&Method::POST, &format!("{machines}/m1%2Frestart")).unwrap_err();
-        assert_eq!(posted.code(), "MethodNotAllowed", "it is one name, not a machine and a verb");
-        for path in ["/%00", "/a%0Ab", "/%c3%28", "/%ff", "/%7f"] {
-            assert_eq!(Route::find(&Method::GET, path).unwrap_err().code(), "InvalidRequestContent", "{path}");
-        }
-    }
-
-    #[test]
-    fn the_name_of_a_kind_carries_no_value() {
-        let route = Route::Operation { id: "8f3c".into() };
-        assert_eq!((route.kind_name(), Route::Health.kind_name()), ("Operation", "Health"));
-    }
-
-    #[test]
-    fn an_unknown_path_and_a_wrong_method_are_told_apart() {
-        assert_eq!(Route::find(&Method::GET, "/nowhere").unwrap_err().code(), "InvalidResourceType");
-        assert_eq!(Route::find(&Method::PUT, "/subscriptions").unwrap_err().code(), "MethodNotAllowed");
-        assert_eq!(
-            Route::find(&Method::GET, "/subscriptions/s/providers/Microsoft.NetworkCloud/toasters").unwrap_err().code(),
-            "InvalidResourceType"
-        );
-    }
-}
+mod tests;

@@ -50,6 +50,8 @@ fn path() -> impl Strategy<Value = String> {
         "virtualMachines",
         "kubernetesClusters",
         "agentPools",
+        "clusters",
+        "runtimes",
         "racks",
         "locations",
         "operationStatuses",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Ask, ClusterName, REQUEST_LIFE, Request, RequestId, RequestKey, Span, Verdict, keys};
+use model::{Ask, Attempt, ClusterName, MachineReport, Operation, REQUEST_LIFE, Request, RequestId, RequestKey, Span, Verdict, keys};
 use sha2::{Digest, Sha256};
 use store::{Commit, Expected, Revision, StoreError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -47,10 +47,6 @@ impl Queues {
 
 /// What the keeper said, once the cache has it too: a read that follows sees what was done.
 pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: Ask, body: &[u8]) -> Result<Verdict, Refused> {
-    let place = api.queues.enter(cluster).filter(|_| api.cache.view().pending(cluster) < MAX_PENDING).ok_or_else(|| {
-        let message = format!("{MAX_PENDING} requests are waiting for cluster `{cluster}`");
-        Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER)
-    })?;
     let now = api.clock.now();
     // A preview begins nothing that could be found again.
     let key = if ask.is_preview() { None } else { request_key(call, body) };
@@ -66,6 +62,34 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
         expires_at: now + REQUEST_LIFE,
         verdict: None,
     };
+    hand_in(api, request).await
+}
+
+/// The same of what a machine that is being installed tells of itself.
+pub(crate) async fn submit_report(api: &Api, operation: &Operation, attempt: Attempt, report: MachineReport) -> Result<Verdict, Refused> {
+    let now = api.clock.now();
+    let request = Request {
+        id: RequestId::new(Uuid::new_v4().to_string()),
+        cluster: attempt.cluster.clone(),
+        caller: attempt.machine.to_string(),
+        correlation_id: operation.correlation_id.clone(),
+        key: None,
+        sent: None,
+        received_at: now,
+        expires_at: now + REQUEST_LIFE,
+        verdict: None,
+        ask: Ask::Report { attempt, report },
+    };
+    hand_in(api, request).await
+}
+
+/// Leaves a request with its keeper, if there is room in the queue.
+async fn hand_in(api: &Api, request: Request) -> Result<Verdict, Refused> {
+    let cluster = &request.cluster;
+    let place = api.queues.enter(cluster).filter(|_| api.cache.view().pending(cluster) < MAX_PENDING).ok_or_else(|| {
+        let message = format!("{MAX_PENDING} requests are waiting for cluster `{cluster}`");
+        Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER)
+    })?;
     let api = api.clone();
     // On its own, so that a client that goes away leaves neither its request nor its verdict in the store.
     let filed = tokio::spawn(async move {

@@ -180,6 +180,10 @@ pub(crate) fn note_answer(books: &mut Books, step: &Step, result: Result<(), Fau
     books.observe(&step.machine, |observation| {
         observation.asking = None;
         observation.ask_ended_at = Some(now);
+        if fault.is_none() {
+            let (operation, ask, attempt) = (step.operation.clone(), step.ask, step.attempt);
+            observation.obeyed = Some(model::Obeyed { operation, ask, attempt, at: now });
+        }
         observation.answer =
             fault.clone().map(|fault| Answer { operation: step.operation.clone(), ask: step.ask, attempt: step.attempt, fault, at: now });
         if let (true, Some(fault)) =

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::join::JoinFacts;
 use crate::limits::Limits;
 use crate::name::{ClusterName, RackName};
 use crate::sku::Sku;
@@ -37,6 +38,9 @@ pub struct Cluster {
     /// What machines are made of, by the name of their SKU.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skus: Vec<Sku>,
+    /// How a new node finds the undercloud, as its kubeconfig tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join: Option<JoinFacts>,
     /// What is waited for that concerns the whole site.
     #[serde(default)]
     pub waits: Vec<Wait>,

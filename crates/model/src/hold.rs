@@ -28,6 +28,8 @@ pub enum HoldOwner {
     Condition { condition: String },
     /// An upgrade is at work on the machine's rack.
     Upgrade { id: OperationId },
+    /// The machine was installed anew, or was to be; it is a person's to say that it may be used again.
+    Reinstalled { by: OperationId, caller: String },
     /// The machine was switched off by this operation, and is held until `start` has brought it back.
     PoweredOff { by: OperationId },
 }
@@ -44,7 +46,7 @@ impl HoldOwner {
     /// Whether a person's uncordon releases it: what a person, or a condition, holds. What something at work holds is its own to
     /// release.
     pub fn is_a_persons_to_release(&self) -> bool {
-        matches!(self, HoldOwner::User { .. } | HoldOwner::Evacuation { .. } | HoldOwner::Condition { .. })
+        matches!(self, HoldOwner::User { .. } | HoldOwner::Evacuation { .. } | HoldOwner::Condition { .. } | HoldOwner::Reinstalled { .. })
     }
 
     /// The stable name of its kind, for scripts.
@@ -55,8 +57,13 @@ impl HoldOwner {
             HoldOwner::Evacuation { .. } => "evacuation",
             HoldOwner::Condition { .. } => "condition",
             HoldOwner::Upgrade { .. } => "upgrade",
+            HoldOwner::Reinstalled { .. } => "reinstalled",
             HoldOwner::PoweredOff { .. } => "poweredOff",
         }
+    }
+
+    pub fn is_reinstalled(&self) -> bool {
+        matches!(self, HoldOwner::Reinstalled { .. })
     }
 
     pub fn is_powered_off(&self) -> bool {
@@ -72,6 +79,7 @@ impl fmt::Display for HoldOwner {
             HoldOwner::Evacuation { by, caller } => write!(f, "evacuation by {caller}, operation {}", by.short()),
             HoldOwner::Condition { condition } => write!(f, "condition {condition}"),
             HoldOwner::Upgrade { id } => write!(f, "upgrade {}", id.short()),
+            HoldOwner::Reinstalled { by, caller } => write!(f, "installation by {caller}, operation {}", by.short()),
             HoldOwner::PoweredOff { by } => write!(f, "power-off by operation {}", by.short()),
         }
     }

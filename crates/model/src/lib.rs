@@ -12,6 +12,7 @@ mod fault;
 mod hold;
 mod inspection;
 mod install;
+mod join;
 mod keeper_state;
 pub mod keys;
 mod keyset;
@@ -58,12 +59,13 @@ pub use inspection::{
     Told,
 };
 pub use install::{Attempt, BootWay, InstallTrouble, MachineReport, OsTarget};
+pub use join::JoinFacts;
 pub use keeper_state::{Footing, HeldLease, KeeperState, Looks, SiteFileRefused};
 pub use keyset::{KeySet, KeySetKind, KeySetUser, Privilege};
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
 pub use look::{AccountSeen, BootSeen, Found, JobSeen, LookAt, Looked, SourceSeen, Survey, VolumeSeen, VolumesSeen};
 pub use machine::{
-    Answer, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, ManagedAgain, Management, Modified, NodeAsk, Observation,
+    Answer, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, ManagedAgain, Management, Modified, NodeAsk, Obeyed, Observation,
     Provisioning, Role,
 };
 pub use meter::{Meter, MeterKind};
@@ -76,7 +78,9 @@ pub use operation::{
     Cancel, DeviceAsk, Ended, Entry, Fact, Failure, OPERATION_FORMAT, Operation, OperationResult, Party, StepKind, Target,
 };
 pub use pod::{BudgetSeen, EvictionAnswer, Grace, Neighbourhood, PodDemands, PodOwner, PodPhase, PodRef, PodSeen, Termination, Toleration};
-pub use preview::{BudgetFate, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, QuorumFate, VmFate, VmOutcome};
+pub use preview::{
+    BudgetFate, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, QuorumFate, TenantQuorumFate, VmFate, VmOutcome,
+};
 pub use refusal::{Refusal, Rule};
 pub use replacement::{Replaced, Replacement, Safeguard, StoragePolicy, Unhealthy};
 pub use request::{Ask, Conditions, Editions, Outage, REQUEST_LIFE, Request, VERDICT_LIFE, Verdict};
@@ -95,8 +99,8 @@ pub use text::{cleaned, is_unprintable};
 pub use time::{Clock, Span, Timestamp};
 pub use validation::{Category, CategoryResult, Comparison, FieldResult, Validation, ValidationMark, ValidationResult};
 pub use vm::{
-    BootMethod, DeviceModel, DiskStorage, HintExecution, HintKind, HintScope, HintTarget, InstancePhase, InstanceSeen, IpAllocation,
-    NetworkAttachment, NodeOf, OsDisk, PlacementHint, Registry, RunStrategy, VirtioInterface, Vm, VmProvisioning, VmRef, VmSeen, VmSpec,
-    VmState,
+    BootMethod, DeviceModel, DiskRef, DiskStorage, HintExecution, HintKind, HintScope, HintTarget, InstancePhase, InstanceSeen,
+    IpAllocation, NetworkAttachment, NodeOf, OsDisk, OsDiskSeen, PlacementHint, Registry, RunStrategy, VirtioInterface, Vm, VmProvisioning,
+    VmRef, VmSeen, VmSpec, VmState,
 };
 pub use wait::{Eye, Wait, WaitKind};

@@ -1,6 +1,8 @@
 //! Looks that a plan asks for: more than the power of a machine, and only when a decision needs it. They change nothing, so no
 //! intent is written before them; what they found is kept in memory until it is too old for the question.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::etcd::EtcdSeen;
@@ -25,6 +27,19 @@ pub enum LookAt {
     Accounts,
     /// The members of the undercloud's etcd; of no machine in particular.
     Etcd,
+}
+
+impl fmt::Display for LookAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LookAt::Survey => "what the BMC offers and has to do",
+            LookAt::Boot => "the virtual drive and the boot source",
+            LookAt::Volumes => "the volumes",
+            LookAt::Hardware => "the hardware",
+            LookAt::Accounts => "the BMC's accounts",
+            LookAt::Etcd => "the members of etcd",
+        })
+    }
 }
 
 /// The latest look of its kind at a machine.
@@ -68,6 +83,19 @@ pub struct BootSeen {
     /// The URL of the image in the virtual drive; an empty text if one is in it and its URL is not told.
     pub media: Option<String>,
     pub source: SourceSeen,
+}
+
+impl SourceSeen {
+    /// `it is set to start from its disk`.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            SourceSeen::Disk => "its disk",
+            SourceSeen::Media => "virtual media",
+            SourceSeen::Http => "UEFI HTTP boot",
+            SourceSeen::Pxe => "PXE",
+            SourceSeen::Other => "something else",
+        }
+    }
 }
 
 /// What the machine will start from, as far as it concerns us.

@@ -197,6 +197,8 @@ pub struct Observation {
     pub ask_ended_at: Option<Timestamp>,
     /// The fault that the latest request was answered with, if it was.
     pub answer: Option<Answer>,
+    /// The latest request that was answered without a fault. What has no other effect to be seen is done by that.
+    pub obeyed: Option<Obeyed>,
     /// Looks that were asked for: the latest of each kind, and those under way.
     pub looked: BTreeMap<LookAt, Arc<Looked>>,
     pub looking: BTreeSet<LookAt>,
@@ -209,6 +211,15 @@ pub struct Answer {
     pub ask: DeviceAsk,
     pub attempt: u32,
     pub fault: crate::fault::Fault,
+    pub at: Timestamp,
+}
+
+/// A device's word that it does what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obeyed {
+    pub operation: Option<OperationId>,
+    pub ask: DeviceAsk,
+    pub attempt: u32,
     pub at: Timestamp,
 }
 

@@ -167,6 +167,9 @@ pub enum Fact {
     /// This member of etcd is about to be removed, because its machine is to be wiped. Written before it is asked.
     LeavingEtcd {
         member: EtcdMember,
+        /// Those that stay: the machine finds them again by them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<EtcdMember>,
     },
     /// An installation begins: from here on its tokens are good, and those of the round before are not.
     Installing {

@@ -1,6 +1,7 @@
 //! A site as its owner describes it: what stands where. The store's documents are made from it.
 
 use crate::cluster::Home;
+use crate::join::JoinFacts;
 use crate::limits::Limits;
 use crate::machine::{Hardware, Role};
 use crate::name::{ClusterName, MachineName, RackName};
@@ -14,6 +15,8 @@ pub struct Site {
     pub version: String,
     pub limits: Limits,
     pub skus: Vec<Sku>,
+    /// How a new node finds the undercloud; nothing if that cannot be told.
+    pub join: Option<JoinFacts>,
     pub racks: Vec<SiteRack>,
     pub machines: Vec<SiteMachine>,
 }

@@ -21,6 +21,9 @@ pub struct Sku {
     /// The port that the machine boots over the network from.
     #[serde(default)]
     pub boot_port: Option<String>,
+    /// The name of the controller's volume that the operating system goes to; `OS` if it is not said.
+    #[serde(default)]
+    pub os_volume: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::errand::Errand;
 use crate::fault::{Fault, FaultClass};
 use crate::limits::Limits;
+use crate::look::LookAt;
 use crate::name::{OperationId, TenantClusterName, VmName};
 use crate::operation::DeviceAsk;
 use crate::time::{Span, Timestamp};
@@ -85,6 +86,16 @@ pub enum WaitKind {
     ErrandEffect { of: Box<Errand>, attempt: u32 },
     /// A virtual machine is to be in this state.
     VmState { vm: VmName, wanted: VmState },
+    /// A look that a decision needs.
+    Look { at: LookAt },
+    /// The machine was started to be installed; its agent has not called.
+    AgentCall,
+    /// The agent has called; it has said that it has written so much of the image.
+    Writing { percent: Option<u8> },
+    /// The new system was started; it has not said that it runs.
+    PhoneHome,
+    /// The machine has no system that could be relied on: its installation failed.
+    Uninstalled,
     /// A virtual machine is meant to run, and cannot: no machine can take it, or it fails, or its machine does not answer.
     VmHindered { vm: VmName, because: String },
 }
@@ -180,6 +191,11 @@ impl Wait {
             WaitKind::NodesReturn { .. } => "they are seen schedulable and ready".into(),
             WaitKind::ErrandEffect { .. } => "its effect is seen".into(),
             WaitKind::VmState { wanted, .. } => format!("it is seen {}", wanted.in_words()),
+            WaitKind::Look { .. } => "it has been looked at".into(),
+            WaitKind::AgentCall => "the agent has called, and shown its token".into(),
+            WaitKind::Writing { .. } => "the agent has told the digest of what it wrote".into(),
+            WaitKind::PhoneHome => "the new system has phoned home".into(),
+            WaitKind::Uninstalled => "a person has it reimaged or replaced".into(),
             WaitKind::VmHindered { .. } => "it is seen running; what hinders it must be mended".into(),
         }
     }
@@ -209,6 +225,11 @@ impl Wait {
             WaitKind::NodesReturn { .. } => "NodesReturn",
             WaitKind::ErrandEffect { .. } => "ErrandEffect",
             WaitKind::VmState { .. } => "VmState",
+            WaitKind::Look { .. } => "Look",
+            WaitKind::AgentCall => "AgentCall",
+            WaitKind::Writing { .. } => "Writing",
+            WaitKind::PhoneHome => "PhoneHome",
+            WaitKind::Uninstalled => "Uninstalled",
             WaitKind::VmHindered { .. } => "VmHindered",
         }
     }
@@ -260,6 +281,12 @@ impl fmt::Display for WaitKind {
             WaitKind::ErrandEffect { of, attempt: 1 } => write!(f, "the effect of {of}"),
             WaitKind::ErrandEffect { of, attempt } => write!(f, "the effect of {of} (attempt {attempt})"),
             WaitKind::VmState { vm, wanted } => write!(f, "`{vm}` to be {}", wanted.in_words()),
+            WaitKind::Look { at } => write!(f, "a look at {at}"),
+            WaitKind::AgentCall => write!(f, "the agent to call"),
+            WaitKind::Writing { percent: Some(percent) } => write!(f, "the image to be written: {percent} %"),
+            WaitKind::Writing { percent: None } => write!(f, "the image to be written"),
+            WaitKind::PhoneHome => write!(f, "the new system to phone home"),
+            WaitKind::Uninstalled => write!(f, "a person: its installation failed"),
             WaitKind::VmHindered { vm, because } => write!(f, "`{vm}` to run ({because})"),
         }
     }

@@ -1,21 +1,22 @@
 //! A machine's operation is moved on, step by step, as far as what was seen allows.
 
 use model::{
-    Action, Answer, DeviceAsk, Entry, Fact, Failure, Limits, Machine, Management, Observation, Operation, StepKind, Timestamp, Wait,
-    WaitKind,
+    Action, Answer, DeviceAsk, Entry, Fact, Failure, Limits, LookAt, Machine, Management, Observation, Operation, StepKind, Timestamp,
+    Wait, WaitKind,
 };
 
-use crate::draft::{Draft, ErrandStep};
-use crate::operate::{Bench, Finding, effect_wait, examine, settle_of, step_for, steps_of};
+use crate::draft::{Draft, ErrandStep, LookStep, Step};
+use crate::operate::{Bench, Finding, effect_wait, examine, is_known, settle_of, step_for, steps_of};
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
-use crate::{control_plane, converge, ending, evacuate};
+use crate::{control_plane, converge, ending, evacuate, install};
 
 /// What an operation's turn comes to, beside what it leaves in its journal.
 #[derive(Default)]
 struct Turn {
     asked: Option<(DeviceAsk, u32)>,
     errands: Vec<ErrandStep>,
+    look: Option<LookAt>,
     revisit: Option<Timestamp>,
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: O
     note_answer(&mut operation, &sight.observation);
     evacuate::note_faults(&snapshot.tenants, &mut operation);
     let scene = Scene { snapshot: &snapshot, sight: &sight, limits: &snapshot.cluster.limits, waited, now };
-    let Turn { asked, errands, mut revisit } = take_steps(&scene, machine, &mut operation);
+    let Turn { asked, errands, look, mut revisit } = take_steps(&scene, machine, &mut operation);
     machine.waits = operation.wait.iter().cloned().collect();
     if !operation.is_running() {
         revisit = converge::plan_holds(draft, machine, now);
@@ -70,8 +71,10 @@ pub(crate) fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: O
         revisit = sooner(revisit, Some(operation.deadline_at));
     }
     if let Some((ask, attempt)) = asked {
-        draft.plan.steps.push(step_for(machine, Some(&operation), ask, attempt));
+        let with = install::particulars(&snapshot, &operation, ask);
+        draft.plan.steps.push(Step { with, ..step_for(machine, Some(&operation), ask, attempt) });
     }
+    draft.plan.looks.extend(look.map(|at| LookStep { machine: (at != LookAt::Etcd).then(|| machine.name.clone()), at }));
     draft.plan.errands.extend(errands);
     draft.save_operation(operation);
     revisit.map(|at| at.max(now))
@@ -80,6 +83,11 @@ pub(crate) fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: O
 /// Takes steps until one is not done yet, or the operation ends.
 fn take_steps(scene: &Scene<'_>, machine: &mut Machine, operation: &mut Operation) -> Turn {
     let now = scene.now;
+    if !is_known(operation) {
+        let because = format!("this version knows no {} of machines", operation.action.command());
+        ending::fail(operation, machine, Failure::DeviceUnsupported, &because, now);
+        return Turn::default();
+    }
     loop {
         let Some(step) = steps_of(operation).into_iter().find(|step| operation.done_at(*step).is_none()) else {
             ending::succeed(operation, machine, now);
@@ -91,12 +99,17 @@ fn take_steps(scene: &Scene<'_>, machine: &mut Machine, operation: &mut Operatio
         if let Some(notes) = note(&scene.bench(operation, machine), step) {
             notes.write(operation, machine, now);
         }
+        if let Some(fact) = note_installing(&scene.bench(operation, machine), step) {
+            install::note_fact(machine, &fact);
+            operation.journal.push(Entry { at: now, fact });
+        }
         let judged = judge(scene, &scene.bench(operation, machine), step);
         match judged.finding {
             Finding::Done => {
                 note_boot(operation, step, scene.sight, now);
                 operation.journal.push(Entry { at: now, fact: Fact::Seen { step } });
                 ending::note_step_done(operation, machine, step);
+                install::note_step_done(operation, machine, step);
                 evacuate::follow(scene.snapshot, machine, operation, step, now);
             }
             Finding::Skip(reason) => {
@@ -139,6 +152,7 @@ fn pause_at(scene: &Scene<'_>, machine: &mut Machine, operation: &mut Operation,
         Finding::Ask(ask) => {
             let attempt = operation.last_asked(ask).map_or(1, |(_, attempt)| attempt + 1);
             operation.journal.push(Entry { at: now, fact: Fact::Asked { ask, attempt } });
+            install::note_ask(operation, machine, ask);
             operation.wait = Some(effect_wait(operation, ask, now, limits));
             turn.revisit = sooner(Some(now + settle_of(ask, limits)), stop_at);
             turn.asked = Some((ask, attempt));
@@ -147,6 +161,11 @@ fn pause_at(scene: &Scene<'_>, machine: &mut Machine, operation: &mut Operation,
             turn.errands = evacuate::ask_for(operation, machine, errands, snapshot, now);
             operation.wait = Some(wait);
             turn.revisit = sooner(sooner(until, Some(now + limits.errand_settle)), stop_at);
+        }
+        Finding::Look { at, wait, until } => {
+            operation.wait = Some(wait);
+            turn.look = Some(at);
+            turn.revisit = sooner(until, stop_at);
         }
         Finding::Wait { wait, until } => {
             operation.wait = Some(wait);
@@ -161,6 +180,10 @@ fn note(bench: &Bench<'_>, step: StepKind) -> Option<evacuate::Notes> {
     if bench.machine.management == Management::Managed { evacuate::note(bench, step) } else { None }
 }
 
+fn note_installing(bench: &Bench<'_>, step: StepKind) -> Option<Fact> {
+    (bench.machine.management == Management::Managed).then(|| install::note(bench, step)).flatten()
+}
+
 /// The boot to be left behind is the one that ran when the power went, which may not be the one found at acceptance:
 /// then the keeper had perhaps not looked yet.
 fn note_boot(operation: &mut Operation, step: StepKind, sight: &Sight<'_>, now: Timestamp) {
@@ -170,10 +193,16 @@ fn note_boot(operation: &mut Operation, step: StepKind, sight: &Sight<'_>, now: 
     }
 }
 
-/// A member of the control plane is not switched off while the others could not carry on without it.
+/// A member of the control plane is not switched off, nor taken out of etcd, while the others could not carry on without it.
 fn spare_the_control_plane(snapshot: &Snapshot, bench: &Bench<'_>, finding: Finding, waited: Option<&Wait>) -> Finding {
-    let Finding::Ask(DeviceAsk::GracefulOff | DeviceAsk::ForceOff) = finding else { return finding };
-    let Some(because) = control_plane::objection(snapshot, bench.machine, bench.operation.accepted_at) else { return finding };
+    let because = match finding {
+        Finding::Ask(DeviceAsk::GracefulOff | DeviceAsk::ForceOff) => {
+            control_plane::objection(snapshot, bench.machine, bench.operation.accepted_at)
+        }
+        Finding::Ask(DeviceAsk::LeaveEtcd) => control_plane::objection_to_leaving(snapshot, bench.machine, bench.operation.accepted_at),
+        _ => None,
+    };
+    let Some(because) = because else { return finding };
     let same = waited.filter(|wait| matches!(wait.kind, WaitKind::ControlPlane { .. }));
     let since = same.map_or(bench.now, |wait| wait.since);
     let expected_by = Some(since + bench.limits.expected_rejoin);

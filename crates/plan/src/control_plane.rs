@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::{Machine, MachineName, NodeSeen, Power, Provisioning, Readiness, Timestamp};
+use model::{EtcdSeen, Found, Machine, MachineName, NodeSeen, Power, Provisioning, Readiness, Timestamp};
 
 use crate::contact;
 use crate::snapshot::Snapshot;
@@ -151,6 +151,38 @@ pub(crate) fn objection(snapshot: &Snapshot, target: &Machine, accepted_at: Time
     let others = members(snapshot).into_iter().filter(|machine| machine.name != target.name);
     let ailing = others.filter_map(|machine| ailment(snapshot, &machine).or_else(|| stale(snapshot, &machine, accepted_at))).next();
     ailing.or_else(|| votes.breaks_quorum().then(|| votes.to_string()))
+}
+
+/// Why a member must not be taken out of etcd at this moment: as for its power, and those that stay must be able to agree.
+///
+/// The member's own node says nothing here: etcd may run while the kubelet does not, and it is its vote that goes.
+pub(crate) fn objection_to_leaving(snapshot: &Snapshot, target: &Machine, accepted_at: Timestamp) -> Option<String> {
+    let Some(seen) = etcd_seen(snapshot) else { return Some("etcd has not told its members".into()) };
+    if !has_etcd_vote(seen, target) {
+        return None;
+    }
+    let voters = seen.voters();
+    let machines = members(snapshot);
+    let others = machines.iter().filter(|machine| machine.name != target.name && has_etcd_vote(seen, machine));
+    let able = others.filter(|machine| is_voting(snapshot, machine)).count();
+    let needed = (voters - 1) / 2 + 1;
+    if able < needed {
+        return Some(format!("etcd voters: {able} of {} would be left able to vote; quorum is {needed} then", voters - 1));
+    }
+    objection(snapshot, target, accepted_at)
+}
+
+/// What etcd told last of its members, if it did.
+pub(crate) fn etcd_seen(snapshot: &Snapshot) -> Option<&EtcdSeen> {
+    match snapshot.etcd.as_ref()?.found.as_ref().ok()? {
+        Found::Etcd(seen) => Some(seen),
+        _ => None,
+    }
+}
+
+/// Whether a machine has a member that votes. One that etcd has not heard from has no name, and no vote that counts yet.
+pub(crate) fn has_etcd_vote(seen: &EtcdSeen, machine: &Machine) -> bool {
+    seen.of(machine.name.as_str(), None).any(|member| !member.is_learner)
 }
 
 /// A node looks ready for a while after its machine has died, so the BMCs are asked once more before a vote is taken.

@@ -83,6 +83,10 @@ fn power_waits(machine: &Machine, sight: &Sight<'_>, now: Timestamp, waits: &mut
         }
         Ok(_) => {}
     }
+    if machine.provisioning == Provisioning::Error {
+        let hold = machine.holds.iter().find(|hold| hold.owner.is_reinstalled());
+        waits.push(Wait { kind: WaitKind::Uninstalled, since: hold.map_or(since, |hold| hold.since), expected_by: None });
+    }
 }
 
 fn powered_off_by(machine: &Machine) -> Option<model::OperationId> {

@@ -108,6 +108,8 @@ pub struct ErrandStep {
     /// `None` if it brings back what is remembered of a machine, outside any operation.
     pub operation: Option<OperationId>,
     pub errand: Errand,
+    /// The undercloud's node on which a virtual machine is stopped for its machine's sake: one that has moved on is left alone.
+    pub node: Option<String>,
     pub attempt: u32,
     /// Why, in a few words; a cordon carries it to the node.
     pub reason: String,
@@ -165,6 +167,20 @@ impl Draft {
         self.after.tenant_clusters.remove(name);
         self.plan.changes.tenant_clusters.remove(name);
         self.plan.changes.forgotten_tenant_clusters.insert(name.clone());
+    }
+
+    pub fn save_runtime(&mut self, bundle: Bundle) {
+        if self.after.runtimes.get(&bundle.version).is_none_or(|before| **before != bundle) {
+            self.after.runtimes.insert(bundle.version, std::sync::Arc::new(bundle.clone()));
+            self.plan.changes.forgotten_runtimes.remove(&bundle.version);
+            self.plan.changes.runtimes.insert(bundle.version, bundle);
+        }
+    }
+
+    pub fn forget_runtime(&mut self, version: RuntimeVersion) {
+        self.after.runtimes.remove(&version);
+        self.plan.changes.runtimes.remove(&version);
+        self.plan.changes.forgotten_runtimes.insert(version);
     }
 
     pub fn save_operation(&mut self, operation: Operation) {

@@ -7,6 +7,7 @@ use model::{
 
 use crate::asking::answered_at;
 use crate::evacuate;
+use crate::install;
 use crate::operate::{Bench, settle_of};
 
 /// The time that a keeper was down does not count: what was left at the last entry of the journal is left when the
@@ -93,12 +94,15 @@ pub(crate) fn note_step_done(operation: &Operation, machine: &mut Machine, step:
 }
 
 pub(crate) fn succeed(operation: &mut Operation, machine: &mut Machine, now: Timestamp) {
+    install::note_end(operation, machine, OperationResult::Succeeded, now);
     settle_holds(operation, machine);
     let skipped: Vec<String> = operation
         .journal
         .iter()
         .filter_map(|entry| match &entry.fact {
-            Fact::Skipped { step, reason } => Some(format!("{} was left out: {reason}", step.title())),
+            Fact::Skipped { step, reason } if install::is_skip_told(operation, *step) => {
+                Some(format!("{} was left out: {reason}", step.title()))
+            }
             _ => None,
         })
         .collect();
@@ -116,7 +120,11 @@ pub(crate) fn succeed(operation: &mut Operation, machine: &mut Machine, now: Tim
         message.push_str(&note);
     }
     let startable = matches!(operation.action, Action::PowerOff { .. }) && machine.provisioning == Provisioning::Provisioned;
-    let next = startable.then(|| format!("rackwright bmm start {}", machine.name));
+    let next = if startable {
+        Some(format!("rackwright bmm start {}", machine.name))
+    } else {
+        install::installs(operation.action).then(|| format!("rackwright bmm uncordon {}", machine.name))
+    };
     operation.ended = Some(Ended { at: now, result: OperationResult::Succeeded, message, next, failure: None });
 }
 
@@ -133,22 +141,32 @@ fn done_message(operation: &Operation, machine: &Machine) -> String {
         Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } => {
             format!("`{name}` was {}", evacuate::emptied(operation))
         }
-        action => format!("`{name}` was {}", action.participle()),
+        action => install::done_message(operation, machine).unwrap_or_else(|| format!("`{name}` was {}", action.participle())),
     }
 }
 
 pub(crate) fn fail(operation: &mut Operation, machine: &mut Machine, failure: Failure, because: &str, now: Timestamp) {
     let waited = operation.wait.as_ref().map(|wait| format!("; it waited for {}", wait.kind)).unwrap_or_default();
+    install::note_end(operation, machine, OperationResult::Failed, now);
     settle_holds(operation, machine);
-    let message = format!("{} failed: {because}{waited}. Left behind: {}", operation.action.command(), left_behind(operation, machine));
-    let next = next_command(operation, machine);
+    let message = format!("{} failed: {because}{waited}. Left behind: {}", what_failed(operation), left_behind(operation, machine));
+    let next = next_command(operation, machine, Some(failure));
     operation.wait = None;
     operation.ended = Some(Ended { at: now, result: OperationResult::Failed, message, next: Some(next), failure: Some(failure) });
+}
+
+/// A machine that could not be emptied is cordoned all the same, once its cordon was seen.
+fn what_failed(operation: &Operation) -> &'static str {
+    match operation.action {
+        Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } if operation.done_at(StepKind::Cordon).is_some() => "evacuation",
+        action => action.command(),
+    }
 }
 
 /// The site file no longer describes the machine. What was asked of it before may still have happened, so a machine
 /// that was to be off stays held until it is seen back.
 pub(crate) fn fail_undescribed(operation: &mut Operation, machine: &mut Machine, now: Timestamp) {
+    install::note_end(operation, machine, OperationResult::Failed, now);
     // One that is not provisioned takes no workloads, and nothing would ever lift its hold.
     let is_to_be_held = machine.provisioning == Provisioning::Provisioned;
     machine.holds.retain(|hold| is_to_be_held || !hold.owner.is_operation(&operation.id));
@@ -171,12 +189,15 @@ pub(crate) fn cancel(operation: &mut Operation, machine: &mut Machine, step: Ste
         .filter(|_| step == StepKind::PowerOff)
         .map(|(at, _)| format!(" A graceful shutdown was asked for at {} and may still happen.", at.clock()))
         .unwrap_or_default();
+    install::note_end(operation, machine, OperationResult::Canceled, now);
     settle_holds(operation, machine);
     withdraw_cordon(operation, machine);
     let message = format!("cancelled{by} during {}. Left behind: {}.{pending}", step.title(), left_behind(operation, machine));
     // Whoever cancels does not want it done the harder way; but a machine should not be forgotten while it is off.
     let is_half_empty = machine.evacuated.is_some() && machine.holds.iter().any(|hold| hold.owner.is_a_persons_to_release());
-    let next = if is_seen_off(machine) {
+    let next = if machine.provisioning == Provisioning::Error {
+        next_command(operation, machine, None)
+    } else if is_seen_off(machine) {
         format!("rackwright bmm start {}", machine.name)
     } else if is_half_empty {
         format!("rackwright bmm uncordon {}", machine.name)
@@ -228,7 +249,7 @@ fn left_behind(operation: &Operation, machine: &Machine) -> String {
     format!("power {power}; holds {holds}{memory}")
 }
 
-fn next_command(operation: &Operation, machine: &Machine) -> String {
+fn next_command(operation: &Operation, machine: &Machine, failure: Option<Failure>) -> String {
     let name = &machine.name;
     let off = is_seen_off(machine);
     if machine.last_seen.bmc_fault.is_some() {
@@ -237,11 +258,19 @@ fn next_command(operation: &Operation, machine: &Machine) -> String {
     match operation.action {
         // The hold stays, and is applied when the undercloud answers; whoever does not want that any more must say so.
         Action::Cordon { .. } => format!("rackwright bmm uncordon {name}"),
+        // Tenants who hold are not advised against.
+        _ if failure == Some(Failure::HeldByBudget) => format!("rackwright bmm show {name}"),
         // Where even a forced power-off has had no effect, asking for one more is no advice.
         Action::PowerOff { .. } if !off && operation.last_asked(DeviceAsk::ForceOff).is_none() => {
             format!("rackwright bmm power-off {name} --skip-shutdown")
         }
         Action::PowerOff { .. } | Action::Start | Action::Restart if off => format!("rackwright bmm start {name}"),
+        Action::Reimage { .. } | Action::Replace { .. } if off && machine.provisioning == Provisioning::Provisioned => {
+            format!("rackwright bmm start {name}")
+        }
+        Action::Reimage { .. } | Action::Replace { .. } if machine.provisioning == Provisioning::Error => {
+            format!("rackwright bmm {} {name}", operation.action.command())
+        }
         Action::Start | Action::Restart if !machine.is_ready() => format!("rackwright bmm restart {name}"),
         _ => format!("rackwright bmm show {name}"),
     }

@@ -99,6 +99,7 @@ fn describe_cluster(before: Option<&Cluster>, site: &Site, now: Timestamp) -> Cl
             version: site.version.clone(),
             limits: site.limits.clone(),
             skus: site.skus.clone(),
+            join: site.join.clone(),
             ..cluster.clone()
         },
         None => Cluster {
@@ -112,6 +113,7 @@ fn describe_cluster(before: Option<&Cluster>, site: &Site, now: Timestamp) -> Cl
             connection_since: now,
             limits: site.limits.clone(),
             skus: site.skus.clone(),
+            join: site.join.clone(),
             waits: Vec::new(),
         },
     }

@@ -1,9 +1,13 @@
 //! Whether an action may begin: the guards, each a rule with its evidence and its remedy.
 
-use model::{Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule};
+use std::fmt;
+
+use model::{
+    Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule, Timestamp,
+};
 
 use crate::snapshot::Snapshot;
-use crate::{contact, control_plane, evacuate};
+use crate::{contact, control_plane, evacuate, install, operate};
 
 /// Operations that may run in one cluster at once.
 ///
@@ -15,11 +19,13 @@ pub(crate) struct Guarded<'a> {
     pub machine: &'a Machine,
     pub action: Action,
     pub outage: Outage,
+    pub now: Timestamp,
 }
 
 impl Guarded<'_> {
     /// The first rule that speaks against it. What a person can mend alone comes first.
     pub fn check(&self) -> Result<(), Refusal> {
+        self.action_known()?;
         self.machine_described()?;
         self.machine_managed()?;
         self.held_by_operation()?;
@@ -32,12 +38,21 @@ impl Guarded<'_> {
             self.kcp_votes()?;
         }
         self.force_proven()?;
+        self.may_install()?;
         self.queue_full()
     }
 
-    fn refuse(&self, rule: Rule, evidence: Vec<String>, remedy: impl Into<String>) -> Result<(), Refusal> {
+    pub(crate) fn refuse(&self, rule: Rule, evidence: Vec<String>, remedy: impl Into<String>) -> Result<(), Refusal> {
         let message = format!("`{}` cannot be {}", self.machine.name, self.action.participle());
         Err(Refusal { rule, message, evidence, remedy: remedy.into() })
+    }
+
+    /// The API offers no such action; one of a later version may.
+    fn action_known(&self) -> Result<(), Refusal> {
+        match operate::steps_on_machine(self.action) {
+            Some(_) => Ok(()),
+            None => Err(unknown_action(&self.machine.name, self.action, "a machine")),
+        }
     }
 
     /// Without a description there is no way to the machine, so it counts as not managed.
@@ -65,7 +80,11 @@ impl Guarded<'_> {
 
     fn machine_provisioned(&self) -> Result<(), Refusal> {
         let needs_system = !matches!(self.action, Action::PowerOff { .. });
-        if self.machine.provisioning == Provisioning::Provisioned || !needs_system {
+        // What has failed, or was never installed, is what an installation is for.
+        let is_installable = install::installs(self.action)
+            && (self.machine.provisioning == Provisioning::Error
+                || (self.machine.provisioning == Provisioning::Available && !self.machine.is_kcp()));
+        if self.machine.provisioning == Provisioning::Provisioned || !needs_system || is_installable {
             return Ok(());
         }
         let name = &self.machine.name;
@@ -74,6 +93,13 @@ impl Guarded<'_> {
                 format!("`{name}` is the spare control-plane machine: it has no operating system and no node"),
                 "nothing to do: the platform activates the spare when it is needed",
             )
+        } else if self.machine.provisioning == Provisioning::Error {
+            let evidence = format!("`{name}` is Error: its installation failed, and it has no operating system to rely on");
+            return self.refuse(
+                Rule::MachineProvisioned,
+                vec![evidence],
+                format!("have it installed again: `rackwright bmm reimage {name}`"),
+            );
         } else {
             (format!("`{name}` is {:?}: it has no operating system to run", self.machine.provisioning), "wait until it is Provisioned")
         };
@@ -120,7 +146,11 @@ impl Guarded<'_> {
         }
         let holder = self.machine.holds.iter().find_map(|hold| match &hold.owner {
             HoldOwner::Operation { id } | HoldOwner::Upgrade { id } => Some((id, hold)),
-            HoldOwner::User { .. } | HoldOwner::Evacuation { .. } | HoldOwner::Condition { .. } | HoldOwner::PoweredOff { .. } => None,
+            HoldOwner::User { .. }
+            | HoldOwner::Evacuation { .. }
+            | HoldOwner::Condition { .. }
+            | HoldOwner::Reinstalled { .. }
+            | HoldOwner::PoweredOff { .. } => None,
         });
         let Some((id, hold)) = holder else { return Ok(()) };
         let evidence = format!("operation {} holds it since {}: {}", id.short(), hold.since.clock(), hold.reason);
@@ -143,7 +173,7 @@ impl Guarded<'_> {
 
     /// A vote may be taken only while everybody else is healthy, and never the last one without the caller's word.
     fn kcp_votes(&self) -> Result<(), Refusal> {
-        if !control_plane::may_be_voting(self.snapshot, self.machine) {
+        if !self.costs_a_vote() {
             return Ok(());
         }
         let votes = control_plane::votes_without(self.snapshot, self.machine);
@@ -170,7 +200,20 @@ impl Guarded<'_> {
         Ok(())
     }
 
+    /// Where etcd's own word is needed and known, it counts: it may run while the kubelet does not.
+    fn costs_a_vote(&self) -> bool {
+        let by_node = control_plane::may_be_voting(self.snapshot, self.machine);
+        match control_plane::etcd_seen(self.snapshot).filter(|_| install::installs(self.action)) {
+            Some(seen) => control_plane::has_etcd_vote(seen, self.machine),
+            None => by_node,
+        }
+    }
+
     fn sole_voter(&self, votes: control_plane::Votes) -> Result<(), Refusal> {
+        if install::installs(self.action) {
+            let evidence = format!("`{}` has the only copy of etcd's data, and its disk would be written anew", self.machine.name);
+            return self.refuse(Rule::KcpSoleVoter, vec![evidence, votes.to_string()], "add a control-plane machine first");
+        }
         match self.outage {
             Outage::Accepted => Ok(()),
             Outage::Refused => self.refuse(
@@ -214,6 +257,16 @@ pub(crate) fn unmanaged_by(machine: &Machine) -> Option<String> {
         Management::Unmanaged { by, reason, since } => {
             Some(format!("{by} took `{}` out of management at {}: {reason}", machine.name, since.clock()))
         }
+    }
+}
+
+/// The keeper is asked for what its version does not do.
+pub(crate) fn unknown_action(name: impl fmt::Display, action: Action, of: &str) -> Refusal {
+    Refusal {
+        rule: Rule::ActionKnown,
+        message: format!("`{name}` cannot be {}", action.participle()),
+        evidence: vec![format!("the keeper of its cluster knows no {} of {of}", action.command())],
+        remedy: "run one version everywhere: the server that took the request is of another than the keeper".into(),
     }
 }
 

@@ -111,7 +111,11 @@ fn nothing_is_sent_to_the_unmanaged(after: &Snapshot, plan: &Plan, violations: &
 fn takes_down(action: Action) -> bool {
     matches!(
         action,
-        Action::PowerOff { .. } | Action::Restart | Action::Cordon { evacuate: model::Evacuate::Yes | model::Evacuate::Forced }
+        Action::PowerOff { .. }
+            | Action::Restart
+            | Action::Reimage { .. }
+            | Action::Replace { .. }
+            | Action::Cordon { evacuate: model::Evacuate::Yes | model::Evacuate::Forced }
     )
 }
 
@@ -155,7 +159,11 @@ fn members_of(before: &Snapshot) -> Vec<&Machine> {
 fn voters_taken_down<'a>(before: &'a Snapshot, plan: &Plan) -> Vec<&'a Machine> {
     let new = plan.changes.operations.values().filter(|operation| !before.operations.contains_key(&operation.id));
     let begun = new.filter(|operation| takes_down(operation.action)).filter_map(|operation| operation.machine());
-    let sent = plan.steps.iter().filter(|step| matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff)).map(|step| &step.machine);
+    let sent = plan
+        .steps
+        .iter()
+        .filter(|step| matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::LeaveEtcd))
+        .map(|step| &step.machine);
     let targets = begun.chain(sent).filter_map(|name| before.machines.get(name)).map(AsRef::as_ref);
     targets.filter(|machine: &&Machine| machine.is_active_kcp() && has_vote(before, machine)).collect()
 }

@@ -5,6 +5,7 @@
 
 mod advance;
 mod asking;
+mod baseline;
 mod cadence;
 mod chronicle;
 mod contact;

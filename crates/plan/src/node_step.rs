@@ -3,6 +3,7 @@
 use model::{Action, DeviceAsk, Evacuate, NodeSeen, Power, Provisioning, StepKind, Wait, WaitKind};
 
 use crate::asking::ask_or_wait;
+use crate::install;
 use crate::operate::{Bench, Finding};
 
 /// Keeps new workloads away. A person's cordon waits for it; an action that stops the machine gives it its usual time
@@ -33,10 +34,11 @@ pub(crate) fn cordon(bench: &Bench<'_>) -> Finding {
 
 /// The node is ready again, and it is a new boot that made it so: a kubelet that died a moment ago still looks ready.
 pub(crate) fn rejoin(bench: &Bench<'_>) -> Finding {
-    if bench.machine.provisioning != Provisioning::Provisioned {
+    if bench.machine.provisioning != Provisioning::Provisioned && !install::installs(bench.operation.action) {
         return Finding::Skip("the machine has no operating system".into());
     }
-    let since = bench.operation.done_at(StepKind::PowerOn).unwrap_or(bench.now);
+    let powered_at = [StepKind::PowerOn, StepKind::PhoneHome].into_iter().find_map(|step| bench.operation.done_at(step));
+    let since = powered_at.unwrap_or(bench.now);
     match bench.sight.node(bench.now) {
         Err(wait) => Finding::wait(wait),
         Ok(Some(node)) if bench.machine.is_node_ready(node) && is_new_boot(bench, node) => Finding::Done,

@@ -4,6 +4,7 @@ use model::{Action, Delivery, DeviceAsk, Fact, FaultClass, Power, Provisioning, 
 
 use crate::asking::{Asked, answered_at, ask_or_wait, asked};
 use crate::fault::{Reaction, react};
+use crate::install;
 use crate::operate::{Bench, Finding, effect_wait};
 
 /// How often a shutdown is asked for gently when it cannot be known whether the request arrived.
@@ -48,7 +49,12 @@ fn offs_that_may_have_arrived(bench: &Bench<'_>) -> Vec<(Timestamp, DeviceAsk)> 
 
 /// Gently first, unless the request said otherwise or there is no operating system to ask; then the hard way.
 fn off_ask(bench: &Bench<'_>, power: Power) -> Finding {
-    let has_system = !matches!(bench.machine.provisioning, Provisioning::Available | Provisioning::Preparing);
+    let has_system = if install::installs(bench.operation.action) {
+        // One that is to be installed may have no system, whatever it counts as: then it has no node either.
+        !matches!(bench.sight.last_node(), Some(None))
+    } else {
+        !matches!(bench.machine.provisioning, Provisioning::Available | Provisioning::Preparing)
+    };
     let gentle = has_system && bench.operation.action != Action::PowerOff { shutdown: Shutdown::Skip };
     let forced = bench.operation.last_asked(DeviceAsk::ForceOff).is_some();
     if gentle && !forced {

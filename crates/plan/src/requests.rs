@@ -8,6 +8,7 @@ use model::{
     OPERATION_FORMAT, Operation, OperationId, Outage, Refusal, Replacement, Request, Rule, Span, Target, Timestamp, Verdict,
 };
 
+use crate::baseline;
 use crate::draft::Draft;
 use crate::evacuate;
 use crate::guard::{Guarded, being_done, unmanaged_by, wait_or_cancel};
@@ -22,10 +23,26 @@ pub(crate) fn plan_requests(draft: &mut Draft, now: Timestamp) -> BTreeSet<Machi
     open.sort_by(|a, b| (a.received_at, &a.id).cmp(&(b.received_at, &b.id)));
     let mut touched = BTreeSet::new();
     for request in open {
+        // A verdict that needs a look is held back; the look wakes us, or the end of our patience.
+        if is_held_back(draft, &request, now) {
+            continue;
+        }
         let verdict = judge(draft, &request, now, &mut touched).unwrap_or_else(|refusal| Verdict::Refused { refusal });
         draft.save_verdict(Request { verdict: Some(verdict), ..(*request).clone() });
     }
     touched
+}
+
+/// Whether the verdict on an installation has to wait for a look. What is refused anyway is refused at once.
+fn is_held_back(draft: &mut Draft, request: &Request, now: Timestamp) -> bool {
+    let (Ask::Act { machine, action, outage, .. } | Ask::Preview { machine, action, outage }) = &request.ask else { return false };
+    let Some(machine) = draft.after.machines.get(machine).cloned().filter(|_| install::installs(*action) && now < request.expires_at)
+    else {
+        return false;
+    };
+    let is_repeated = request.key.as_ref().is_some_and(|key| draft.after.operation_of_request(key).is_some());
+    let guarded = Guarded { snapshot: &draft.after, machine: &machine, action: *action, outage: *outage, now };
+    !is_repeated && guarded.check().is_ok() && install::awaits_looks(draft, &machine, *action, request, now)
 }
 
 fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTreeSet<MachineName>) -> Result<Verdict, Refusal> {
@@ -98,7 +115,7 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
         }
         Ask::Preview { machine, action, outage } => {
             let machine = find_machine(draft, machine)?;
-            let preview = preview::preview(&draft.after, &machine, *action, *outage);
+            let preview = preview::preview(&draft.after, &machine, *action, *outage, now);
             Ok(Verdict::Previewed { preview: Box::new(preview) })
         }
     }
@@ -126,7 +143,10 @@ fn act(
         return Ok(same.id.clone());
     }
     let mut machine = find_machine(draft, name)?;
-    Guarded { snapshot: &draft.after, machine: &machine, action, outage }.check()?;
+    let guarded = Guarded { snapshot: &draft.after, machine: &machine, action, outage, now };
+    guarded.check()?;
+    guarded.may_install_by_looks()?;
+    baseline::record(&draft.after, &mut machine, (&OperationId::new(request.id.as_str()), action), now);
     let boot_id = draft.after.observation(name).boot_id().or_else(|| machine.last_seen.node.as_ref().map(|node| node.what.boot_id.clone()));
     let mut operation = begin(request, &machine, action, boot_id, &draft.after.cluster.limits, now);
     operation.replacement = replacement;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use keeper::{Equipment, Keeper, KeeperError, VaultSecrets, enroll_site};
+use keeper::{Equipment, InstallDesk, Keeper, KeeperError, VaultSecrets, enroll_site, load_install_key};
 use kubernetes::NetworkDoor;
 use model::{Clock, ClusterName, Footing, KeeperState, Site, keys};
 use store::{SharedStore, SqliteStore, StoreError, SystemClock, Vault};
+use ticket::InstallKey;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -21,6 +22,7 @@ use crate::cli::trouble::{Exit, Trouble};
 use crate::descriptors;
 use crate::equip::equip;
 use crate::front::Front;
+use crate::installing::{self, InstallArgs, InstallDoor, InstallKeys};
 use crate::logging::{LogArgs, LogFormat};
 use crate::measuring;
 use crate::notify::{self, Word};
@@ -58,6 +60,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=STOP_DELAY_MAX))]
     pub stop_delay: u64,
     #[command(flatten)]
+    pub install: InstallArgs,
+    #[command(flatten)]
     pub log: LogArgs,
 }
 
@@ -69,13 +73,15 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     let listener = bind(&args.listen).await?;
     let data_dir = places::data_dir(args.data_dir, "serve")?;
     let stop_delay = Duration::from_secs(args.stop_delay);
-    let mut plane = ControlPlane::start(loaded, &data_dir, listener, &shutdown, stop_delay).await?;
+    let door = InstallDoor::open(&args.install, &data_dir).await?;
+    let mut plane = ControlPlane::start(loaded, &data_dir, Doors { api: listener, install: door }, &shutdown, stop_delay).await?;
     places::until_connected(&plane).await;
     let context = remembering::remember(&plane).await?;
     let sites: Vec<String> = plane.sites.iter().map(|site| format!("{} ({} machines)", site.cluster, site.machines.len())).collect();
     let mut lines = vec![
         format!("Rackwright keeps {}", sites.join(", ")),
         format!("  API      http://{}", plane.address),
+        format!("  Install  {}", plane.install_url),
         format!("  Data     {}", data_dir.display()),
         context.line(),
         "  Files    are looked at every few seconds; SIGHUP reads them at once".to_owned(),
@@ -105,9 +111,17 @@ pub fn load_all(paths: &[PathBuf]) -> Result<Vec<Loaded>, Trouble> {
     Ok(loaded)
 }
 
-/// A running control plane: store, keepers and API.
+/// Where clients come in, and where machines do.
+pub struct Doors {
+    pub api: TcpListener,
+    pub install: InstallDoor,
+}
+
+/// A running control plane: store, keepers, API and install face.
 pub struct ControlPlane {
     pub address: SocketAddr,
+    /// What machines that are being installed call us by.
+    pub install_url: String,
     pub sites: Vec<Site>,
     pub store: SharedStore,
     vault: Arc<Vault>,
@@ -126,10 +140,11 @@ impl ControlPlane {
     pub async fn start(
         sites: Vec<Loaded>,
         dir: &Path,
-        listener: TcpListener,
+        doors: Doors,
         shutdown: &CancellationToken,
         stop_delay: Duration,
     ) -> Result<Self, Trouble> {
+        let Doors { api: listener, install } = doors;
         let address = listener.local_addr().map_err(|error| Trouble::caused("the API cannot listen", &error))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let store = SqliteStore::open(dir, clock.clone()).map_err(|error| unopened(dir, &error))?;
@@ -139,9 +154,11 @@ impl ControlPlane {
         let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
         let front = Front::open().map_err(|error| Trouble::caused("the API's threads cannot be started", &error))?;
         let listener = front.adopt(listener).map_err(|error| Trouble::caused("the API cannot listen", &error))?;
+        let machines = front.adopt(install.listener).map_err(|error| Trouble::caused("the install face cannot listen", &error))?;
         let threads = front.threads().clone();
         let mut plane = ControlPlane {
             address,
+            install_url: install.url,
             sites: Vec::new(),
             store: store.clone(),
             vault,
@@ -154,10 +171,12 @@ impl ControlPlane {
         let stages = Stages::default();
         // Nobody is called before every site is enrolled.
         let enrolled = enrol_all(sites, &store, &plane.vault, &clock).await?;
+        let keys = install_keys(&enrolled, &plane.vault).await?;
         // Before the first keeper counts anything.
         let (recorder, exposition) = measuring::begin(file, dir, enrolled.iter().map(|(loaded, _)| &loaded.site().cluster))?;
         for (loaded, equipment) in enrolled {
-            plane.keep(loaded, equipment, &clock, &stages.keeping);
+            let key = keys.get(&loaded.site().cluster).cloned();
+            plane.keep(loaded, equipment, key, &clock, &stages.keeping);
         }
         let cache = api::Cache::load(&store).await.map_err(|error| Trouble::caused("the store cannot be read", &error))?;
         plane.faces.spawn_on(cache.clone().follow(store.clone(), stages.keeping.clone()), &threads);
@@ -168,12 +187,23 @@ impl ControlPlane {
         let keepers = Arc::new(std::mem::take(&mut plane.keeper_watches));
         let api = api::Api::new(store, clock, cache, keepers, process).with_vault(plane.vault.clone());
         let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
+        let face = api::InstallFace::new(api.clone(), keys, installing::web_images()?, &plane.install_url);
+        let max_machines = api::MAX_IN_FLIGHT.min(descriptors::share_for_clients());
+        let serving = api::serve(machines, api::install_router(face), max_machines, stages.listening.clone());
+        plane.faces.spawn_on(serving, &threads);
         plane.faces.spawn_on(api::serve(listener, api::router(api), max_connections, stages.listening), &threads);
         Ok(plane)
     }
 
     /// Starts the keeper of a site.
-    fn keep(&mut self, loaded: Loaded, equipment: Arc<Equipment>, clock: &Arc<dyn Clock>, shutdown: &CancellationToken) {
+    fn keep(
+        &mut self,
+        loaded: Loaded,
+        equipment: Arc<Equipment>,
+        key: Option<InstallKey>,
+        clock: &Arc<dyn Clock>,
+        shutdown: &CancellationToken,
+    ) {
         let site = loaded.site().clone();
         let (state, how_it_is) = watch::channel(KeeperState::Starting);
         let (footing, stands) = watch::channel(Footing::default());
@@ -191,7 +221,7 @@ impl ControlPlane {
             undercloud: equipment.undercloud.clone(),
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
-            install: None,
+            install: key.map(|key| InstallDesk { key, base_url: self.install_url.clone() }),
             offers: offered,
             taken_over: watch::Sender::new(None),
             state,
@@ -233,6 +263,18 @@ impl ControlPlane {
         };
         tokio::time::timeout(LAST_WORDS, faces).await.unwrap_or(Ok(()))
     }
+}
+
+/// The keys of the sites' installations.
+async fn install_keys(enrolled: &[(Loaded, Arc<Equipment>)], vault: &Vault) -> Result<InstallKeys, Trouble> {
+    let mut keys = InstallKeys::new();
+    for (loaded, _) in enrolled {
+        let cluster = &loaded.site().cluster;
+        let key = load_install_key(vault, cluster).await;
+        let key = key.map_err(|error| Trouble::caused(&format!("the key of `{cluster}`'s installations cannot be had"), &error))?;
+        keys.insert(cluster.clone(), key);
+    }
+    Ok(keys)
 }
 
 /// Enrols the sites beside each other: most of it is reading their documents.

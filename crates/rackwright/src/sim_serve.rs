@@ -34,6 +34,10 @@ pub async fn run(args: SimServeArgs) -> Result<(), Trouble> {
     lines.extend(simulation.tenant_lines());
     let sites: Vec<String> = simulation.site_files.iter().map(|path| format!("--config {}", path.display())).collect();
     lines.push(format!("A control plane for them: {} serve {}", places::own_command(), sites.join(" ")));
+    let runtimes = simulation.runtime_files.first().and_then(|file| file.parent());
+    lines.extend(runtimes.map(|dir| {
+        format!("What they can be installed with: {} runtime import FILE, with a file of {}", places::own_command(), dir.display())
+    }));
     places::announce(&lines);
     signals.until_told_to_stop(&shutdown, Duration::ZERO, simulation.ended()).await
 }

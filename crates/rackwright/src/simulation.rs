@@ -1,5 +1,7 @@
 //! Simulated sites as `up` and `sim serve` run them: opened, listening on loopback, and described by site files.
 
+mod runtimes;
+mod skus;
 mod tenants;
 
 use std::collections::BTreeMap;
@@ -15,9 +17,11 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::cli::runtime::import_missing;
 use crate::cli::simulator::Simulator;
 use crate::cli::trouble::Trouble;
 use crate::private_file;
+use crate::serve::ControlPlane;
 use crate::site_file::Described;
 use crate::site_file::written::{self, LoginTable, Reach};
 
@@ -81,6 +85,9 @@ pub struct Simulation {
     pub machines: usize,
     /// The files by which tenants' clusters are reached.
     tenant_kubeconfigs: Vec<PathBuf>,
+    /// The files that describe what its machines can be installed with.
+    pub runtime_files: Vec<PathBuf>,
+    sites: Vec<Site>,
     /// Where it can be broken.
     pub simulator: Simulator,
     tasks: JoinSet<Result<(), sim::SimError>>,
@@ -96,7 +103,7 @@ impl Simulation {
         refuse_other_sites(&store, &blueprints).await?;
         let (mut site_files, mut machines, mut tasks) = (Vec::new(), 0, JoinSet::new());
         let mut tenant_kubeconfigs = Vec::new();
-        let mut sites = Vec::new();
+        let (mut sites, mut versions) = (Vec::new(), Vec::new());
         for Blueprint { spec, described } in blueprints {
             let site = Site::open(spec.at_speed(args.speed), store.clone(), clock.clone()).await.map_err(|error| {
                 Trouble::caused("the simulated site cannot be opened", &error)
@@ -109,13 +116,28 @@ impl Simulation {
             machines += site.layout().machines().len();
             let files = endpoints.tenants.keys().map(|tenant| dir.join(tenant_kubeconfig_name(&site.layout().site, tenant)));
             tenant_kubeconfigs.extend(files);
+            versions.extend(described.as_ref().map(|described| described.version.clone()));
             site_files.push(describe(&site, described, &endpoints, args, dir)?);
             sites.push(site.clone());
             let shutdown = shutdown.clone();
             tasks.spawn(async move { site.run(shutdown).await });
         }
-        let simulator = start_control(sites, shutdown, &mut tasks).await?;
-        Ok(Simulation { site_files, machines, tenant_kubeconfigs, simulator, tasks })
+        let images = runtimes::serve_images(dir, shutdown, &mut tasks).await?;
+        let runtime_files = runtimes::write(dir, &images, versions.iter().map(String::as_str))?;
+        let simulator = start_control(sites.clone(), shutdown, &mut tasks).await?;
+        Ok(Simulation { site_files, machines, tenant_kubeconfigs, runtime_files, sites, simulator, tasks })
+    }
+
+    /// Who answers machines that start over PXE.
+    pub fn set_pxe_server(&self, url: &str) {
+        for site in &self.sites {
+            site.set_pxe_server(url);
+        }
+    }
+
+    /// Makes its runtimes known to a control plane that keeps it, unless they are.
+    pub async fn import_runtimes(&self, plane: &ControlPlane) -> Result<(), Trouble> {
+        import_missing(&format!("http://{}", plane.address), &plane.sites, &self.runtime_files).await
     }
 
     /// How a tenant looks at its own cluster.
@@ -229,6 +251,9 @@ fn describe(site: &Site, described: Option<model::Site>, endpoints: &Endpoints, 
         Some(described) => described,
         None => generated(site).map_err(|error| Trouble::failed(error.to_string()))?,
     };
+    if definition.skus.is_empty() {
+        definition.skus = skus::of(site);
+    }
     for machine in &mut definition.machines {
         let address = endpoints.bmcs.get(machine.name.as_str());
         let address = address.ok_or_else(|| Trouble::failed(format!("`{}` does not listen", machine.name)))?;
@@ -284,6 +309,7 @@ fn generated(site: &Site) -> Result<model::Site, InvalidName> {
         racks: racks.collect::<Result<_, InvalidName>>()?,
         machines: layout.machines().iter().map(generated_machine).collect::<Result<_, InvalidName>>()?,
         skus: Vec::new(),
+        join: None,
     })
 }
 

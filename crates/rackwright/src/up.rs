@@ -8,11 +8,12 @@ use model::Role;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::trouble::Trouble;
+use crate::installing::{InstallArgs, InstallDoor};
 use crate::logging::LogArgs;
 use crate::notify::{self, Word};
 use crate::places;
 use crate::remembering::{self, Remembered};
-use crate::serve::{self, ControlPlane, LISTEN, STOP_DELAY_MAX};
+use crate::serve::{self, ControlPlane, Doors, LISTEN, STOP_DELAY_MAX};
 use crate::simulation::{Simulation, WorldArgs};
 
 /// Where the control plane's data lies, below the data directory.
@@ -34,6 +35,8 @@ pub struct UpArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=STOP_DELAY_MAX))]
     pub stop_delay: u64,
     #[command(flatten)]
+    pub install: InstallArgs,
+    #[command(flatten)]
     pub log: LogArgs,
 }
 
@@ -46,8 +49,12 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     let mut simulation = Simulation::start(&args.world, &data_dir.join("sim"), &world_stop).await?;
     let sites = serve::load_all(&simulation.site_files)?;
     let stop_delay = Duration::from_secs(args.stop_delay);
-    let mut plane = ControlPlane::start(sites, &data_dir.join(CONTROL), listener, &plane_stop, stop_delay).await?;
+    let control = data_dir.join(CONTROL);
+    let doors = Doors { api: listener, install: InstallDoor::open(&args.install, &control).await? };
+    simulation.set_pxe_server(&doors.install.url);
+    let mut plane = ControlPlane::start(sites, &control, doors, &plane_stop, stop_delay).await?;
     places::until_connected(&plane).await;
+    simulation.import_runtimes(&plane).await?;
     let context = remembering::remember(&plane).await?;
     let other = remembering::remember_simulator(&simulation.simulator, &data_dir.join("sim")).await?;
     let mut lines = greeting(&args.world, &plane, &data_dir, &context);

@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use crate::installing;
 use crate::wiring::{self, SUBSCRIPTION};
 
 /// When stories begin.
@@ -33,6 +34,8 @@ pub struct House {
     vault: Arc<Vault>,
     definition: Site,
     api: Router,
+    /// What the simulated machines are plugged into.
+    net: sim::Switchboard,
     world: JoinSet<()>,
     plane: JoinSet<()>,
     stop_world: CancellationToken,
@@ -80,7 +83,7 @@ impl House {
         world.spawn(async move { running.run(stop).await.expect("the simulated site runs") });
         let store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
         let vault = Arc::new(Vault::ephemeral(store.clone()));
-        let definition = wiring::definition_of(&site);
+        let (definition, net) = (wiring::definition_of(&site), installing::plug(&site));
         enroll_site(&store, clock.as_ref(), &definition).await.expect("a new site is enrolled");
         let plane = JoinSet::new();
         let keeper_state = watch::Sender::new(KeeperState::Starting);
@@ -91,6 +94,7 @@ impl House {
             vault,
             definition,
             api: Router::new(),
+            net,
             world,
             plane,
             stop_world,
@@ -143,8 +147,9 @@ impl House {
         let cache = api::Cache::load(&store).await.expect("the store is readable");
         self.plane.spawn(cache.clone().follow(store.clone(), CancellationToken::new()));
         let (clock, keepers) = (self.clock.clone(), Arc::new(self.keepers()));
-        let api = api::Api::new(store, clock, cache, keepers, api::Process::default());
-        self.api = api::router(api.with_vault(self.vault.clone()));
+        let api = api::Api::new(store, clock, cache, keepers, api::Process::default()).with_vault(self.vault.clone());
+        installing::connect(&self.net, api.clone(), &self.vault, &self.definition.cluster).await;
+        self.api = api::router(api);
     }
 
     /// Serves the API on a socket too, which needs wall time.
@@ -167,7 +172,7 @@ impl House {
             undercloud,
             door: Arc::new(wiring::door_of(&self.site)),
             secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
-            install: None,
+            install: Some(installing::desk(&self.vault, &self.definition).await),
             offers: self.offers.subscribe(),
             taken_over: self.taken_over.clone(),
             state: self.keeper_state.clone(),
@@ -210,12 +215,27 @@ impl House {
         self.keeper_state.subscribe()
     }
 
+    /// Makes runtimes known to the site, with the simulator's images.
+    pub async fn import_runtimes(&self) {
+        for version in installing::VERSIONS {
+            self.import_runtime(version, &installing::runtime(version)).await;
+        }
+    }
+
+    /// The same of one that is described like this.
+    pub async fn import_runtime(&self, version: &str, runtime: &Value) {
+        let path = format!("{}/runtimes/{version}?api-version=1", resource_path("clusters", "site1"));
+        let reply = self.call(Method::PUT, &path, "alice", &runtime.to_string()).await;
+        assert!(reply.status.is_success(), "{}", reply.body);
+    }
+
     /// The control plane dies: nothing of it runs on, nothing is put away.
     pub async fn crash(&mut self) {
         self.plane.abort_all();
         while self.plane.join_next().await.is_some() {}
         self.offers.send_replace(None);
         self.taken_over.send_replace(None);
+        self.net.disconnect(installing::AUTHORITY);
         self.api = Router::new();
     }
 

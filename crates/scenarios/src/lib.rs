@@ -5,6 +5,7 @@
 mod asking;
 mod foreseen;
 mod house;
+mod installing;
 mod log;
 mod mortal;
 mod peers;
@@ -14,6 +15,7 @@ mod tenants;
 mod wiring;
 
 pub use house::{House, Reply, machine_path, resource_path};
+pub use installing::{IMAGES_URL, INSTALL_URL, VERSIONS, runtime};
 pub use log::{about, line, refusals};
 pub use mortal::{Moment, Mortal};
 pub use peers::peer;

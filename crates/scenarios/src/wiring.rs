@@ -8,8 +8,8 @@ use http::Request;
 use keeper::{BmcMaker, Equipment, VaultCredentials};
 use kubernetes::{Door, InProcessDoor, Undercloud};
 use model::{
-    ClusterName, Delivery, Fault, FaultClass, Hardware, Home, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine, SiteRack,
-    Standing,
+    ClusterName, Delivery, Fault, FaultClass, Hardware, Home, JoinFacts, Limits, MachineName, RackName, Role, SecretRef, Site, SiteMachine,
+    SiteRack, Sku, SkuDrive, SkuPort, Standing,
 };
 use redfish::{Bmc, Transport};
 use store::Vault;
@@ -36,8 +36,30 @@ pub fn definition_of(site: &sim::Site) -> Site {
         limits: Limits::default(),
         racks,
         machines: layout.machines().iter().map(|machine| described(&layout.site, machine)).collect(),
-        skus: Vec::new(),
+        skus: skus_of(site),
+        join: Some(JoinFacts { api_url: "http://undercloud.invalid".to_owned(), ca_hash: None }),
     }
+}
+
+/// What the machines should be made of: what they are made of. One for each model, by its name.
+fn skus_of(site: &sim::Site) -> Vec<Sku> {
+    let mut skus: BTreeMap<&str, Sku> = BTreeMap::new();
+    for machine in site.layout().machines() {
+        skus.entry(machine.model).or_insert_with(|| {
+            let parts = site.parts(&machine.name).expect("the machine is in the site");
+            Sku {
+                name: parts.model.to_owned(),
+                models: vec![parts.model.to_owned()],
+                cpu_sockets: Some(parts.sockets as u64),
+                memory_gb: Some(u64::from(parts.memory_gib)),
+                drives: parts.drives_gb.iter().map(|gb| SkuDrive { capacity_gb: *gb, kind: "SSD".to_owned() }).collect(),
+                ports: parts.ports.iter().map(|(name, link_up)| SkuPort { name: name.clone(), link_up: *link_up }).collect(),
+                boot_port: parts.ports.first().map(|(name, _)| name.clone()),
+                os_volume: None,
+            }
+        });
+    }
+    skus.into_values().collect()
 }
 
 fn rack_name(number: u32) -> RackName {

@@ -14,9 +14,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use world::{Aim, FaultKind, FaultOrder, Layout, MachineSpec};
+use world::{Aim, FaultKind, FaultOrder, Identity, Layout, MachineSpec};
 
 use crate::faults::{FaultRefused, FaultSeen, parse_order, parse_script};
+use crate::machines::{SwapRefused, parse_swap};
 use crate::site::Site;
 
 /// The sites that one simulation runs, and who may break them.
@@ -34,6 +35,7 @@ pub struct Control {
 /// GET    /v1/faults[?site=]             what is broken and what is planned
 /// POST   /v1/sites/{site}/faults        a phrase, as text
 /// POST   /v1/sites/{site}/script        a script, as text
+/// POST   /v1/sites/{site}/swap          an exchange of a machine's parts, as text
 /// DELETE /v1/faults[?site=&id=&target=&kind=&all=true]
 /// ```
 pub fn control(control: Control) -> Router {
@@ -45,6 +47,7 @@ pub fn control(control: Control) -> Router {
         .route("/v1/faults", delete(clear))
         .route("/v1/sites/{site}/faults", post(add))
         .route("/v1/sites/{site}/script", post(script))
+        .route("/v1/sites/{site}/swap", post(swap))
         .layer(axum::middleware::from_fn_with_state(state.clone(), authorize))
         .with_state(state)
 }
@@ -98,6 +101,18 @@ impl Refusal {
             _ => ("BadFault", None),
         };
         Refusal { asked, ..Refusal::new(StatusCode::BAD_REQUEST, code, message) }
+    }
+
+    fn of_swap(refused: &SwapRefused, layout: &Layout) -> Refusal {
+        let message = refused.to_string();
+        match refused {
+            SwapRefused::UnknownMachine { asked } => {
+                let known = layout.machines().iter().map(|machine| machine.name.clone()).collect();
+                Refusal { asked: Some((asked.clone(), known)), ..Refusal::new(StatusCode::BAD_REQUEST, "UnknownTarget", message) }
+            }
+            SwapRefused::Swap(_) | SwapRefused::Malformed(_) => Refusal::new(StatusCode::BAD_REQUEST, "BadSwap", message),
+            SwapRefused::NotSaved => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "NotSaved", message),
+        }
     }
 }
 
@@ -185,6 +200,15 @@ async fn add(State(control): State<Arc<Control>>, Path(site): Path<String>, body
 
 async fn script(State(control): State<Arc<Control>>, Path(site): Path<String>, body: Bytes) -> Result<Response, Refusal> {
     take_up(&control, &site, &body, parse_script).await
+}
+
+async fn swap(State(control): State<Arc<Control>>, Path(site): Path<String>, body: Bytes) -> Result<axum::Json<Value>, Refusal> {
+    let site = find(&control, &site)?;
+    let not_text = |_| Refusal::new(StatusCode::BAD_REQUEST, "BadSwap", "the body is not text");
+    let refused = |refused: SwapRefused| Refusal::of_swap(&refused, site.layout());
+    let (machine, swap) = parse_swap(std::str::from_utf8(&body).map_err(not_text)?).map_err(refused)?;
+    let Identity { serial_number, uuid, bmc_mac, boot_mac } = site.swap(&machine, &swap).await.map_err(refused)?;
+    Ok(axum::Json(json!({"machine": machine, "serialNumber": serial_number, "uuid": uuid, "bmcMac": bmc_mac, "bootMac": boot_mac})))
 }
 
 type Reading = fn(&str, &Layout) -> Result<Vec<FaultOrder>, FaultRefused>;

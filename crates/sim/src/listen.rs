@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
@@ -22,7 +23,8 @@ use tokio_util::task::TaskTracker;
 use world::Record;
 
 use crate::error::SimError;
-use crate::faults::{Reach, Wire, is_untrusted};
+use crate::faults::{Face, Reach, Wire, is_untrusted};
+use crate::net::SocketNet;
 use crate::site::{PORTS_KEY, Site, parse};
 use crate::tls::BmcTrust;
 
@@ -71,6 +73,8 @@ pub struct Endpoints {
     pub trust: Option<BmcTrust>,
     /// By tenant cluster.
     pub tenants: BTreeMap<String, TenantEndpoint>,
+    /// The server of images, always plain HTTP.
+    pub images: SocketAddr,
 }
 
 /// Where a tenant cluster is reached, and the file that says so.
@@ -86,6 +90,8 @@ struct Ports {
     bmcs: BTreeMap<String, u16>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     tenants: BTreeMap<String, u16>,
+    #[serde(default)]
+    images: u16,
 }
 
 /// How a service proves who it is.
@@ -141,21 +147,26 @@ impl Site {
                 bmcs.insert(machine.name.clone(), address);
             }
         }
+        let (listener, images) = bind(ip, remembered.images).await?;
+        faces.push(Listening { listener, wire: Wire::new(self.clone(), Face::Images), tls: None });
         let tenants = self.listen_for_tenants(ip, &remembered, &mut faces).await?;
         let ports = Ports {
             kubernetes: kubernetes.port(),
             bmcs: bmcs.iter().map(|(name, address)| (name.clone(), address.port())).collect(),
             tenants: tenants.iter().map(|(name, endpoint)| (name.clone(), endpoint.address.port())).collect(),
+            images: images.port(),
         };
         if ports != remembered {
             self.save_with(vec![Record { key: PORTS_KEY.to_owned(), value: Some(json!(ports)) }]).await?;
         }
+        // A site with sockets has machines with sockets.
+        self.plug_if_loose(|| Arc::new(SocketNet::default()));
         for face in faces {
             let site = self.clone();
             self.inner.listeners.spawn(async move { site.serve_face(face).await });
         }
         let trust = certificates.map(|certificates| certificates.trust);
-        Ok(Endpoints { kubernetes, token: self.layout().kubernetes_token(), bmcs, trust, tenants })
+        Ok(Endpoints { kubernetes, token: self.layout().kubernetes_token(), bmcs, trust, tenants, images })
     }
 
     /// Opens a port for each tenant cluster, and writes down where it is where Cluster API keeps that.

@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 use world::{Instant, Span};
 
 use crate::error::SimError;
+use crate::machines::Errands;
 use crate::site::Site;
 
 /// How often the present instant is saved while hardware is between two states.
@@ -19,12 +20,16 @@ const SAVE_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// How long open connections may take to end when the site stops.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// How long machines may wait for answers to what they have asked when the site stops.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
 impl Site {
     /// Lets time pass until `shutdown`, then refuses requests, ends streams, closes listeners, and saves.
     ///
     /// Requests are answered correctly without it; what happens by itself is then only noticed at the next request.
     pub async fn run(&self, shutdown: CancellationToken) -> Result<(), SimError> {
         let mut saved_at = self.now();
+        let mut errands = Errands::new();
         loop {
             let (now, next, moving) = self.change(|world, now| (now, world.next_event_at(), world.is_moving()));
             let progress_at = saved_at + PROGRESS_EVERY;
@@ -37,14 +42,19 @@ impl Site {
             if let Err(error) = self.settle().await {
                 tracing::error!(site = self.layout().site, error = &error as &dyn std::error::Error, "the simulated site cannot be saved");
                 pause = Some(SAVE_AGAIN_AFTER);
+            } else {
+                errands.start(self);
             }
             tokio::select! {
                 biased;
                 () = shutdown.cancelled() => break,
                 () = self.inner.sooner.notified() => {}
+                () = errands.ended() => {}
                 () = sleep(pause) => {}
             }
         }
+        // What was asked and not heard would be asked again, and a token counts once.
+        let _ = tokio::time::timeout(LAST_ANSWERS, errands.all_ended()).await;
         self.stop().await
     }
 

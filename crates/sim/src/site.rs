@@ -17,6 +17,7 @@ use world::{BmcLog, ClusterName, Instant, Kube, Layout, Record, World};
 use crate::error::SimError;
 use crate::faults::{Face, Memory, Wire};
 use crate::journal::{Journal, SITES};
+use crate::machines::Plug;
 use crate::redfish::{Quirk, Quirks, Sessions};
 use crate::spec::{Shape, SiteSpec};
 
@@ -72,6 +73,8 @@ pub(crate) struct Inner {
     memories: Vec<Mutex<Memory>>,
     /// By machine: held by whoever changes something through its BMC.
     turns: Vec<Mutex<()>>,
+    /// What the machines are plugged into.
+    pub plug: Mutex<Plug>,
 }
 
 /// The sites that a store holds.
@@ -136,6 +139,7 @@ impl Site {
                 firmware_listed: (0..count).map(|_| AtomicU32::new(0)).collect(),
                 memories: (0..count).map(|_| Mutex::default()).collect(),
                 turns: (0..count).map(|_| Mutex::default()).collect(),
+                plug: Mutex::default(),
             }),
         };
         site.save_with(new_records).await?;
@@ -255,7 +259,7 @@ impl Site {
         world.advance(now);
         let result = change(&mut world, now);
         let is_sooner = world.next_event_at().is_some_and(|next| expected.is_none_or(|expected| next < expected));
-        if is_sooner {
+        if is_sooner || world.has_errands() {
             self.inner.sooner.notify_one();
         }
         for index in world.take_logged() {

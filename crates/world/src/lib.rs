@@ -4,6 +4,7 @@
 //! disks are `sim`'s. The nouns are this crate's own, so that a wrong belief of the drivers about Redfish or Kubernetes
 //! shows as a failing test and not as two agreeing mistakes.
 
+mod agent;
 mod bmc;
 mod bmc_restart;
 mod budget;
@@ -31,6 +32,7 @@ mod placing;
 mod pod;
 mod pod_gc;
 mod pod_work;
+mod power;
 mod quantity;
 mod random;
 mod scheduler;
@@ -44,6 +46,7 @@ mod virt;
 mod workloads;
 mod writes;
 
+pub use agent::{AgentConfig, AgentReport, AgentTrouble, Call, Errand, Grant, Outcome, Session, WantedDisk, WantedImage};
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
 pub use clusters::ClusterName;
 pub use eviction::EvictionRefusal;
@@ -51,14 +54,14 @@ pub use fault::{Aim, FAULT_SPAN_MAX, FAULTS_MAX, Fault, FaultError, FaultId, Fau
 pub use hardware::{
     ACCOUNT_SLOTS, Account, AccountChange, AccountRefusal, AccountRole, Accounts, AfterRestart, BIOS_ATTRIBUTES, Bios, BiosAttribute,
     BiosRange, BiosRefusal, BiosValue, BootEnabled, BootMode, BootOverride, BootSource, BootTarget, Component, Contents, Dimm, Drive,
-    DriveProtocol, Firmware, FirmwareRefusal, Hardware, InsertedMedia, Inventory, LastBoot, Link, Media, MediaSlot, MediaWrites, NewVolume,
-    Nic, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, Processor, RaidLevel, SlotOccupied, Standing, TASKS_KEPT, Task, TaskState, Tasks,
-    USER_NAME_LENGTH_MAX, Volume, VolumeRefusal, Volumes, Work,
+    DriveProtocol, Firmware, FirmwareRefusal, FirstBoot, Hardware, Identity, InsertedMedia, Inventory, Join, LastBoot, Link, Media,
+    MediaSlot, MediaWrites, NewVolume, Nic, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, Part as HardwarePart, Parts, PhoneHome, Processor,
+    RaidLevel, Release, SERIAL_NUMBER_LENGTH_MAX, Setup, SlotOccupied, Standing, Swap, SwapRefusal, System, TASKS_KEPT, Task, TaskState,
+    Tasks, USER_NAME_LENGTH_MAX, Volume, VolumeRefusal, Volumes, Work,
 };
 pub use host::{TenantNode, TenantRole};
 pub use kube::{Flavour, Kube};
 pub use layout::{DescribedMachine, Layout, LayoutError, MachineSpec, Role, Vendor};
-pub use machine::{PowerState, ResetAnswer, ResetType};
 pub use objects::{
     CLAIMS, CLUSTERS, CONFIG_MAPS, Change, ChangeKind, DAEMON_SETS, DATA_VOLUMES, DEPLOYMENTS, DISRUPTION_BUDGETS, Durability, EVENTS,
     Expired, Generation, LEASES, MACHINE_DEPLOYMENTS, MACHINES, NAMESPACES, NODES, ObjectError, ObjectKey, ObjectTable, Offer, PODS, Part,
@@ -67,6 +70,7 @@ pub use objects::{
 };
 pub use pace::Pace;
 pub use persist::{Record, RestoreError};
+pub use power::{PowerState, ResetAnswer, ResetType};
 pub use random::{Random, hash_text};
 pub use site::World;
 pub use tenancy::{

@@ -2,108 +2,21 @@
 //!
 //! What the site makes of it (log entries, nodes, quorum) is decided in `site.rs`.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
+use crate::agent::AgentRun;
+use crate::hardware::BootSource;
 use crate::pace::Pace;
 use crate::random::Random;
 use crate::time::{Instant, Span};
+
+pub use crate::power::{PowerState, ResetAnswer, ResetType};
 
 /// How far one boot may differ from the pace's, in per mille either way.
 const BOOT_JITTER_PER_MILLE: i64 = 100;
 
 /// The shortest boot after a panic: a host that panics at every boot must not do so for ever within one instant.
 const PANIC_BOOT_FLOOR: Span = Span::seconds(1);
-
-/// The values of Redfish's `PowerState` that these BMCs report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum PowerState {
-    On,
-    Off,
-    PoweringOn,
-    PoweringOff,
-}
-
-impl PowerState {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            PowerState::On => "On",
-            PowerState::Off => "Off",
-            PowerState::PoweringOn => "PoweringOn",
-            PowerState::PoweringOff => "PoweringOff",
-        }
-    }
-}
-
-/// The values of Redfish's `ResetType` that these BMCs take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ResetType {
-    On,
-    ForceOff,
-    GracefulShutdown,
-    GracefulRestart,
-    ForceRestart,
-    PowerCycle,
-}
-
-impl ResetType {
-    pub const ALL: [ResetType; 6] = [
-        ResetType::On,
-        ResetType::ForceOff,
-        ResetType::GracefulShutdown,
-        ResetType::GracefulRestart,
-        ResetType::ForceRestart,
-        ResetType::PowerCycle,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ResetType::On => "On",
-            ResetType::ForceOff => "ForceOff",
-            ResetType::GracefulShutdown => "GracefulShutdown",
-            ResetType::GracefulRestart => "GracefulRestart",
-            ResetType::ForceRestart => "ForceRestart",
-            ResetType::PowerCycle => "PowerCycle",
-        }
-    }
-}
-
-impl fmt::Display for ResetType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for ResetType {
-    type Err = ();
-    fn from_str(text: &str) -> Result<Self, ()> {
-        ResetType::ALL.into_iter().find(|reset| reset.as_str() == text).ok_or(())
-    }
-}
-
-/// What a BMC says to a reset it understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResetAnswer {
-    Accepted,
-    /// The BMC says yes and nothing happens: it is there already, or there is no operating system to listen.
-    Ignored,
-    /// Power is on its way somewhere else.
-    InTransition,
-    /// There is nothing running to restart.
-    NotOn,
-}
-
-impl ResetAnswer {
-    /// The HTTP status that the BMC answers and writes into its log.
-    pub fn status(self) -> u16 {
-        match self {
-            ResetAnswer::Accepted | ResetAnswer::Ignored => 204,
-            ResetAnswer::InTransition | ResetAnswer::NotOn => 409,
-        }
-    }
-}
 
 /// What follows when the power has gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,16 +50,38 @@ pub(crate) enum Power {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Host {
     Down,
-    Booting { up_at: Instant },
-    Up { boot_id: String },
-    Stopping { down_at: Instant, then: AfterStop },
+    Booting {
+        up_at: Instant,
+        /// Where the firmware gets it from, if not from the disk.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<BootSource>,
+    },
+    Up {
+        boot_id: String,
+        #[serde(default)]
+        membership: Membership,
+    },
+    Stopping {
+        down_at: Instant,
+        then: AfterStop,
+    },
+    /// Something that came over the network and not from the disk. It lives in memory and ends with the power.
+    Agent(Box<AgentRun>),
+}
+
+/// Whether an operating system belongs to the cluster, and so runs a kubelet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Membership {
+    #[default]
+    Member,
+    Stranger,
 }
 
 /// Whether there is something on the disk to boot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Os {
-    Installed,
-    Missing,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Disk {
+    Empty,
+    Bootable(Membership),
 }
 
 /// What just became so, for the rest of the site to react to.
@@ -157,6 +92,8 @@ pub(crate) enum Happening {
     HostCameUp,
     /// The operating system no longer serves: it is shutting down, was reset, or lost its power.
     HostLeft,
+    /// What runs on it wants to call somebody.
+    Calls,
 }
 
 /// What a machine needs to know about where it stands.
@@ -167,6 +104,9 @@ pub(crate) struct Surroundings<'a> {
     pub name: &'a str,
     /// How many times longer than usual a boot takes that begins now.
     pub boot_factor: i64,
+    /// Where the firmware would look first.
+    pub first: &'a BootSource,
+    pub disk: Disk,
 }
 
 impl Surroundings<'_> {
@@ -185,23 +125,29 @@ impl Surroundings<'_> {
 pub(crate) struct Machine {
     pub power: Power,
     pub host: Host,
-    pub os: Os,
     /// Boots that were begun. Each gets its own length and boot id.
     pub boots: u32,
     /// How often the firmware has started, whether or not it then found something to boot.
     #[serde(default)]
     pub starts: u32,
+    /// When what runs on the machine next calls somebody over the network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls_at: Option<Instant>,
+    /// Counts the calls, so that an answer to one that nobody waits for any more is known as such.
+    #[serde(default)]
+    pub call: u64,
 }
 
 impl Machine {
     /// A machine that has been running since before anybody looked.
     pub fn running(around: Surroundings<'_>) -> Machine {
-        Machine { power: Power::On, host: Host::Up { boot_id: around.boot_id(1) }, os: Os::Installed, boots: 1, starts: 1 }
+        let host = Host::Up { boot_id: around.boot_id(1), membership: Membership::Member };
+        Machine { power: Power::On, host, boots: 1, starts: 1, calls_at: None, call: 0 }
     }
 
     /// A machine that was racked, cabled and never installed.
     pub fn bare() -> Machine {
-        Machine { power: Power::Off, host: Host::Down, os: Os::Missing, boots: 0, starts: 0 }
+        Machine { power: Power::Off, host: Host::Down, boots: 0, starts: 0, calls_at: None, call: 0 }
     }
 
     pub fn power_state(&self) -> PowerState {
@@ -215,13 +161,18 @@ impl Machine {
 
     pub fn boot_id(&self) -> Option<&str> {
         match &self.host {
-            Host::Up { boot_id } => Some(boot_id),
+            Host::Up { boot_id, .. } => Some(boot_id),
             _ => None,
         }
     }
 
     pub fn is_up(&self) -> bool {
         matches!(self.host, Host::Up { .. })
+    }
+
+    /// Whether its operating system runs and belongs to the cluster.
+    pub fn is_member(&self) -> bool {
+        matches!(self.host, Host::Up { membership: Membership::Member, .. })
     }
 
     pub fn reset(&mut self, reset: ResetType, now: Instant, around: Surroundings<'_>) -> (ResetAnswer, Vec<Happening>) {
@@ -273,6 +224,7 @@ impl Machine {
             return (ResetAnswer::Ignored, Vec::new());
         }
         let left = self.leave_host();
+        self.hush();
         self.host = Host::Stopping { down_at: now + around.pace.shutdown, then };
         (ResetAnswer::Accepted, left)
     }
@@ -285,11 +237,11 @@ impl Machine {
             Power::Off | Power::On => None,
         };
         let host = match self.host {
-            Host::Booting { up_at } => Some(up_at),
+            Host::Booting { up_at, .. } => Some(up_at),
             Host::Stopping { down_at, .. } => Some(down_at),
-            Host::Down | Host::Up { .. } => None,
+            Host::Down | Host::Up { .. } | Host::Agent(_) => None,
         };
-        power.into_iter().chain(host).min()
+        power.into_iter().chain(host).chain(self.calls_at).min()
     }
 
     /// Lets the earliest pending change happen if it is due at `at`. Power comes before the operating system.
@@ -303,25 +255,43 @@ impl Machine {
             Power::PoweringOff { off_at, then, was_on } if off_at <= at => return self.lose_power(off_at, then, was_on, around),
             _ => {}
         }
-        match self.host {
-            Host::Booting { up_at } if up_at <= at => {
-                self.host = Host::Up { boot_id: around.boot_id(self.boots) };
+        match &mut self.host {
+            Host::Booting { up_at, from: Some(source) } if *up_at <= at => {
+                self.calls_at = Some(*up_at);
+                self.host = Host::Agent(Box::new(AgentRun::fetching(source.clone())));
+                Vec::new()
+            }
+            Host::Booting { up_at, from: None } if *up_at <= at => {
+                // A disk that went during the boot is missed at the next one.
+                let membership = if let Disk::Bootable(membership) = around.disk { membership } else { Membership::Member };
+                self.host = Host::Up { boot_id: around.boot_id(self.boots), membership };
                 vec![Happening::HostCameUp]
             }
-            Host::Stopping { down_at, then: AfterStop::Boot } if down_at <= at => {
+            &mut Host::Stopping { down_at, then: AfterStop::Boot } if down_at <= at => {
                 self.start_boot(down_at, around);
                 Vec::new()
             }
-            Host::Stopping { down_at, then: AfterStop::PowerOff } if down_at <= at => {
+            &mut Host::Stopping { down_at, then: AfterStop::PowerOff } if down_at <= at => {
                 let then = if let Power::PoweringOff { then, .. } = self.power { then } else { AfterOff::StayOff };
                 self.lose_power(down_at, then, true, around)
+            }
+            _ if self.calls_at.is_some_and(|due| due <= at) => {
+                self.calls_at = None;
+                vec![Happening::Calls]
             }
             _ => Vec::new(),
         }
     }
 
+    /// Ends a power-off that has begun at once: somebody pulled the plug.
+    pub fn pull_plug(&mut self, at: Instant, around: Surroundings<'_>) -> Vec<Happening> {
+        let Power::PoweringOff { was_on, .. } = self.power else { return Vec::new() };
+        self.lose_power(at, AfterOff::StayOff, was_on, around)
+    }
+
     fn lose_power(&mut self, at: Instant, then: AfterOff, was_on: bool, around: Surroundings<'_>) -> Vec<Happening> {
         let mut happenings = self.leave_host();
+        self.hush();
         self.host = Host::Down;
         self.power = match then {
             AfterOff::StayOff => Power::Off,
@@ -339,13 +309,32 @@ impl Machine {
 
     fn start_boot(&mut self, at: Instant, around: Surroundings<'_>) {
         self.starts += 1;
-        self.host = match self.os {
-            Os::Missing => Host::Down,
-            Os::Installed => {
+        self.hush();
+        match around.first {
+            BootSource::Disk | BootSource::Setup => self.boot_disk(at, around),
+            elsewhere => {
                 self.boots += 1;
-                Host::Booting { up_at: at + around.boot_span(self.boots) }
+                self.host = Host::Booting { up_at: at + around.boot_span(self.boots), from: Some(elsewhere.clone()) };
+            }
+        }
+    }
+
+    /// Starts what is on the disk, as it does when there is nothing else to start.
+    pub fn boot_disk(&mut self, at: Instant, around: Surroundings<'_>) {
+        self.hush();
+        self.host = match around.disk {
+            Disk::Empty => Host::Down,
+            Disk::Bootable(_) => {
+                self.boots += 1;
+                Host::Booting { up_at: at + around.boot_span(self.boots), from: None }
             }
         };
+    }
+
+    /// Nobody waits for an answer any more.
+    fn hush(&mut self) {
+        self.calls_at = None;
+        self.call += 1;
     }
 
     /// The kernel gives up, and the host boots again by itself.
@@ -353,7 +342,7 @@ impl Machine {
         let left = self.leave_host();
         if !left.is_empty() {
             self.start_boot(at, around);
-            if let Host::Booting { up_at } = &mut self.host {
+            if let Host::Booting { up_at, .. } = &mut self.host {
                 *up_at = (*up_at).max(at + PANIC_BOOT_FLOOR);
             }
         }
@@ -367,9 +356,11 @@ impl Machine {
             Power::Off | Power::On => {}
         }
         match &mut self.host {
-            Host::Booting { up_at: at } | Host::Stopping { down_at: at, .. } => *at = *at + by,
+            Host::Booting { up_at: at, .. } | Host::Stopping { down_at: at, .. } => *at = *at + by,
+            Host::Agent(run) => run.shift(by),
             Host::Down | Host::Up { .. } => {}
         }
+        self.calls_at = self.calls_at.map(|at| at + by);
     }
 }
 

@@ -2,7 +2,14 @@
 
 use super::*;
 
-const AROUND: Surroundings<'static> = Surroundings { pace: &Pace::REAL, site_seed: 1, name: "rack1compute01", boot_factor: 1 };
+const AROUND: Surroundings<'static> = Surroundings {
+    pace: &Pace::REAL,
+    site_seed: 1,
+    name: "rack1compute01",
+    boot_factor: 1,
+    first: &BootSource::Disk,
+    disk: Disk::Bootable(Membership::Member),
+};
 
 /// Lets everything due until `until` happen, and says what it was.
 fn pass(machine: &mut Machine, until: Instant) -> Vec<Happening> {
@@ -14,7 +21,7 @@ fn pass(machine: &mut Machine, until: Instant) -> Vec<Happening> {
 }
 
 fn off() -> Machine {
-    Machine { power: Power::Off, host: Host::Down, os: Os::Installed, boots: 1, starts: 1 }
+    Machine { power: Power::Off, host: Host::Down, boots: 1, starts: 1, calls_at: None, call: 0 }
 }
 
 #[test]
@@ -105,7 +112,9 @@ fn restarts_need_something_that_runs() {
 #[test]
 fn a_machine_without_an_operating_system_stays_at_its_firmware() {
     let mut machine = Machine::bare();
-    machine.reset(ResetType::On, Instant(0), AROUND);
-    assert_eq!(pass(&mut machine, Instant(900_000)), [Happening::PoweredOn]);
+    let around = Surroundings { disk: Disk::Empty, ..AROUND };
+    machine.reset(ResetType::On, Instant(0), around);
+    assert_eq!(machine.step(Instant(20_000), around), [Happening::PoweredOn]);
+    assert_eq!(machine.next_at(), None);
     assert!(!machine.is_up());
 }

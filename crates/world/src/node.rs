@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::KUBERNETES_VERSION;
+use crate::hardware::Release;
 use crate::host::{HostFacts, TenantNode, TenantRole};
 use crate::layout::{MachineSpec, Role};
 use crate::time::{Instant, Span};
@@ -134,6 +134,7 @@ pub(crate) fn with_kubelet_status(node: &Value, host: &HostFacts, boot_id: &str,
         })
         .collect();
     conditions.extend(watched_conditions(&node, problems, at));
+    let release = host.release.clone().unwrap_or_else(Release::delivered);
     let capacity = json!({"cpu": host.cpu, "memory": host.memory, "pods": "110", "ephemeral-storage": "460437140Ki"});
     node["status"] = json!({
         "addresses": [
@@ -150,10 +151,10 @@ pub(crate) fn with_kubelet_status(node: &Value, host: &HostFacts, boot_id: &str,
             "containerRuntimeVersion": "containerd://2.0.5",
             "kernelVersion": "6.6.96.2-1.azl3",
             "kubeProxyVersion": "",
-            "kubeletVersion": KUBERNETES_VERSION,
+            "kubeletVersion": host.release.as_ref().map_or(&host.version, |release| &release.kubernetes_version),
             "machineID": host.uuid.replace('-', ""),
             "operatingSystem": "linux",
-            "osImage": "Microsoft Azure Linux 3.0",
+            "osImage": release.os_name,
             "systemUUID": host.uuid,
         },
     });

@@ -10,6 +10,9 @@ const LEASE_EVERY_FLOOR: Span = Span::seconds(1);
 /// The shortest interval between two full status reports of an unchanged node at any speed.
 const REPORT_EVERY_FLOOR: Span = Span::seconds(10);
 
+/// The shortest pause between two calls of somebody who does not answer, at any speed: whom it calls runs in wall time.
+const CALL_AGAIN_FLOOR: Span = Span::seconds(1);
+
 /// How many missed renewals make a node `Unknown`: kube-controller-manager's 40 s grace over the kubelet's 10 s.
 const GRACE_IN_LEASES: i64 = 4;
 
@@ -32,6 +35,12 @@ pub struct Pace {
     pub firmware_update: Span,
     /// How long the RAID controller takes to make a volume, to delete one, or to delete all.
     pub volume_work: Span,
+    /// How long it takes to write an operating system's image to a disk.
+    pub image_write: Span,
+    /// From when an installed system is up for the first time until its first-boot configuration tells that it is.
+    pub first_boot: Span,
+    /// How long what runs on a machine waits before it calls again somebody who did not answer.
+    pub call_again: Span,
     /// A minute of the site's life, in which people give the spans of faults.
     pub minute: Span,
     /// How often a kubelet renews its lease.
@@ -50,6 +59,9 @@ pub struct Pace {
     pub disk_import: Span,
     /// From a change until the controller or the scheduler that watches for it has acted on it.
     pub controller_lag: Span,
+    /// From the deletion of a namespace until its content is deleted: the namespace controller gives every API server time to
+    /// learn of it, so that nothing new gets in behind its back.
+    pub namespace_lag: Span,
     /// How often the collector looks for pods that no kubelet will end.
     pub pod_gc_every: Span,
 }
@@ -65,6 +77,9 @@ impl Pace {
         bmc_restart: Span::minutes(3),
         firmware_update: Span::minutes(8),
         volume_work: Span::minutes(2),
+        image_write: Span::minutes(4),
+        first_boot: Span::minutes(1),
+        call_again: Span::seconds(10),
         minute: Span::minutes(1),
         lease_every: Span::seconds(10),
         node_grace: Span::seconds(10 * GRACE_IN_LEASES),
@@ -74,6 +89,7 @@ impl Pace {
         vm_boot: Span::seconds(40),
         disk_import: Span::minutes(1),
         controller_lag: Span(200),
+        namespace_lag: Span::seconds(5),
         pod_gc_every: Span::seconds(20),
     };
 
@@ -93,6 +109,9 @@ impl Pace {
             bmc_restart: faster(self.bmc_restart),
             firmware_update: faster(self.firmware_update),
             volume_work: faster(self.volume_work),
+            image_write: faster(self.image_write),
+            first_boot: faster(self.first_boot),
+            call_again: faster(self.call_again).max(CALL_AGAIN_FLOOR),
             minute: faster(self.minute),
             lease_every,
             node_grace: lease_every.times(GRACE_IN_LEASES),
@@ -102,6 +121,7 @@ impl Pace {
             vm_boot: faster(self.vm_boot),
             disk_import: faster(self.disk_import),
             controller_lag: faster(self.controller_lag),
+            namespace_lag: faster(self.namespace_lag),
             pod_gc_every: faster(self.pod_gc_every).max(Span(1)),
         }
     }
@@ -125,6 +145,9 @@ impl Pace {
             bmc_restart: Span::ZERO,
             firmware_update: Span::ZERO,
             volume_work: Span::ZERO,
+            image_write: Span::ZERO,
+            first_boot: Span::ZERO,
+            call_again: CALL_AGAIN_FLOOR,
             minute: Pace::REAL.minute,
             lease_every: LEASE_EVERY_FLOOR,
             node_grace: LEASE_EVERY_FLOOR.times(GRACE_IN_LEASES),
@@ -134,6 +157,7 @@ impl Pace {
             vm_boot: Span::ZERO,
             disk_import: Span::ZERO,
             controller_lag: Span::ZERO,
+            namespace_lag: Span::ZERO,
             pod_gc_every: Pace::REAL.pod_gc_every,
         }
     }

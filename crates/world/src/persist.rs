@@ -228,11 +228,13 @@ impl World {
             }
             self.reschedule(index);
         }
+        self.resume_errands();
         self.undercloud.resume(self.can_serve_api(), now);
         for tenant in self.tenants.values_mut() {
             tenant.awake(stood_still, now);
             tenant.resume(tenant.has_majority(), now);
         }
+        self.strike_tenants_anew(now);
         self.found_tenants(now);
         self.virt_settle(now);
     }

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::bmc::{BmcLog, Logged};
 use crate::events::Announce;
 use crate::fault::{FaultKind, FaultTarget, Faults};
-use crate::hardware::Hardware;
+use crate::hardware::{BootSource, Hardware};
 use crate::host::HostFacts;
 use crate::kube::{Flavour, Kube, Turn};
 use crate::layout::{Layout, MachineSpec, Role};
-use crate::machine::{Happening, Machine, PowerState, ResetAnswer, ResetType, Surroundings};
+use crate::machine::{Disk, Happening, Machine, Membership, PowerState, ResetAnswer, ResetType, Surroundings};
 use crate::objects::ObjectTable;
 use crate::pace::Pace;
 use crate::persist::Unsaved;
@@ -62,6 +62,8 @@ pub struct World {
     pub(crate) virt: Virt,
     pub(crate) faults: Faults,
     pub(crate) unsaved: Unsaved,
+    /// The machines that want to ask something over the network, and have not been heard yet.
+    pub(crate) calling: BTreeSet<usize>,
     /// The machines whose BMCs have written into their logs, for whoever waits for that.
     logged: BTreeSet<usize>,
     /// Which machine is due when.
@@ -96,10 +98,17 @@ impl World {
             .map(|spec| MachineState {
                 machine: match spec.role {
                     Role::SpareControlPlane => Machine::bare(),
-                    _ => Machine::running(Surroundings { pace: &pace, site_seed, name: &spec.name, boot_factor: 1 }),
+                    _ => Machine::running(Surroundings {
+                        pace: &pace,
+                        site_seed,
+                        name: &spec.name,
+                        boot_factor: 1,
+                        first: &BootSource::Disk,
+                        disk: Disk::Bootable(Membership::Member),
+                    }),
                 },
                 log: BmcLog::default(),
-                hardware: Hardware::factory(spec),
+                hardware: Hardware::factory(spec, site_seed),
                 bmc_up_at: None,
                 bmc_restarts: 0,
                 power_before: (PowerState::Off, Instant(i64::MIN)),
@@ -120,6 +129,7 @@ impl World {
             now,
             states,
             unsaved: Unsaved::default(),
+            calling: BTreeSet::new(),
             logged: BTreeSet::new(),
             agenda: BTreeSet::new(),
             scheduled,
@@ -289,8 +299,10 @@ impl World {
     pub(crate) fn with_machine<T>(&mut self, index: usize, act: impl FnOnce(&mut Machine, Surroundings<'_>) -> T) -> T {
         let slowly = self.faults.active(FaultKind::HostBootsSlowly, FaultTarget::Machine(index));
         let boot_factor = slowly.map_or(1, |fault| i64::from(fault.setting));
+        let (first, disk) = (self.boot_source(index), self.disk(index));
         let World { layout, pace, states, .. } = self;
-        let around = Surroundings { pace, site_seed: layout.site_seed(), name: &layout.machines()[index].name, boot_factor };
+        let (site_seed, name) = (layout.site_seed(), layout.machines()[index].name.as_str());
+        let around = Surroundings { pace, site_seed, name, boot_factor, first: &first, disk };
         act(&mut states[index].machine, around)
     }
 
@@ -307,11 +319,13 @@ impl World {
                     self.weigh_quorum(at);
                 }
                 Happening::HostCameUp if self.faults.is_active(FaultKind::HostPanics, index) => self.panic_host(index, at),
+                Happening::HostCameUp if !self.states[index].machine.is_member() => self.first_boot_begins(index, at),
                 Happening::HostCameUp if !self.reaches_api(index) => {}
                 Happening::HostCameUp => {
                     self.virt.disturb(&self.layout.machines()[index].name);
                     self.kubelet_speaks(index, at);
                 }
+                Happening::Calls => self.machine_calls(index, at),
             }
         }
     }
@@ -319,6 +333,13 @@ impl World {
     /// The host's kubelet runs and can reach the API servers.
     pub(crate) fn kubelet_starts(&mut self, index: usize) {
         self.refresh_problems(index);
+        let (hardware, facts) = (&self.states[index].hardware, &mut self.undercloud.host_mut(index).facts);
+        if let Some(system) = hardware.volumes.system() {
+            facts.release.clone_from(&system.release);
+        }
+        if let (_, Some(uuid)) = hardware.parts.other_board() {
+            uuid.clone_into(&mut facts.uuid);
+        }
         if let Some(boot_id) = self.states[index].machine.boot_id() {
             self.undercloud.kubelet_starts(index, boot_id);
         }

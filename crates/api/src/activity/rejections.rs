@@ -54,6 +54,7 @@ pub(crate) enum Concern {
     Machine { subscription: String, group: String, name: String, verb: String },
     Vm { subscription: String, group: String, name: String, verb: String },
     TenantCluster { subscription: String, group: String, name: String, verb: String },
+    Cluster { subscription: String, group: String, name: String, verb: &'static str },
     Operation { id: String, verb: &'static str },
 }
 
@@ -64,6 +65,10 @@ impl Concern {
 
     fn vm(subscription: &str, group: &str, name: &str, verb: &str) -> Concern {
         Concern::Vm { subscription: subscription.into(), group: group.into(), name: name.into(), verb: verb.into() }
+    }
+
+    fn cluster(subscription: &str, group: &str, name: &str, verb: &'static str) -> Concern {
+        Concern::Cluster { subscription: subscription.into(), group: group.into(), name: name.into(), verb }
     }
 
     fn tenant_cluster(subscription: &str, group: &str, name: &str, verb: &str) -> Concern {
@@ -82,6 +87,8 @@ impl Concern {
             Route::UpdateTenantCluster { subscription, group, name } | Route::UpdatePool { subscription, group, tenant: name, .. } => {
                 Some(Concern::tenant_cluster(subscription, group, name, "write"))
             }
+            Route::PutRuntime { subscription, group, cluster, .. } => Some(Concern::cluster(subscription, group, cluster, "write")),
+            Route::DeleteRuntime { subscription, group, cluster, .. } => Some(Concern::cluster(subscription, group, cluster, "delete")),
             Route::CancelOperation { id } => Some(Concern::Operation { id: id.clone(), verb: "cancel" }),
             _ => None,
         }
@@ -108,6 +115,11 @@ impl Concern {
                     }
                     Err(_) => of_nobody(view, subscription, group, name, verb),
                 }
+            }
+            Concern::Cluster { subscription, group, name, verb } => {
+                let mut clusters = view.clusters_in(subscription, Some(group)).into_iter();
+                let cluster = clusters.find(|cluster| cluster.document.name.as_str().eq_ignore_ascii_case(name))?;
+                Some(Rejected::new(&cluster.document, Part::Cluster, None, verb))
             }
             Concern::Operation { id, verb } => {
                 let (operation, cluster) = operations::find(view, id).ok()?;

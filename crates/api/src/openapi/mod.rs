@@ -4,6 +4,7 @@
 
 mod described;
 mod paths;
+mod runtimes;
 mod schemas;
 mod workloads;
 

@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::described::{Content, Described, Place, Query, get};
-use super::workloads;
+use super::{runtimes, workloads};
 use crate::resources::actions::VERBS;
 use crate::schema;
 use Content::{Bytes, Document, Nothing, One, Page};
@@ -72,6 +72,7 @@ pub(super) fn all() -> Vec<Described> {
         machine_actions(),
         workloads::vms(),
         workloads::tenant_clusters(),
+        runtimes::all(),
         operations(),
         news(),
     ]

@@ -11,6 +11,7 @@ pub(crate) mod previews;
 pub(crate) mod providers;
 pub(crate) mod racks;
 pub(crate) mod resource;
+pub(crate) mod runtimes;
 pub(crate) mod subscriptions;
 pub(crate) mod tenant_clusters;
 pub(crate) mod tenant_write;

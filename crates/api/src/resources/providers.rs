@@ -27,6 +27,7 @@ const PROVIDERS: [Provider; 3] = [
         types: &[
             "bareMetalMachines",
             "clusters",
+            "clusters/runtimes",
             "racks",
             "virtualMachines",
             "kubernetesClusters",
@@ -90,13 +91,16 @@ fn render(view: &View, subscription: &str, provider: &Provider) -> Value {
 /// Everything that can be done, in the words of Azure's role definitions.
 pub(crate) fn operations() -> Response {
     const POOLS: &str = "kubernetesClusters/agentPools";
-    let kinds = Kind::ALL.into_iter().map(Kind::arm_type).chain([POOLS]);
+    const RUNTIMES: &str = "clusters/runtimes";
+    let kinds = Kind::ALL.into_iter().map(Kind::arm_type).chain([POOLS, RUNTIMES]);
     let reads = kinds.map(|kind| (kind, "read".to_owned(), format!("Read {kind}.")));
     let writes = [
         ("bareMetalMachines", "write", "Write the tags and details of a machine."),
         ("virtualMachines", "write", "Make a virtual machine, or write its tags."),
         ("virtualMachines", "delete", "Delete a virtual machine with its disks."),
         ("kubernetesClusters", "write", "Write the tags and the drain policy of a tenant's cluster."),
+        (RUNTIMES, "write", "Make a runtime known to a cluster."),
+        (RUNTIMES, "delete", "Let a cluster forget a runtime."),
         (POOLS, "write", "Write the tags and the drain policy of a pool."),
     ];
     let writes = writes.into_iter().map(|(kind, what, about)| (kind, what.to_owned(), about.to_owned()));

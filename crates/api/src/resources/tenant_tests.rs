@@ -275,7 +275,7 @@ async fn what_is_asked_reaches_the_keeper_as_it_is_meant() {
             "virtualMachines",
             "/fw/reimage",
             json!({}),
-            r#"{"action":{"kind":"reimage"},"conditions":{},"kind":"actOnVm","vm":"fw"}"#,
+            r#"{"action":{"kind":"reimage","safeguard":"All"},"conditions":{},"kind":"actOnVm","vm":"fw"}"#,
         ),
         (Method::DELETE, "virtualMachines", "/fw", json!({}), r#"{"action":{"kind":"delete"},"conditions":{},"kind":"actOnVm","vm":"fw"}"#),
         (

@@ -119,6 +119,10 @@ impl<'a> Scribe<'a> {
         if request.ask.is_preview() {
             return;
         }
+        // What a machine tells of its installation stands in its operation's journal, if it is worth it.
+        if matches!((&request.ask, verdict), (Ask::Report { .. }, Verdict::Done)) {
+            return;
+        }
         let (status, message, error) = match verdict {
             Verdict::Accepted { operation } => {
                 let is_new = !self.before.operations.contains_key(operation);
@@ -173,9 +177,10 @@ impl<'a> Scribe<'a> {
     /// The operation that a hold comes or goes with: the one that this plan moves on, or else the one that placed it.
     fn behind_hold(&self, machine: &MachineName, hold: &Hold) -> Option<&'a Operation> {
         let owner = || match &hold.owner {
-            HoldOwner::Operation { id } | HoldOwner::PoweredOff { by: id } | HoldOwner::Evacuation { by: id, .. } => {
-                self.before.operations.get(id).map(AsRef::as_ref)
-            }
+            HoldOwner::Operation { id }
+            | HoldOwner::PoweredOff { by: id }
+            | HoldOwner::Evacuation { by: id, .. }
+            | HoldOwner::Reinstalled { by: id, .. } => self.before.operations.get(id).map(AsRef::as_ref),
             HoldOwner::User { .. } | HoldOwner::Condition { .. } | HoldOwner::Upgrade { .. } => None,
         };
         self.moved.get(machine).copied().or_else(owner)

@@ -96,7 +96,7 @@ pub(super) fn workload(fact: &Fact) -> Option<String> {
 pub(super) fn installation(operation: &Operation, fact: &Fact) -> Option<(ActivityStatus, String)> {
     let name = &operation.target;
     let message = match fact {
-        Fact::LeavingEtcd { member } => format!("member {} of etcd is to go: `{name}` will be wiped", member.id),
+        Fact::LeavingEtcd { member, .. } => format!("member {} of etcd is to go: `{name}` will be wiped", member.id),
         Fact::Installing { way, version, image, .. } => {
             format!("runtime {version} (image {}) is installed on `{name}` by {way}", image.short())
         }

@@ -11,8 +11,10 @@ mod eviction;
 mod homecoming;
 mod memory;
 mod quarters;
+mod round;
 mod spell;
 mod stop_vms;
+mod told;
 mod words;
 
 use model::{Action, Entry, Evacuate, Evacuated, Fact, Machine, Operation, Shutdown, StepKind, Timestamp};
@@ -24,7 +26,8 @@ pub(crate) use dead::proof_of_death;
 pub(crate) use errand::{ask_for, is_under_way, note_faults};
 pub(crate) use homecoming::{converge, is_returning};
 pub use memory::forget_vm;
-pub(crate) use memory::{note_doings, remember_running};
+pub(crate) use memory::{is_given_up, note_doings, remember_running};
+pub(crate) use spell::counted_from;
 pub(crate) use words::{brought_back, emptied, kept_in_memory, left_words};
 
 /// What a step finds worth writing down before anything is asked.
@@ -77,7 +80,9 @@ pub(crate) fn begin(snapshot: &Snapshot, machine: &mut Machine, operation: &mut 
         // Whoever cuts the power waits for nobody; but what ran comes back with the machine.
         Action::PowerOff { shutdown: Shutdown::Skip } => remember_running(snapshot, machine, &operation.id, now),
         // What runs is remembered while it can be seen: the power may go although the undercloud has fallen silent by then.
-        Action::PowerOff { shutdown: Shutdown::Graceful } | Action::Restart if is_occupied(snapshot, machine) => {
+        Action::PowerOff { shutdown: Shutdown::Graceful } | Action::Restart | Action::Reimage { .. } | Action::Replace { .. }
+            if is_occupied(snapshot, machine) =>
+        {
             operation.journal.push(now_fact(Fact::Evacuating));
             remember_running(snapshot, machine, &operation.id, now);
         }
@@ -91,7 +96,10 @@ pub(crate) fn begin(snapshot: &Snapshot, machine: &mut Machine, operation: &mut 
 pub(crate) fn follow(snapshot: &Snapshot, machine: &mut Machine, operation: &mut Operation, step: StepKind, now: Timestamp) {
     let has = |fact: &Fact| operation.journal.iter().any(|entry| entry.fact == *fact);
     let fact = match (step, operation.action) {
-        (StepKind::Cordon, Action::PowerOff { shutdown: Shutdown::Graceful } | Action::Restart) if may_be_occupied(snapshot, machine) => {
+        (
+            StepKind::Cordon,
+            Action::PowerOff { shutdown: Shutdown::Graceful } | Action::Restart | Action::Reimage { .. } | Action::Replace { .. },
+        ) if may_be_occupied(snapshot, machine) => {
             remember_running(snapshot, machine, &operation.id, now);
             Fact::Evacuating
         }

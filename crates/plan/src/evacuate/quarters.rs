@@ -7,6 +7,7 @@ use model::{
     TenantMachineSeen, TenantNodeSeen, Timestamp, VmName, VmSeen, Wait, WaitKind,
 };
 
+use super::memory::is_given_up;
 use super::spell::counted_from;
 use crate::contact;
 use crate::operate::Bench;
@@ -41,9 +42,10 @@ pub(crate) struct Silence {
     pub since: Timestamp,
 }
 
-/// Virtual machines that run on the machine, or may.
+/// Virtual machines that run on the machine, or may. What was given up on a machine that answers does not.
 pub(crate) fn vms_here<'a>(bench: &Bench<'a>) -> impl Iterator<Item = &'a Arc<VmSeen>> + use<'a> {
-    bench.snapshot.vms_on(&bench.machine.name).filter(|vm| vm.has_instance())
+    let is_alive = host(bench) == Host::Alive;
+    bench.snapshot.vms_on(&bench.machine.name).filter(move |vm| vm.has_instance() && !(is_alive && is_given_up(vm)))
 }
 
 /// Nodes of tenant clusters whose virtual machines run on the machine, or may.
@@ -155,15 +157,17 @@ pub(crate) fn is_passed_over(bench: &Bench<'_>, lodger: &Lodger) -> bool {
 
 /// The time for a drain, and for virtual machines to shut down.
 pub(crate) fn drain_span(bench: &Bench<'_>) -> Span {
-    if is_the_goal(bench) { bench.limits.drain_timeout } else { bench.limits.power_drain_timeout }
+    if has_time(bench) { bench.limits.drain_timeout } else { bench.limits.power_drain_timeout }
 }
 
 pub(crate) fn stop_span(bench: &Bench<'_>) -> Span {
-    if is_the_goal(bench) { bench.limits.vm_stop_timeout } else { bench.limits.power_vm_stop_timeout }
+    if has_time(bench) { bench.limits.vm_stop_timeout } else { bench.limits.power_vm_stop_timeout }
 }
 
-fn is_the_goal(bench: &Bench<'_>) -> bool {
-    matches!(bench.operation.action, model::Action::Cordon { .. })
+/// An action that has hours gives workloads the time that emptying a machine alone gives them.
+fn has_time(bench: &Bench<'_>) -> bool {
+    use model::Action::{Cordon, Reimage, Replace};
+    matches!(bench.operation.action, Cordon { .. } | Reimage { .. } | Replace { .. })
 }
 
 /// Pods that have to leave a node before it may go, those that are on their way among them.

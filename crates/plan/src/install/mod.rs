@@ -1,23 +1,48 @@
 //! Reimage and replace: a machine is taken down, gets an operating system, and joins again.
 //!
 //! What people are shown as one step is several here, each with one effect that is looked for: [`phase_of`] tells which belong
-//! together.
+//! together. The token by which the new system joins is made last before it starts: it lives for an hour, and the agent may take
+//! that long.
 
-use model::{
-    Action, Attempt, Bundle, Failure, Machine, MachineName, MachineReport, Operation, RackName, Refusal, Request, RuntimeVersion, StepKind,
-    Timestamp, Verdict,
-};
+mod attempt;
+mod cloud_init;
+mod etcd;
+mod guards;
+mod insist;
+mod inspect;
+mod login;
+mod looking;
+mod media;
+mod phases;
+mod power;
+mod prepare;
+mod reports;
+mod runtimes;
+mod survey;
+mod validate;
+mod volumes;
+mod write;
 
-use crate::draft::Draft;
+use model::{DeviceAsk, Fact, Failure, Machine, Operation, StepKind};
+
+use crate::draft::With;
 use crate::operate::{Bench, Finding};
+use crate::snapshot::Snapshot;
+
+pub(crate) use attempt::current;
+pub(crate) use guards::{awaits_looks, unknowns};
+pub(crate) use inspect::inspect;
+pub use phases::{Phase, phase_of};
+pub(crate) use prepare::{installs, note_ask, note_end, note_fact, note_step_done, prepare};
+pub(crate) use reports::report;
+pub(crate) use runtimes::{forget_runtime, import_runtime};
 
 /// The steps of a reimage.
-pub(crate) const REIMAGE: [StepKind; 17] = [
+pub(crate) const REIMAGE: [StepKind; 18] = [
     StepKind::Survey,
     StepKind::Cordon,
     StepKind::LeaveEtcd,
     StepKind::PowerOff,
-    StepKind::MintJoinToken,
     StepKind::InsertMedia,
     StepKind::BootAgent,
     StepKind::AgentOn,
@@ -26,14 +51,16 @@ pub(crate) const REIMAGE: [StepKind; 17] = [
     StepKind::EjectMedia,
     StepKind::BootDisk,
     StepKind::JoinEtcd,
+    StepKind::MintJoinToken,
     StepKind::SystemOn,
     StepKind::PhoneHome,
     StepKind::Rejoin,
     StepKind::PromoteEtcd,
+    StepKind::DropJoinToken,
 ];
 
 /// The steps of a replace.
-pub(crate) const REPLACE: [StepKind; 22] = [
+pub(crate) const REPLACE: [StepKind; 23] = [
     StepKind::Survey,
     StepKind::Cordon,
     StepKind::LeaveEtcd,
@@ -43,7 +70,6 @@ pub(crate) const REPLACE: [StepKind; 22] = [
     StepKind::AwaitOff,
     StepKind::DiscardVolumes,
     StepKind::MakeOsVolume,
-    StepKind::MintJoinToken,
     StepKind::InsertMedia,
     StepKind::BootAgent,
     StepKind::AgentOn,
@@ -52,88 +78,86 @@ pub(crate) const REPLACE: [StepKind; 22] = [
     StepKind::EjectMedia,
     StepKind::BootDisk,
     StepKind::JoinEtcd,
+    StepKind::MintJoinToken,
     StepKind::SystemOn,
     StepKind::PhoneHome,
     StepKind::Rejoin,
     StepKind::PromoteEtcd,
+    StepKind::DropJoinToken,
 ];
 
-/// What people are shown as one step of a reimage or a replace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    Deprovisioning,
-    HardwareValidation,
-    WaitForDeprovisioning,
-    Provisioning,
-    CloudInit,
-}
-
-impl Phase {
-    pub fn title(self) -> &'static str {
-        match self {
-            Phase::Deprovisioning => "Deprovisioning",
-            Phase::HardwareValidation => "Hardware Validation",
-            Phase::WaitForDeprovisioning => "Wait for Deprovisioning",
-            Phase::Provisioning => "Provisioning",
-            Phase::CloudInit => "Cloud Init",
-        }
-    }
-}
-
-/// The phase that a step belongs to; nothing for actions without phases, and for the steps that empty a machine, which are shown
-/// by themselves.
-pub fn phase_of(action: Action, step: StepKind) -> Option<Phase> {
-    if !matches!(action, Action::Reimage { .. } | Action::Replace { .. }) {
-        return None;
+pub(crate) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
+    let before_writing = matches!(step, StepKind::InsertMedia | StepKind::BootAgent | StepKind::AgentOn);
+    if let Some(given_up) = before_writing.then(|| write::given_up(bench)).flatten() {
+        return given_up;
     }
     match step {
-        StepKind::Survey | StepKind::Cordon | StepKind::LeaveEtcd => Some(Phase::Deprovisioning),
-        StepKind::PowerOff if matches!(action, Action::Reimage { .. }) => Some(Phase::Deprovisioning),
-        StepKind::Login | StepKind::ValidateHardware => Some(Phase::HardwareValidation),
-        StepKind::PowerOff | StepKind::AwaitOff => Some(Phase::WaitForDeprovisioning),
-        StepKind::DiscardVolumes
-        | StepKind::MakeOsVolume
-        | StepKind::MintJoinToken
-        | StepKind::InsertMedia
-        | StepKind::BootAgent
-        | StepKind::AgentOn
-        | StepKind::WriteImage
-        | StepKind::AgentOff
-        | StepKind::EjectMedia
-        | StepKind::BootDisk
-        | StepKind::JoinEtcd
-        | StepKind::SystemOn => Some(Phase::Provisioning),
-        StepKind::PhoneHome | StepKind::Rejoin | StepKind::PromoteEtcd | StepKind::DropJoinToken => Some(Phase::CloudInit),
+        StepKind::Survey => survey::survey(bench),
+        StepKind::LeaveEtcd => etcd::leave(bench),
+        StepKind::Login => login::login(bench),
+        StepKind::ValidateHardware => validate::validate(bench),
+        StepKind::AwaitOff => volumes::await_off(bench),
+        StepKind::DiscardVolumes => volumes::discard(bench),
+        StepKind::MakeOsVolume => volumes::make_os_volume(bench),
+        StepKind::InsertMedia => media::insert(bench),
+        StepKind::BootAgent => media::boot_agent(bench),
+        StepKind::AgentOn => power::on(bench, DeviceAsk::AgentOn),
+        StepKind::WriteImage => write::write_image(bench),
+        StepKind::AgentOff => power::agent_off(bench),
+        StepKind::EjectMedia => media::eject(bench),
+        StepKind::BootDisk => media::boot_disk(bench),
+        StepKind::JoinEtcd => etcd::join(bench),
+        StepKind::MintJoinToken => cloud_init::mint_token(bench),
+        StepKind::SystemOn => power::on(bench, DeviceAsk::SystemOn),
+        StepKind::PhoneHome => cloud_init::phone_home(bench),
+        StepKind::PromoteEtcd => etcd::promote(bench),
+        StepKind::DropJoinToken => cloud_init::drop_token(bench),
+        StepKind::InspectMachines => inspect::inspect_machines(bench),
+        other => not_built(other),
+    }
+}
+
+fn not_built(step: StepKind) -> Finding {
+    Finding::Fail { failure: Failure::InstallFailed, because: format!("{} is not built yet", step.title()) }
+}
+
+/// What a step finds worth writing down before anything is asked.
+pub(crate) fn note(bench: &Bench<'_>, step: StepKind) -> Option<Fact> {
+    match step {
+        StepKind::LeaveEtcd if bench.machine.is_active_kcp() => etcd::note_leaving(bench),
+        StepKind::InsertMedia | StepKind::BootAgent => survey::note_attempt(bench),
         _ => None,
     }
 }
 
-pub(crate) fn examine(_bench: &Bench<'_>, step: StepKind) -> Finding {
-    Finding::Fail { failure: Failure::InstallFailed, because: format!("{} is not built yet", step.title()) }
+/// What an ask is about, beyond the machine.
+pub(crate) fn particulars(snapshot: &Snapshot, operation: &Operation, ask: DeviceAsk) -> With {
+    let install = || {
+        let round = current(operation)?;
+        Some(With::Install { attempt: round.attempt(operation)?, way: round.way })
+    };
+    let with = match ask {
+        DeviceAsk::MintJoinToken
+        | DeviceAsk::DropJoinToken
+        | DeviceAsk::InsertMedia
+        | DeviceAsk::BootFromMedia
+        | DeviceAsk::BootFromHttp
+        | DeviceAsk::BootFromPxe => install(),
+        DeviceAsk::LeaveEtcd | DeviceAsk::PromoteEtcd => etcd::member_id(snapshot, operation, ask).map(|id| With::Member { id }),
+        DeviceAsk::JoinEtcd => etcd::peer_url(snapshot, operation).map(|peer_url| With::Learner { peer_url }),
+        _ => None,
+    };
+    with.unwrap_or(With::Nothing)
 }
 
-/// What changes about the machine in the same commit as the acceptance.
-pub(crate) fn prepare(_machine: &mut Machine, _operation: &Operation, _now: Timestamp) {}
-
-/// What a machine that is being installed tells of itself.
-pub(crate) fn report(_draft: &mut Draft, _attempt: &Attempt, _report: &MachineReport, _now: Timestamp) -> Result<(), Refusal> {
-    Ok(())
+/// Whether a step that was left out is worth telling: that a compute machine has no member of etcd is not.
+pub(crate) fn is_skip_told(operation: &Operation, step: StepKind) -> bool {
+    !installs(operation.action) || matches!(step, StepKind::Cordon | StepKind::DropJoinToken) || phase_of(operation.action, step).is_none()
 }
 
-pub(crate) fn import_runtime(_draft: &mut Draft, _bundle: &Bundle) -> Result<(), Refusal> {
-    Ok(())
-}
-
-pub(crate) fn forget_runtime(_draft: &mut Draft, _version: RuntimeVersion) -> Result<(), Refusal> {
-    Ok(())
-}
-
-pub(crate) fn inspect(
-    _draft: &mut Draft,
-    _request: &Request,
-    _machines: &[MachineName],
-    _racks: &[RackName],
-    _now: Timestamp,
-) -> Result<Verdict, Refusal> {
-    Ok(Verdict::Done)
+/// The words of a success.
+pub(crate) fn done_message(operation: &Operation, machine: &Machine) -> Option<String> {
+    let round = current(operation)?;
+    let (name, participle) = (&machine.name, operation.action.participle());
+    Some(format!("`{name}` was {participle} with runtime {}; it stays cordoned: rackwright bmm uncordon {name}", round.version))
 }

@@ -8,16 +8,18 @@ mod duration;
 mod fit;
 mod nodes;
 mod pods;
+mod quorums;
 mod tenant;
 mod vms;
 
 use model::{
     Action, BudgetFate, Evacuate, HoldOwner, Machine, NodeOutcome, Outage, Power, Preview, QuorumFate, Readiness, Shutdown, Target,
-    VmOutcome,
+    Timestamp, VmOutcome,
 };
 
 use crate::control_plane;
 use crate::guard::Guarded;
+use crate::install;
 use crate::snapshot::Snapshot;
 
 pub(crate) use tenant::preview_for_tenant;
@@ -56,21 +58,28 @@ enum Host {
     Silent,
 }
 
-pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, outage: Outage) -> Preview {
+pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, outage: Outage, now: Timestamp) -> Preview {
     let scene = Scene { snapshot, machine, action, effect: effect_of(action), host: host_of(snapshot, machine) };
     let mut unknowns = unknowns_of(&scene);
+    unknowns.extend(install::unknowns(snapshot, machine, action, now));
+    let guarded = Guarded { snapshot, machine, action, outage, now };
     let vms = vms::fates(&scene);
     let nodes = nodes::fates(&scene);
+    let ending: Vec<_> = nodes.iter().filter(|_| scene.ends_workloads()).map(|node| (&node.cluster, node.node.as_str())).collect();
+    let tenant_quorums = quorums::fates(snapshot, &ending, scene.is_host_gone());
     let told = pods::tell(&scene, &nodes, &mut unknowns);
+    // Whoever cuts the power waits for nobody.
+    let waits = scene.effect != Effect::Fells;
     let work = duration::Work {
         drains: told.leaving > 0,
         longest_grace: told.longest_grace,
         is_blocked: told.budgets.iter().any(waits_for_a_person),
         passes_over: nodes
             .iter()
+            .filter(|_| waits)
             .filter_map(|node| if let NodeOutcome::PassedOver { after, .. } = node.outcome { Some(after) } else { None })
             .max(),
-        stops_vms: vms.iter().any(|vm| vm.outcome == VmOutcome::Stopped),
+        stops_vms: waits && vms.iter().any(|vm| vm.outcome == VmOutcome::Stopped),
         starts_vms: vms.iter().any(|vm| vm.outcome == VmOutcome::Started),
     };
     let mut pods = told.pods;
@@ -79,13 +88,14 @@ pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, ou
     Preview {
         target: Target::Machine(machine.name.clone()),
         action,
-        refusal: Guarded { snapshot, machine, action, outage }.check().err(),
+        refusal: guarded.check().and_then(|()| guarded.may_install_by_looks()).err(),
         vms,
         nodes,
         pods,
         more_pods,
         budgets: told.budgets,
         quorum: quorum(&scene),
+        tenant_quorums,
         holds: machine.holds.clone(),
         duration: duration::expect(&scene, &work),
         unknowns,
@@ -153,7 +163,7 @@ fn quorum(scene: &Scene<'_>) -> Option<QuorumFate> {
     let votes = control_plane::votes_without(snapshot, machine);
     let voting_after = match action {
         Action::Start if !control_plane::is_voting(snapshot, machine) => votes.voting + 1,
-        Action::PowerOff { .. } | Action::Restart => votes.voting_after,
+        Action::PowerOff { .. } | Action::Restart | Action::Reimage { .. } | Action::Replace { .. } => votes.voting_after,
         _ => votes.voting,
     };
     Some(QuorumFate { members: votes.members, needed: votes.quorum(), voting_before: votes.voting, voting_after })

@@ -1,11 +1,18 @@
 //! A closed loop: a keeper at its desk, and small model devices that obey after a while. Time jumps from event to event.
 
-use std::collections::BTreeMap;
+pub mod board;
+pub mod etcd;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Delivery, DeviceAsk, ErrandOutcome, Fault, Machine, MachineName, NodeSeen, Operation, Party, Power, Readiness, Span, Timestamp,
+    Ask, Delivery, DeviceAsk, ErrandOutcome, Fault, FaultClass, Found, LookAt, Machine, MachineName, MachineReport, NodeSeen, Operation,
+    Party, Power, Readiness, Span, Timestamp,
 };
-use plan::{ErrandStep, Step};
+use plan::{ErrandStep, LookStep, Step};
+
+use board::{Agent, Board, Disk};
+use etcd::Etcd;
 
 use crate::desk::{self, Desk};
 use crate::laws;
@@ -36,7 +43,7 @@ impl Default for Habits {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 enum Event {
     /// The BMC passes the wish to shut down on to whatever system is running then.
     Press,
@@ -52,6 +59,11 @@ enum Event {
     NodeReady {
         boot: u32,
     },
+    /// The agent, or the new system, tells something.
+    Tells {
+        boot: u32,
+        report: MachineReport,
+    },
 }
 
 #[derive(Debug)]
@@ -65,6 +77,10 @@ pub struct Device {
     pub went_off: u32,
     pub went_on: u32,
     pub requests: Vec<DeviceAsk>,
+    pub board: Board,
+    /// What it tells over the network.
+    told: Vec<MachineReport>,
+    has_joined: bool,
     boot: u32,
     /// The latest boot that died before somebody's eyes. Nobody can know of a death while the BMC is silent.
     died_in_sight: Option<u32>,
@@ -86,25 +102,37 @@ impl Device {
             went_off: 0,
             went_on: 0,
             requests: Vec::new(),
+            board: Board::default(),
+            told: Vec::new(),
+            has_joined: false,
             boot: 1,
             died_in_sight: None,
             coming: Vec::new(),
         }
     }
 
-    fn take(&mut self, ask: DeviceAsk, now: Timestamp) {
+    fn take(&mut self, step: &Step, now: Timestamp) {
+        let ask = step.ask;
         self.requests.push(ask);
+        self.board.take(step);
+        if self.board.ignored.contains(&ask) {
+            return;
+        }
         let off_at = now + self.habits.off_after;
         match ask {
             DeviceAsk::GracefulOff => self.coming.push((off_at, Event::Press)),
-            DeviceAsk::ForceOff => self.coming.push((off_at, Event::Off)),
-            DeviceAsk::PowerOn => self.coming.push((now + self.habits.on_after, Event::On)),
+            DeviceAsk::ForceOff | DeviceAsk::AgentOff => self.coming.push((off_at, Event::Off)),
+            DeviceAsk::PowerOn | DeviceAsk::AgentOn | DeviceAsk::SystemOn => self.coming.push((now + self.habits.on_after, Event::On)),
             DeviceAsk::Cordon | DeviceAsk::Uncordon => {
                 if let Some(node) = &mut self.node {
                     node.unschedulable = ask == DeviceAsk::Cordon;
                     node.cordoned_by_us = ask == DeviceAsk::Cordon;
                 }
             }
+            DeviceAsk::InsertMedia | DeviceAsk::BootFromMedia | DeviceAsk::BootFromHttp | DeviceAsk::BootFromPxe => {
+                assert_eq!(self.power, Power::Off, "{ask} under a machine that runs");
+            }
+            DeviceAsk::EjectMedia | DeviceAsk::BootFromDisk | DeviceAsk::MintJoinToken | DeviceAsk::DropJoinToken => {}
             other => panic!("{other} is not known to these devices"),
         }
     }
@@ -135,7 +163,7 @@ impl Device {
                 self.power = Power::On;
                 self.went_on += 1;
                 self.boot += 1;
-                self.coming.push((now + self.habits.boot_takes, Event::NodeReady { boot: self.boot }));
+                self.start(now);
             }
             Event::NodeLost { boot } => {
                 let stale = self.node.as_mut().filter(|node| node.boot_id == format!("boot{boot}"));
@@ -144,12 +172,38 @@ impl Device {
                 }
             }
             Event::NodeReady { boot } if boot == self.boot && self.power == Power::On => self.join(),
-            Event::Press | Event::Shutdown { .. } | Event::Off | Event::On | Event::NodeReady { .. } => {}
+            Event::Tells { boot, report } if boot == self.boot && self.power == Power::On => {
+                if report == (MachineReport::Written { digest: board::image() }) {
+                    self.board.disk = Disk::New;
+                }
+                self.told.push(report);
+            }
+            Event::Press | Event::Shutdown { .. } | Event::Off | Event::On | Event::NodeReady { .. } | Event::Tells { .. } => {}
+        }
+    }
+
+    /// Whatever it is set to start from starts.
+    fn start(&mut self, now: Timestamp) {
+        let boot = self.boot;
+        if self.board.starts_agent() {
+            let story = self.board.story();
+            self.coming.extend(story.into_iter().map(|(after, report)| (now + after, Event::Tells { boot, report })));
+            self.coming.sort_by_key(|(at, _)| *at);
+            return;
+        }
+        let up_at = now + self.habits.boot_takes;
+        self.coming.push((up_at, Event::NodeReady { boot }));
+        if self.board.disk == Disk::New && self.board.phones_home {
+            self.coming.push((up_at, Event::Tells { boot, report: MachineReport::PhonedHome }));
+            if self.board.agent == Agent::Stutters {
+                self.coming.push((up_at + Span::seconds(1), Event::Tells { boot, report: MachineReport::PhonedHome }));
+            }
         }
     }
 
     /// The node is there and ready, cordoned if it was.
     pub fn join(&mut self) {
+        self.has_joined = true;
         if let Some(node) = &mut self.node {
             node.ready = Readiness::True;
             node.boot_id = format!("boot{}", self.boot);
@@ -195,7 +249,12 @@ pub struct Rig {
     pub commits: u32,
     pub death: Option<(u32, Death)>,
     pub down_for: Span,
-    under_way: Vec<(Timestamp, Step)>,
+    /// Requests that are on their way, and what the device will say by itself.
+    under_way: Vec<(Timestamp, Step, Result<(), Fault>)>,
+    looks: Vec<(Timestamp, Timestamp, LookStep)>,
+    pub etcd: Etcd,
+    /// Tokens by which nodes may join.
+    pub tokens: BTreeSet<String>,
     /// What is on the machines.
     pub lodging: Lodging,
     errands: Vec<(Timestamp, ErrandStep, Result<ErrandOutcome, Fault>)>,
@@ -212,6 +271,9 @@ impl Rig {
             death: None,
             down_for: Span::seconds(1),
             under_way: Vec::new(),
+            looks: Vec::new(),
+            etcd: Etcd::default(),
+            tokens: BTreeSet::new(),
             lodging: Lodging::default(),
             errands: Vec::new(),
         }
@@ -246,7 +308,7 @@ impl Rig {
 
     fn step(&mut self, end: Timestamp) {
         let devices = self.devices.values().flat_map(|device| device.coming.iter().map(|(at, _)| *at));
-        let answers = self.under_way.iter().map(|(at, _)| *at);
+        let answers = self.under_way.iter().map(|(at, ..)| *at).chain(self.looks.iter().map(|(at, ..)| *at)).chain(self.etcd.next_due());
         let answers = answers.chain(self.errands.iter().map(|(at, ..)| *at)).chain(self.lodging.next_due());
         let next = devices.chain(answers).chain(self.desk.next_due()).chain([self.desk.now + LOOK_EVERY, end]).min();
         self.desk.now = next.unwrap_or(end).max(self.desk.now + Span::millis(1));
@@ -261,7 +323,9 @@ impl Rig {
             self.lodging.set_power(machine, device.power != Power::Off, now);
         }
         self.lodging.live(now);
+        self.etcd.live(now);
         self.deliver_answers();
+        self.hear_machines();
         self.look();
         loop {
             let plan = self.desk.plan();
@@ -269,6 +333,7 @@ impl Rig {
             laws::no_vote_is_taken_while_another_host_is_down(&self.desk.snapshot, &plan, &down);
             if plan.changes == plan::Changes::default() && plan.errands.is_empty() {
                 self.desk.commit(&plan);
+                self.begin_looks(plan.looks);
                 return;
             }
             // Evictions that are repeated are no commit.
@@ -281,11 +346,12 @@ impl Rig {
             if death == Some(Death::Unsent) {
                 return self.die();
             }
+            self.begin_looks(plan.looks);
             for step in plan.steps {
                 self.send(step);
             }
             for step in plan.errands {
-                let outcome = self.lodging.take(&step.errand, now);
+                let outcome = self.lodging.take(&step, now);
                 self.errands.push((now + ANSWER_AFTER, step, outcome));
             }
             if death == Some(Death::Unanswered) {
@@ -297,6 +363,7 @@ impl Rig {
     /// The keeper dies and another one begins, which has seen nothing.
     pub fn die(&mut self) {
         self.under_way.clear();
+        self.looks.clear();
         self.errands.clear();
         self.desk.now = self.desk.now + self.down_for;
         self.desk.crash();
@@ -306,34 +373,118 @@ impl Rig {
         let now = self.desk.now;
         self.desk.send(&step);
         let cut_off = self.fault_of(&step);
-        let device = self.device(&step.machine);
+        let mut said = Ok(());
         if cut_off.is_none_or(|fault| fault.delivery == Delivery::Maybe) {
-            device.take(step.ask, now);
+            said = self.take(&step, now);
         }
-        self.under_way.push((now + ANSWER_AFTER, step));
+        self.under_way.push((now + ANSWER_AFTER, step, said));
+    }
+
+    fn take(&mut self, step: &Step, now: Timestamp) -> Result<(), Fault> {
+        let machine = step.machine.clone();
+        if step.ask.party() == Party::Etcd {
+            self.device(&machine).requests.push(step.ask);
+            let result = self.etcd.take(step);
+            self.count_voters();
+            return result;
+        }
+        let of_agent = matches!(step.ask, DeviceAsk::AgentOn | DeviceAsk::InsertMedia);
+        assert!(!of_agent || !self.etcd.has(&machine), "{machine} is wiped before etcd has let its member go");
+        let token = || format!("{:?}", step.with);
+        match step.ask {
+            DeviceAsk::MintJoinToken => drop(self.tokens.insert(token())),
+            DeviceAsk::DropJoinToken => drop(self.tokens.remove(&token())),
+            _ => {}
+        }
+        let device = self.device(&machine);
+        if device.board.unknown.contains(&step.ask) {
+            device.requests.push(step.ask);
+            return Err(Fault::new(FaultClass::Unsupported, Delivery::No, "no such action"));
+        }
+        device.take(step, now);
+        Ok(())
+    }
+
+    /// Voters whose systems run.
+    fn count_voters(&mut self) {
+        let runs = |name: &str| self.devices.iter().any(|(machine, device)| machine.as_str() == name && device.power == Power::On);
+        let voting = self.etcd.members.iter().filter(|member| !member.is_learner && runs(&member.name)).count();
+        let needed = self.etcd.members.iter().filter(|member| !member.is_learner).count() / 2 + 1;
+        if !self.etcd.members.is_empty() {
+            assert!(voting >= needed, "quorum is lost: {voting} of {needed}");
+            self.etcd.fewest_voters = self.etcd.fewest_voters.min(voting);
+        }
+    }
+
+    fn begin_looks(&mut self, looks: BTreeSet<LookStep>) {
+        let now = self.desk.now;
+        for look in looks {
+            if self.desk.begin_look(&look) {
+                self.looks.push((now + ANSWER_AFTER, now, look));
+            }
+        }
+    }
+
+    /// What machines tell is a request like any other.
+    fn hear_machines(&mut self) {
+        let now = self.desk.now;
+        let names: Vec<MachineName> = self.devices.keys().cloned().collect();
+        for machine in names {
+            let device = self.device(&machine);
+            let attempt = device.board.attempt.clone();
+            for report in std::mem::take(&mut device.told) {
+                let attempt = attempt.clone().expect("an installation");
+                self.desk.request("machine", Ask::Report { attempt, report }, None);
+            }
+            let device = self.device(&machine);
+            if std::mem::take(&mut device.has_joined) && device.board.disk == Disk::New {
+                self.etcd.start(&machine, now);
+            }
+        }
+        self.count_voters();
     }
 
     fn fault_of(&self, step: &Step) -> Option<Fault> {
         let device = &self.devices[&step.machine];
         let line = match step.ask.party() {
             Party::Bmc => &device.bmc_fault,
-            Party::Undercloud | Party::Etcd => &self.undercloud_fault,
+            Party::Undercloud => &self.undercloud_fault,
+            Party::Etcd => &None,
         };
         line.clone().or_else(|| device.refuses.clone())
     }
 
     fn deliver_answers(&mut self) {
         let now = self.desk.now;
-        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.under_way).into_iter().partition(|(at, _)| *at <= now);
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.under_way).into_iter().partition(|(at, ..)| *at <= now);
         self.under_way = later;
-        for (_, step) in due {
-            let result = self.fault_of(&step).map_or(Ok(()), Err);
+        for (_, step, said) in due {
+            let result = self.fault_of(&step).map_or(said, Err);
             self.desk.answer(&step, result);
+        }
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.looks).into_iter().partition(|(at, ..)| *at <= now);
+        self.looks = later;
+        for (_, began_at, look) in due {
+            let found = self.found(&look);
+            self.desk.end_look(&look, began_at, found);
         }
         let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.errands).into_iter().partition(|(at, ..)| *at <= now);
         self.errands = later;
         for (_, step, outcome) in due {
             self.desk.answer_errand(&step, outcome);
+        }
+    }
+
+    fn found(&self, look: &LookStep) -> Result<Found, Fault> {
+        let Some(machine) = &look.machine else { return self.etcd.seen().map(Found::Etcd) };
+        let device = &self.devices[machine];
+        if let Some(fault) = &device.bmc_fault {
+            return Err(fault.clone());
+        }
+        match look.at {
+            LookAt::Survey => Ok(Found::Survey(device.board.survey.clone())),
+            LookAt::Boot => Ok(Found::Boot(device.board.seen())),
+            other => panic!("these devices do not show {other}"),
         }
     }
 

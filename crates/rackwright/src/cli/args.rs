@@ -11,6 +11,8 @@ use super::fault::FaultArgs;
 use super::operation::OperationCommand;
 use super::output::{Output, Showing};
 use super::resources::{ClusterCommand, RackCommand};
+use super::runtime::RuntimeCommand;
+use super::swap::SwapArgs;
 use super::tenants::{PoolCommand, TenantClusterCommand};
 use super::top::TopArgs;
 use super::trouble::Trouble;
@@ -130,6 +132,9 @@ pub enum Command {
     /// Racks: where the machines of a site stand.
     #[command(subcommand)]
     Rack(RackCommand),
+    /// Runtimes: which versions a cluster can install on its machines.
+    #[command(subcommand)]
+    Runtime(RuntimeCommand),
     /// Virtual machines of tenants: look at them, make them, and act on them.
     #[command(subcommand, visible_alias = "virtualmachine")]
     Vm(VmCommand),
@@ -189,6 +194,10 @@ pub enum SimCommand {
     Serve(SimServeArgs),
     /// Faults: break things in the simulated site, and mend them.
     Fault(FaultArgs),
+    /// Exchange parts of a simulated machine, as a technician does. Its power is cut for that, and stays off.
+    ///
+    /// Example: rackwright sim swap rack1compute01 --part system-board --serial ABC123
+    Swap(SwapArgs),
 }
 
 impl GlobalArgs {

@@ -135,6 +135,7 @@ fn the_help_teaches_commands_and_exit_codes() {
           bmm                Bare-metal machines: look at them, and act on them [alias: baremetalmachine]
           cluster            Clusters: the sites that are kept
           rack               Racks: where the machines of a site stand
+          runtime            Runtimes: which versions a cluster can install on its machines
           vm                 Virtual machines of tenants: look at them, make them, and act on them [alias:
                              virtualmachine]
           kubernetescluster  Kubernetes clusters of tenants: their nodes, the machines that these are on,

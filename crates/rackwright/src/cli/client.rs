@@ -177,6 +177,9 @@ impl Client {
     }
 
     fn read(&self, status: StatusCode, body: &[u8]) -> Result<Value, Trouble> {
+        if status == StatusCode::NO_CONTENT && body.is_empty() {
+            return Ok(Value::Null);
+        }
         match serde_json::from_slice::<Value>(body) {
             Ok(value) if status.is_success() => Ok(value),
             Ok(value) if value.get("error").is_some_and(Value::is_object) => Err(trouble_of(status.as_u16(), &value)),

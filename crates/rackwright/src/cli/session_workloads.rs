@@ -71,6 +71,21 @@ impl Session {
         self.explained_within(kind, name, rest, answer).await
     }
 
+    /// Makes something within one.
+    pub async fn put_within(&self, kind: Kind, name: &str, rest: &[&str; 2], body: &Value) -> Result<Value, Trouble> {
+        let (subscription, group) = self.locate(kind, name).await?;
+        let [collection, inner] = *rest;
+        let (made, _) = self.client.put(&place(&subscription, Some(&group), kind, &[name, collection, inner]), body).await?;
+        Ok(made)
+    }
+
+    pub async fn delete_within(&self, kind: Kind, name: &str, rest: &[&str; 2]) -> Result<Value, Trouble> {
+        let (subscription, group) = self.locate(kind, name).await?;
+        let [collection, inner] = *rest;
+        let answer = self.client.delete(&place(&subscription, Some(&group), kind, &[name, collection, inner])).await;
+        self.explained_within(kind, name, rest, answer).await
+    }
+
     async fn explained(&self, kind: Kind, name: &str, answer: Result<Value, Trouble>) -> Result<Value, Trouble> {
         match answer {
             Err(trouble) if trouble.exit == Exit::NotFound && trouble.details.is_empty() => {
@@ -86,7 +101,10 @@ impl Session {
             (Err(trouble), [collection, inner]) if trouble.exit == Exit::NotFound => {
                 let known = self.list_within(kind, name, collection).await?;
                 let names: Vec<String> = known.iter().filter_map(|one| field(one, "/name")).collect();
-                let list = format!("rackwright agentpool list {name}");
+                let list = match *collection {
+                    "runtimes" => "rackwright runtime list".to_owned(),
+                    _ => format!("rackwright agentpool list {name}"),
+                };
                 Err(trouble.hint(nearest_hint(inner, names.iter().map(String::as_str), &list)))
             }
             (answer, _) => self.explained(kind, name, answer).await,

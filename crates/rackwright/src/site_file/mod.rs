@@ -13,6 +13,7 @@ pub mod neighbours;
 mod page;
 mod section;
 mod simulated;
+mod skus;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -82,15 +83,16 @@ impl Described {
         let cluster = read_cluster(&page, root, &mut problems);
         let racks: Vec<RackTable> = each(&page, root, "rack", "[[rack]]", &mut problems, tables::rack);
         let machines: Vec<MachineTable> = each(&page, root, "machine", "[[machine]]", &mut problems, tables::machine);
+        let skus = skus::read(&page, root, &mut problems);
         let simulated = read_simulated(&page, root, &mut problems);
-        let is_known = |key: &str| matches!(key, "cluster" | "rack" | "machine" | "simulated");
+        let is_known = |key: &str| matches!(key, "cluster" | "rack" | "machine" | "sku" | "simulated");
         for (key, _) in root.iter().filter(|(key, _)| !is_known(key.get_ref().as_ref())) {
-            let message = format!("a site file has [cluster], [[rack]], [[machine]] and [simulated], and no `{}`", key.get_ref());
+            let message = format!("a site file has [cluster], [[rack]], [[machine]], [[sku]] and [simulated], and no `{}`", key.get_ref());
             problems.note(&page, page.line_of(&key.span()), message);
         }
         consistency::check(&page, &cluster, &racks, &machines, &mut problems);
         simulated::check(&page, &simulated, &machines, &mut problems);
-        let site = site_of(&cluster, &racks, &machines);
+        let site = site_of(&cluster, &racks, &machines).map(|site| Site { skus, ..site });
         problems.verdict(&page)?;
         let site = site.ok_or_else(|| Trouble::failed(format!("{} cannot be used", path.display())))?;
         Ok(Described { page, site, cluster, machines, simulated })
@@ -141,7 +143,7 @@ impl Loaded {
     }
 
     fn read_in(path: &Path, environment: logins::Environment<'_>) -> Result<Loaded, Trouble> {
-        let described = Described::read(path)?;
+        let mut described = Described::read(path)?;
         let Described { page, cluster, machines, .. } = &described;
         let mut problems = Problems::default();
         let mut sources = vec![path.to_owned()];
@@ -157,6 +159,7 @@ impl Loaded {
         sources.extend(kubeconfig.files.keys().cloned());
         problems.verdict(page)?;
         let kubeconfig_context = cluster.kubeconfig_context.as_ref().map(|context| context.value.clone());
+        described.site.join = kubeconfig.join_facts(kubeconfig_context.as_deref());
         Ok(Loaded { kubeconfig, kubeconfig_context, logins, trusts, sources, described })
     }
 
@@ -275,5 +278,6 @@ fn site_of(cluster: &ClusterTable, racks: &[RackTable], machines: &[MachineTable
         racks: racks.collect(),
         machines,
         skus: Vec::new(),
+        join: None,
     })
 }

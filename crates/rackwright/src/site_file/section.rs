@@ -152,6 +152,23 @@ impl<'a> Section<'a> {
         found
     }
 
+    /// A list of texts that need not be there; one text alone is a list of one.
+    pub fn texts(&mut self, key: &'static str) -> Vec<String> {
+        let Some((line, value)) = self.find(key) else { return Vec::new() };
+        let texts = match value.get_ref() {
+            DeValue::String(text) => Some(vec![text.to_string()]),
+            DeValue::Array(list) => list.iter().map(|item| item.get_ref().as_str().map(str::to_owned)).collect(),
+            _ => None,
+        };
+        match texts.filter(|texts| texts.iter().all(|text| !text.trim().is_empty())) {
+            Some(texts) => texts,
+            None => {
+                self.problem(line, format!("`{key}` must be a text, or a list of texts"));
+                Vec::new()
+            }
+        }
+    }
+
     pub fn fraction(&mut self, key: &'static str) -> Option<Located<f64>> {
         let (line, value) = self.find(key)?;
         let text = value.get_ref().as_float().map(|number| number.as_str());

@@ -2,6 +2,7 @@
 
 mod logins;
 mod shipped;
+mod skus;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -196,7 +197,7 @@ fn an_empty_site_and_a_file_of_another_kind_are_refused() {
             site.toml cannot be used: 2 problems
               site.toml:1: there is no [[machine]]
                 1 | [cluster]
-              site.toml:18: a site file has [cluster], [[rack]], [[machine]] and [simulated], and no `server`
+              site.toml:18: a site file has [cluster], [[rack]], [[machine]], [[sku]] and [simulated], and no `server`
                 18 | [[server]]
         "#]],
     );

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use model::{Site, Standing};
+use model::{Site, Sku, Standing};
 use serde::Serialize;
 
 use super::address::role_word;
@@ -23,6 +23,8 @@ struct File<'a> {
     cluster: ClusterTable<'a>,
     rack: Vec<RackTable<'a>>,
     machine: Vec<MachineTable<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sku: Vec<SkuTable<'a>>,
 }
 
 #[derive(Serialize)]
@@ -64,6 +66,51 @@ struct MachineTable<'a> {
     bmc: &'a str,
     bmc_mac: &'a str,
     boot_mac: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct SkuTable<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    models: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_sockets: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_gb: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    boot_port: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    os_volume: Option<&'a str>,
+    drive: Vec<DriveTable<'a>>,
+    port: Vec<PortTable<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct DriveTable<'a> {
+    capacity_gb: u64,
+    kind: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct PortTable<'a> {
+    name: &'a str,
+    link_up: bool,
+}
+
+fn sku(sku: &Sku) -> SkuTable<'_> {
+    SkuTable {
+        name: &sku.name,
+        models: &sku.models,
+        cpu_sockets: sku.cpu_sockets,
+        memory_gb: sku.memory_gb,
+        boot_port: sku.boot_port.as_deref(),
+        os_volume: sku.os_volume.as_deref(),
+        drive: sku.drives.iter().map(|drive| DriveTable { capacity_gb: drive.capacity_gb, kind: &drive.kind }).collect(),
+        port: sku.ports.iter().map(|port| PortTable { name: &port.name, link_up: port.link_up }).collect(),
+    }
 }
 
 /// One table of a file of logins.
@@ -117,6 +164,7 @@ pub fn site(site: &Site, reach: &Reach) -> Result<String, toml::ser::Error> {
                 boot_mac: &machine.hardware.boot_mac,
             })
             .collect(),
+        sku: site.skus.iter().map(sku).collect(),
     })?;
     Ok(format!("{HEADER}{text}"))
 }

@@ -19,6 +19,9 @@ use crate::site::Site;
 /// No answer of ours is longer than this.
 const GARBAGE_LIMIT: usize = 4 * 1024 * 1024;
 
+/// A change of a virtual drive is never longer than this.
+const MEDIA_CHANGE_LIMIT: usize = 64 * 1024;
+
 /// What a web server in front of a confused service says.
 const NONSENSE: &str = "<html><head><title>";
 
@@ -37,6 +40,8 @@ struct Met {
     late_by: Option<Duration>,
     status: Option<StatusCode>,
     forgets_every: Option<u32>,
+    refuses_media: bool,
+    ignores_media: bool,
 }
 
 impl Met {
@@ -50,6 +55,8 @@ impl Met {
             late_by: setting(FaultKind::BmcSlow).map(|ms| Duration::from_millis(u64::from(ms))),
             status: setting(FaultKind::BmcError).and_then(|status| StatusCode::from_u16(u16::try_from(status).ok()?).ok()),
             forgets_every: setting(FaultKind::BmcForgetsSessions),
+            refuses_media: setting(FaultKind::BmcRefusesMedia).is_some(),
+            ignores_media: setting(FaultKind::BmcIgnoresMedia).is_some(),
         }
     }
 }
@@ -63,10 +70,13 @@ pub(super) async fn answer(site: &Site, index: usize, router: Router, request: R
     if is_in_session && forgets_now(site, index, &met) {
         *site.sessions(index) = crate::redfish::Sessions::default();
     }
+    let (request, inserts) = if met.refuses_media || met.ignores_media { insertion(request).await } else { (request, false) };
     let response = match met.status {
         Some(status) => broken(status),
         None if met.denies && !is_root(request.uri().path()) => denied(),
         None if met.ignores && would_change(&request) => StatusCode::NO_CONTENT.into_response(),
+        None if inserts && met.refuses_media => no_media(),
+        None if inserts => StatusCode::NO_CONTENT.into_response(),
         None => match router.oneshot(request).await {
             Ok(response) => response,
             Err(never) => match never {},
@@ -106,6 +116,24 @@ fn would_change(request: &Request<Body>) -> bool {
 /// The root is open to everybody, whatever the BMC thinks of its users.
 fn is_root(path: &str) -> bool {
     matches!(path.trim_end_matches('/'), "/redfish" | "/redfish/v1")
+}
+
+/// The request, and whether it would insert an image: by the action, or by a change of the drive that names one.
+async fn insertion(request: Request<Body>) -> (Request<Body>, bool) {
+    let (head, body) = request.into_parts();
+    let path = head.uri.path();
+    let is_action = path.ends_with("/VirtualMedia.InsertMedia");
+    let is_change = head.method == Method::PATCH && path.contains("/VirtualMedia/");
+    if !is_change {
+        return (Request::from_parts(head, body), is_action);
+    }
+    let whole = axum::body::to_bytes(body, MEDIA_CHANGE_LIMIT).await.unwrap_or_default();
+    let names_image = serde_json::from_slice::<serde_json::Value>(&whole).is_ok_and(|change| change["Image"].is_string());
+    (Request::from_parts(head, Body::from(whole)), names_image)
+}
+
+fn no_media() -> Response {
+    error(StatusCode::BAD_REQUEST, "ActionNotSupported", "Virtual media is in use by another remote console and cannot be connected.")
 }
 
 fn denied() -> Response {

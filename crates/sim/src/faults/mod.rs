@@ -19,11 +19,11 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::Request;
 use tokio::sync::watch;
-use tower::{BoxError, Service};
+use tower::{BoxError, Service, ServiceExt};
 use world::{ClusterName, World};
 
 use crate::site::Site;
-use crate::{kubernetes, redfish};
+use crate::{images, kubernetes, redfish};
 
 pub(crate) use bmc_wire::Memory;
 pub use orders::{FaultRefused, FaultSeen, parse_order, parse_script, parse_span};
@@ -36,6 +36,8 @@ pub(crate) enum Face {
     Kubernetes,
     /// The Kubernetes API of a tenant cluster.
     Tenant(String),
+    /// The server of operating systems' images.
+    Images,
 }
 
 /// Whether anybody is there.
@@ -51,6 +53,7 @@ impl Face {
             Face::Bmc(index) => world.is_bmc_reachable(*index),
             Face::Kubernetes => !world.is_api_down(),
             Face::Tenant(name) => world.is_tenant_reachable(name),
+            Face::Images => true,
         };
         if is_there { Reach::There } else { Reach::Away }
     }
@@ -70,6 +73,7 @@ impl Wire {
             Face::Bmc(index) => redfish::router(site.clone(), *index),
             Face::Kubernetes => kubernetes::router(site.clone(), ClusterName::Undercloud),
             Face::Tenant(name) => kubernetes::router(site.clone(), ClusterName::Tenant(name.clone())),
+            Face::Images => images::router(),
         };
         Wire { site, face, router }
     }
@@ -112,6 +116,10 @@ where
                 Face::Bmc(index) => bmc_wire::answer(&site, index, router, request).await,
                 Face::Kubernetes => api_wire::answer(&site, router, request).await,
                 Face::Tenant(name) => tenant_wire::answer(&site, name, router, request).await,
+                Face::Images => match router.oneshot(request).await {
+                    Ok(response) => Ok(response),
+                    Err(never) => match never {},
+                },
             }
         })
     }

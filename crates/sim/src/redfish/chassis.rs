@@ -22,7 +22,7 @@ pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
         "ChassisType": "RackMount",
         "Manufacturer": profile.manufacturer,
         "Model": spec.model,
-        "SerialNumber": spec.serial_number,
+        "SerialNumber": call.bmc.identity().serial_number,
         "PowerState": call.bmc.power().as_str(),
         "Status": document::enabled(),
         "Location": {"Placement": {"Rack": spec.rack_name(), "RackOffset": spec.slot, "RackOffsetUnits": "EIA_310"}},

@@ -15,7 +15,7 @@ pub(super) fn collection(call: &Call<'_>) -> Result<Answer, Answer> {
 
 pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
     let (bmc, profile) = (call.bmc, call.bmc.profile());
-    let path = profile.manager_path();
+    let (path, uuid) = (profile.manager_path(), bmc.identity().uuid);
     Ok(Answer::ok(&json!({
         "@odata.id": path,
         "@odata.type": "#Manager.v1_17_0.Manager",
@@ -25,8 +25,8 @@ pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
         "Manufacturer": profile.manufacturer,
         "Model": profile.manager_model,
         "FirmwareVersion": firmware::version(bmc, Component::Bmc),
-        "UUID": bmc.spec().uuid,
-        "ServiceEntryPointUUID": bmc.spec().uuid,
+        "UUID": uuid,
+        "ServiceEntryPointUUID": uuid,
         "DateTime": bmc.date(bmc.site.now()),
         "DateTimeLocalOffset": "+00:00",
         "PowerState": "On",

@@ -45,7 +45,7 @@ mod volumes;
 use axum::Router;
 use axum::extract::{Request, State};
 use http::{HeaderMap, Method, header};
-use world::{Instant, Inventory, MachineSpec, PowerState};
+use world::{Identity, Instant, Inventory, MachineSpec, PowerState};
 
 use crate::site::Site;
 use answer::Answer;
@@ -53,6 +53,7 @@ use call::{Call, Caller};
 use profile::{IfMatch, Profile};
 use route::{Handler, Located, locate};
 
+pub(crate) use nics::port_name;
 pub use quirk::Quirk;
 pub(crate) use quirk::Quirks;
 pub(crate) use sessions::Sessions;
@@ -74,6 +75,11 @@ impl Bmc {
 
     fn profile(&self) -> &'static Profile {
         Profile::of(self.spec().vendor)
+    }
+
+    /// Who the machine is now: its parts may have been exchanged.
+    fn identity(&self) -> Identity {
+        self.site.look(|world| world.identity(self.index))
     }
 
     fn inventory(&self) -> Inventory {

@@ -22,6 +22,7 @@ pub(super) fn interface(call: &Call<'_>) -> Result<Answer, Answer> {
         return Err(call.missing());
     }
     let spec = call.bmc.spec();
+    let bmc_mac = call.bmc.identity().bmc_mac;
     let [a, b, c, _] = spec.bmc_address.octets();
     let address = json!([{
         "Address": spec.bmc_address.to_string(),
@@ -34,8 +35,8 @@ pub(super) fn interface(call: &Call<'_>) -> Result<Answer, Answer> {
         "@odata.type": "#EthernetInterface.v1_9_0.EthernetInterface",
         "Id": PORT_ID,
         "Name": "Manager Ethernet Interface",
-        "MACAddress": spec.bmc_mac,
-        "PermanentMACAddress": spec.bmc_mac,
+        "MACAddress": bmc_mac,
+        "PermanentMACAddress": bmc_mac,
         "HostName": host_name(call),
         "LinkStatus": "LinkUp",
         "SpeedMbps": 1_000,

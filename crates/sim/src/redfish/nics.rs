@@ -1,11 +1,17 @@
 //! The system's network ports.
 
 use serde_json::json;
-use world::{Link, PowerState};
+use world::{Link, PowerState, Vendor};
 
 use super::answer::Answer;
 use super::call::Call;
 use super::document::{self, numbered};
+use super::profile::Profile;
+
+/// What a vendor's BMCs call a port.
+pub(crate) fn port_name(vendor: Vendor, port: u32) -> String {
+    format!("{}{port}", Profile::of(vendor).nic_prefix)
+}
 
 pub(super) fn collection(call: &Call<'_>) -> Result<Answer, Answer> {
     let profile = call.bmc.profile();

@@ -88,7 +88,7 @@ pub(super) fn service_root(call: &Call<'_>) -> Result<Answer, Answer> {
         "Id": "RootService",
         "Name": "Root Service",
         "RedfishVersion": "1.20.0",
-        "UUID": call.bmc.spec().uuid,
+        "UUID": call.bmc.identity().uuid,
         "Product": profile.product,
         "ProtocolFeaturesSupported": {
             "ExcerptQuery": false,

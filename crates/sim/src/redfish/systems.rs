@@ -20,14 +20,17 @@ pub(super) fn collection(call: &Call<'_>) -> Result<Answer, Answer> {
 pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
     let bmc = call.bmc;
     let (spec, profile) = (bmc.spec(), bmc.profile());
-    let (power, is_up, boot, last_boot, bios_version) = bmc.site.look(|world| {
+    let (power, is_up, boot, last_boot, bios_version, board, memory_gib) = bmc.site.look(|world| {
         let hardware = world.hardware(bmc.index);
         let bios_version = hardware.firmware.installed(Component::Bios).unwrap_or(profile.bios_version).to_owned();
         let power = match profile.power_told {
             PowerTold::AtOnce => world.power_state(bmc.index),
             PowerTold::Late => world.power_state_noticed(bmc.index),
         };
-        (power, world.is_host_up(bmc.index), hardware.boot.clone(), hardware.last_boot.clone(), bios_version)
+        let (serial_number, uuid) = hardware.parts.other_board();
+        let board = (serial_number.map(str::to_owned), uuid.map(str::to_owned));
+        let boot = (hardware.boot.clone(), hardware.last_boot.clone());
+        (power, world.is_host_up(bmc.index), boot.0, boot.1, bios_version, board, world.memory_gib(bmc.index))
     });
     let path = profile.system_path();
     let below = |part: &str| link(format!("{path}/{part}"));
@@ -39,8 +42,8 @@ pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
         "SystemType": "Physical",
         "Manufacturer": profile.manufacturer,
         "Model": spec.model,
-        "SerialNumber": spec.serial_number,
-        "UUID": spec.uuid,
+        "SerialNumber": board.0.as_ref().unwrap_or(&spec.serial_number),
+        "UUID": board.1.as_ref().unwrap_or(&spec.uuid),
         "HostName": if is_up { spec.name.as_str() } else { "" },
         "BiosVersion": bios_version,
         "PowerState": power.as_str(),
@@ -48,7 +51,7 @@ pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
         "Boot": boot_document(&boot),
         "BootProgress": {"LastState": progress(power, is_up)},
         "ProcessorSummary": {"Count": 2, "CoreCount": Inventory::cores_of(spec.role)},
-        "MemorySummary": {"TotalSystemMemoryGiB": Inventory::memory_gib_of(spec.role)},
+        "MemorySummary": {"TotalSystemMemoryGiB": memory_gib},
         "Bios": below("Bios"),
         "Processors": below("Processors"),
         "Memory": below("Memory"),

@@ -1,7 +1,7 @@
 //! The RAID controller's volumes. Making and deleting one takes time, and so is a task.
 
 use serde_json::{Map, Value, json};
-use world::{NewVolume, RaidLevel, VolumeRefusal, hash_text};
+use world::{NewVolume, RaidLevel, VolumeRefusal};
 
 use super::answer::Answer;
 use super::call::{Call, one_of, text};
@@ -26,7 +26,6 @@ pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
     let volume = found.ok_or_else(|| call.missing())?;
     let inventory = bmc.inventory();
     let drives: Vec<Value> = volume.bays.iter().map(|bay| link(profile.drive_path(*bay))).collect();
-    let name = hash_text(&format!("{}/{}", inventory.controller_serial_number, volume.number));
     Ok(Answer::ok(&json!({
         "@odata.id": call.path,
         "@odata.type": "#Volume.v1_9_0.Volume",
@@ -35,7 +34,7 @@ pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
         "RAIDType": volume.level.as_str(),
         "CapacityBytes": volume.bytes(&inventory.drives),
         "BlockSizeBytes": 512,
-        "Identifiers": [{"DurableName": format!("6{:015x}{name:016x}", name >> 4), "DurableNameFormat": "NAA"}],
+        "Identifiers": [{"DurableName": volume.wwn(&inventory), "DurableNameFormat": "NAA"}],
         "Status": document::powered(bmc.power()),
         "Links": {"Drives@odata.count": drives.len(), "Drives": drives},
     })))

@@ -10,7 +10,7 @@ use crate::harness::{Harness, pass};
 use crate::peers::VENDORS;
 
 /// Where the vendor's CD drive is.
-fn cd_path(vendor: Vendor) -> &'static str {
+pub fn cd_path(vendor: Vendor) -> &'static str {
     match vendor {
         Vendor::Dell => "/redfish/v1/Managers/iDRAC.Embedded.1/VirtualMedia/CD",
         Vendor::Hpe => "/redfish/v1/Managers/1/VirtualMedia/2",
@@ -71,7 +71,8 @@ async fn an_override_for_once_is_used_up_by_a_boot() {
     assert_eq!(system["Boot"]["BootSourceOverrideEnabled"], "Disabled");
     assert_eq!(system["LastResetTime"], "2026-11-15T09:00:00Z");
     assert_eq!(system["BootProgress"]["LastState"], "SystemHardwareInitializationComplete");
-    pass(300).await;
+    // What cannot be fetched is passed over for the disk.
+    pass(600).await;
     assert_eq!(harness.read(&machine, &path).await["BootProgress"]["LastState"], "OSRunning");
 }
 

@@ -83,7 +83,7 @@ impl World {
 
     /// Whether what runs on the host can talk to the undercloud's API server, and its etcd to the others.
     pub(crate) fn reaches_api(&self, index: usize) -> bool {
-        self.states[index].machine.is_up()
+        self.states[index].machine.is_member()
             && !self.faults.is_active(FaultKind::HostHangs, index)
             && !self.faults.is_active(FaultKind::HostNetworkLoss, index)
     }
@@ -161,6 +161,7 @@ impl World {
                 self.reschedule(index);
             }
             FaultKind::HostPanics => self.panic_host(index, at),
+            FaultKind::FirmwareJobStuck => self.firmware_job_sticks(index, at),
             FaultKind::LinkFlapping => {
                 let every = self.pace.in_site_time(Span::seconds(i64::from(planned.setting)));
                 self.faults.flaps.insert(index, Flaps::starting(at, every, self.pace.in_site_time(FLAP_WINDOW)));
@@ -184,6 +185,7 @@ impl World {
                 self.reschedule(index);
             }
             FaultKind::HostHangs | FaultKind::HostNetworkLoss => self.host_speaks_again(index, at),
+            FaultKind::FirmwareJobStuck => self.firmware_job_sticks(index, at),
             FaultKind::LinkFlapping => {
                 if let Some(flaps) = self.faults.flaps.get_mut(&index) {
                     flaps.stop();

@@ -3,6 +3,7 @@
 //! This file keeps the list. What a fault does to machines and nodes is in `effects.rs`; what it does to answers is `sim`'s.
 
 mod effects;
+mod hardware;
 mod kind;
 mod links;
 mod tenants;

@@ -1,6 +1,7 @@
 //! The parts that a machine was built from. They follow from the site's seed, so they are computed when somebody looks
-//! and take no memory while nobody does. Nothing here changes while the site runs.
+//! and take no memory while nobody does. What was exchanged since is in `parts.rs`.
 
+use super::parts::Part;
 use crate::layout::{MachineSpec, Role};
 use crate::random::Random;
 
@@ -82,13 +83,29 @@ pub struct Inventory {
 
 impl Inventory {
     pub(crate) fn of(spec: &MachineSpec, site_seed: u64) -> Inventory {
-        let mut random = Random::new(site_seed, &format!("inventory/{}", spec.name));
+        Inventory::drawn(spec, &mut Random::new(site_seed, &format!("inventory/{}", spec.name)))
+    }
+
+    fn drawn(spec: &MachineSpec, random: &mut Random) -> Inventory {
         Inventory {
             processors: processors(spec.role),
-            dimms: dimms(spec.role, &mut random),
+            dimms: dimms(spec.role, random),
             nics: nics(&spec.boot_mac),
-            drives: (0..drive_count(spec.role)).map(|bay| drive(spec, bay, &mut random)).collect(),
+            drives: (0..drive_count(spec.role)).map(|bay| drive(spec, bay, random)).collect(),
             controller_serial_number: format!("{}{}", random.text(UPPER_AND_DIGITS, 6), spec.serial_number),
+        }
+    }
+
+    /// The parts as they were before, with the numbers of a part that was exchanged so often.
+    pub(crate) fn of_exchange(spec: &MachineSpec, site_seed: u64, part: Part, times: u32) -> Inventory {
+        let mut random = Random::new(site_seed, &format!("exchange/{}/{}/{times}", spec.name, part.as_str()));
+        Inventory::drawn(spec, &mut random)
+    }
+
+    /// The machine boots from port 1, and the others have the same number behind their maker's.
+    pub(crate) fn set_boot_mac(&mut self, boot_mac: &str) {
+        for (nic, new) in self.nics.iter_mut().zip(nics(boot_mac)) {
+            nic.mac = new.mac;
         }
     }
 
@@ -97,9 +114,9 @@ impl Inventory {
         processors(role).iter().map(|processor| processor.cores).sum()
     }
 
-    /// The memory of all modules together, without building the whole inventory.
-    pub fn memory_gib_of(role: Role) -> u32 {
-        dimm_count(role) * DIMM_MIB / 1_024
+    /// The memory of all modules but some together, without building the whole inventory.
+    pub(crate) fn memory_gib_without(role: Role, missing: u32) -> u32 {
+        dimm_count(role).saturating_sub(missing) * DIMM_MIB / 1_024
     }
 }
 
@@ -171,7 +188,10 @@ mod tests {
             assert_eq!(inventory.nics[0].mac, spec.boot_mac);
             let (cores, gib) = if spec.role == Role::Compute { (96, 512) } else { (64, 256) };
             assert_eq!((Inventory::cores_of(spec.role), inventory.processors.iter().map(|one| one.cores).sum::<u32>()), (cores, cores));
-            assert_eq!((Inventory::memory_gib_of(spec.role), inventory.dimms.iter().map(|one| one.mib).sum::<u32>() / 1_024), (gib, gib));
+            assert_eq!(
+                (Inventory::memory_gib_without(spec.role, 0), inventory.dimms.iter().map(|one| one.mib).sum::<u32>() / 1_024),
+                (gib, gib)
+            );
         }
     }
 

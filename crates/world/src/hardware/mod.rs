@@ -10,9 +10,11 @@ mod boot;
 mod firmware;
 mod inventory;
 mod media;
+mod parts;
 mod passing;
 mod requests;
 mod storage;
+mod system;
 mod tasks;
 
 use serde::{Deserialize, Serialize};
@@ -29,8 +31,10 @@ pub use boot::{BootEnabled, BootMode, BootOverride, BootSource, BootTarget, Last
 pub use firmware::{Component, Firmware};
 pub use inventory::{Dimm, Drive, DriveProtocol, Inventory, Link, Nic, Processor};
 pub use media::{InsertedMedia, Media, MediaSlot, MediaWrites, SlotOccupied};
+pub use parts::{Identity, Part, Parts, SERIAL_NUMBER_LENGTH_MAX, Swap, SwapRefusal};
 pub use requests::FirmwareRefusal;
 pub use storage::{Contents, NewVolume, RaidLevel, Volume, VolumeRefusal, Volumes};
+pub use system::{FirstBoot, Join, PhoneHome, Release, Setup, System};
 pub use tasks::{AfterRestart, TASKS_KEPT, Task, TaskState, Tasks, Work};
 
 /// How long an unused session lives unless somebody sets another time.
@@ -52,6 +56,8 @@ pub struct Hardware {
     pub firmware: Firmware,
     #[serde(default)]
     pub tasks: Tasks,
+    #[serde(default)]
+    pub parts: Parts,
     pub volumes: Volumes,
     pub accounts: Accounts,
     /// Tokens are never scaled with the site's speed.
@@ -60,7 +66,7 @@ pub struct Hardware {
 
 impl Hardware {
     /// As the machine was delivered, with the login of the site's cabling plan.
-    pub(crate) fn factory(spec: &MachineSpec) -> Hardware {
+    pub(crate) fn factory(spec: &MachineSpec, site_seed: u64) -> Hardware {
         Hardware {
             boot: BootOverride::default(),
             last_boot: None,
@@ -68,7 +74,8 @@ impl Hardware {
             media: Media::default(),
             firmware: Firmware::default(),
             tasks: Tasks::default(),
-            volumes: Volumes::factory(spec.role),
+            parts: Parts::default(),
+            volumes: Volumes::factory(spec, site_seed),
             accounts: Accounts::factory(first_slot(spec.vendor), &spec.bmc_user, &spec.bmc_password),
             session_timeout: SESSION_TIMEOUT,
         }

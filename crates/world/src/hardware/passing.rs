@@ -5,7 +5,7 @@ use super::firmware::Component;
 use super::storage::Contents;
 use super::tasks::{AfterRestart, Task, TaskState, Work};
 use crate::bmc::Logged;
-use crate::machine::Os;
+use crate::fault::FaultKind;
 use crate::site::World;
 use crate::time::Instant;
 
@@ -27,6 +27,10 @@ impl World {
     }
 
     fn finish(&mut self, index: usize, task: &Task) -> TaskState {
+        let deletes = matches!(task.work, Work::DeleteVolume { .. } | Work::ResetStorage);
+        if deletes && self.use_up_fault(FaultKind::RaidDeletionFails, index) {
+            return TaskState::Failed { reason: "The controller could not delete the volume: a drive does not answer.".to_owned() };
+        }
         let hardware = self.hardware_mut(index);
         match &task.work {
             Work::UpdateFirmware { firmware: Some((component, version)), .. } => {
@@ -41,32 +45,23 @@ impl World {
                 TaskState::Completed { volume: Some(number) }
             }
             Work::DeleteVolume { number } => {
-                let lost = hardware.volumes.remove(*number);
-                self.lose(index, &lost.into_iter().collect::<Vec<_>>());
+                hardware.volumes.remove(*number);
                 TaskState::Completed { volume: None }
             }
             Work::ResetStorage => {
-                let lost = hardware.volumes.clear();
-                self.lose(index, &lost);
+                hardware.volumes.clear();
                 TaskState::Completed { volume: None }
             }
-        }
-    }
-
-    /// A host whose disk has gone runs on from memory, and finds nothing at its next boot.
-    fn lose(&mut self, index: usize, lost: &[Contents]) {
-        if lost.contains(&Contents::OperatingSystem) {
-            self.states[index].machine.os = Os::Missing;
-            self.unsaved.machines.insert(index);
         }
     }
 
     /// The firmware begins a boot: settings take effect, and it chooses where to boot from.
     pub(crate) fn firmware_starts(&mut self, index: usize, at: Instant) {
         let had_settings = self.states[index].hardware.bios.has_pending();
+        let source = self.boot_source(index);
         let hardware = self.hardware_mut(index);
         hardware.bios.apply();
-        hardware.last_boot = Some(LastBoot { at, source: hardware.boot.choose(&hardware.media) });
+        hardware.last_boot = Some(LastBoot { at, source });
         hardware.boot.use_up();
         if had_settings {
             self.write_log(index, at, Logged::BiosSettingsApplied);

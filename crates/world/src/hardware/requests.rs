@@ -20,9 +20,13 @@ use crate::time::Instant;
 pub struct FirmwareRefusal;
 
 impl World {
-    /// The parts of the machine, which never change.
+    /// The parts of the machine as they are now.
     pub fn inventory(&self, machine: usize) -> Inventory {
-        Inventory::of(self.spec(machine), self.layout.site_seed())
+        let (spec, site_seed) = (self.spec(machine), self.layout.site_seed());
+        let mut inventory = Inventory::of(spec, site_seed);
+        self.hardware(machine).parts.fit(&mut inventory, spec, site_seed);
+        self.take_missing_parts(machine, &mut inventory);
+        inventory
     }
 
     pub fn hardware(&self, machine: usize) -> &Hardware {
@@ -133,7 +137,7 @@ impl World {
     }
 
     /// For changing, and so for saving.
-    pub(super) fn hardware_mut(&mut self, machine: usize) -> &mut Hardware {
+    pub(crate) fn hardware_mut(&mut self, machine: usize) -> &mut Hardware {
         self.unsaved.hardware.insert(machine);
         &mut self.states[machine].hardware
     }

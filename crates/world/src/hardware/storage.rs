@@ -5,8 +5,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::inventory::{Drive, OS_BAYS, drive_count};
-use crate::layout::Role;
+use super::inventory::{Drive, Inventory, OS_BAYS, drive_count};
+use super::system::System;
+use crate::layout::{MachineSpec, Role};
+use crate::random::{Random, hash_text};
+
+/// What the operating system's volume is called as delivered.
+const OS_VOLUME: &str = "OS";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RaidLevel {
@@ -60,11 +65,59 @@ impl FromStr for RaidLevel {
 }
 
 /// What is on a volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "SavedContents")]
 pub enum Contents {
+    Nothing,
+    System(Box<System>),
+    /// What tenants keep there. Whatever else is written to the volume takes the place of it.
+    Data {
+        digest: String,
+    },
+}
+
+impl Contents {
+    /// What tells one content from another.
+    pub fn digest(&self) -> String {
+        match self {
+            Contents::Nothing => "nothing".to_owned(),
+            Contents::System(system) => format!("system {}", system.image.as_deref().unwrap_or("as delivered")),
+            Contents::Data { digest } => format!("data {digest}"),
+        }
+    }
+}
+
+/// Contents as they were ever saved: once only their kind was.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SavedContents {
+    Kind(SavedKind),
+    Whole(WholeContents),
+}
+
+#[derive(Deserialize)]
+enum SavedKind {
     Nothing,
     OperatingSystem,
     Data,
+}
+
+#[derive(Deserialize)]
+enum WholeContents {
+    System(Box<System>),
+    Data { digest: String },
+}
+
+impl From<SavedContents> for Contents {
+    fn from(saved: SavedContents) -> Contents {
+        match saved {
+            SavedContents::Kind(SavedKind::Nothing) => Contents::Nothing,
+            SavedContents::Kind(SavedKind::OperatingSystem) => Contents::System(Box::new(System::delivered())),
+            SavedContents::Kind(SavedKind::Data) => Contents::Data { digest: "unknown".to_owned() },
+            SavedContents::Whole(WholeContents::System(system)) => Contents::System(system),
+            SavedContents::Whole(WholeContents::Data { digest }) => Contents::Data { digest },
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +131,17 @@ pub struct Volume {
 }
 
 impl Volume {
+    /// A World Wide Name in NAA form, by which the host knows the volume.
+    pub fn wwn(&self, inventory: &Inventory) -> String {
+        let name = hash_text(&format!("{}/{}", inventory.controller_serial_number, self.number));
+        format!("6{:015x}{name:016x}", name >> 4)
+    }
+
+    /// Whether it is made of the drives that carry the operating system.
+    pub(crate) fn is_in_system_bays(&self) -> bool {
+        self.bays.iter().all(|bay| OS_BAYS.contains(bay))
+    }
+
     /// As much as the smallest of its drives allows.
     pub fn bytes(&self, drives: &[Drive]) -> u64 {
         let own = drives.iter().filter(|drive| self.bays.contains(&drive.bay));
@@ -132,19 +196,42 @@ pub struct Volumes {
 
 impl Volumes {
     /// A mirror for the operating system, and the data drives mirrored in pairs.
-    pub(crate) fn factory(role: Role) -> Volumes {
+    pub(crate) fn factory(spec: &MachineSpec, site_seed: u64) -> Volumes {
         // A spare was racked and never installed.
-        let (system, data) = match role {
-            Role::SpareControlPlane => (Contents::Nothing, Contents::Nothing),
-            _ => (Contents::OperatingSystem, Contents::Data),
-        };
+        let is_spare = spec.role == Role::SpareControlPlane;
+        let system = if is_spare { Contents::Nothing } else { Contents::System(Box::new(System::delivered())) };
         let mut volumes = Volumes { list: Vec::new(), made: 0 };
-        volumes.add(NewVolume { name: "OS".to_owned(), level: RaidLevel::Raid1, bays: OS_BAYS.to_vec() }, system);
-        for first in (OS_BAYS.len() as u32..drive_count(role)).step_by(2) {
+        volumes.add(NewVolume { name: OS_VOLUME.to_owned(), level: RaidLevel::Raid1, bays: OS_BAYS.to_vec() }, system);
+        let mut random = Random::new(site_seed, &format!("tenant-data/{}", spec.name));
+        for first in (OS_BAYS.len() as u32..drive_count(spec.role)).step_by(2) {
             let name = format!("Data{}", first / 2);
+            let digest = format!("{:016x}", random.next_u64());
+            let data = if is_spare { Contents::Nothing } else { Contents::Data { digest } };
             volumes.add(NewVolume { name, level: RaidLevel::Raid1, bays: vec![first, first + 1] }, data);
         }
         volumes
+    }
+
+    /// The volume that the machine starts from: the first with something to start.
+    pub fn system(&self) -> Option<&System> {
+        self.list.iter().find_map(|volume| match &volume.contents {
+            Contents::System(system) if system.is_bootable() => Some(&**system),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn system_mut(&mut self) -> Option<&mut System> {
+        self.list.iter_mut().find_map(|volume| match &mut volume.contents {
+            Contents::System(system) if system.is_bootable() => Some(&mut **system),
+            _ => None,
+        })
+    }
+
+    /// Writes something over whatever was on a volume.
+    pub(crate) fn write(&mut self, number: u32, contents: Contents) {
+        if let Some(volume) = self.list.iter_mut().find(|volume| volume.number == number) {
+            volume.contents = contents;
+        }
     }
 
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Volume> {
@@ -180,21 +267,19 @@ impl Volumes {
         self.made
     }
 
-    /// Deletes a volume and tells what was on it.
-    pub(crate) fn remove(&mut self, number: u32) -> Option<Contents> {
-        let position = self.list.iter().position(|volume| volume.number == number)?;
-        Some(self.list.remove(position).contents)
+    /// Deletes a volume with what is on it.
+    pub(crate) fn remove(&mut self, number: u32) {
+        self.list.retain(|volume| volume.number != number);
     }
 
-    pub(crate) fn clear(&mut self) -> Vec<Contents> {
-        self.list.drain(..).map(|volume| volume.contents).collect()
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hardware::inventory::Inventory;
     use crate::layout::Layout;
 
     #[test]
@@ -202,7 +287,7 @@ mod tests {
         let layout = Layout::new("east", 4, 4, 1).unwrap();
         let spec = &layout.machines()[2];
         let drives = Inventory::of(spec, layout.site_seed()).drives;
-        let mut volumes = Volumes::factory(spec.role);
+        let mut volumes = Volumes::factory(spec, layout.site_seed());
         let wanted = |level, bays: &[u32]| NewVolume { name: "x".to_owned(), level, bays: bays.to_vec() };
         assert_eq!(volumes.check(&wanted(RaidLevel::Raid1, &[2, 3]), &drives), Err(VolumeRefusal::DriveInUse { bay: 2 }));
         volumes.clear();
@@ -213,5 +298,16 @@ mod tests {
         assert_eq!(volumes.check(&wanted(RaidLevel::Raid5, &[2, 3, 4]), &drives), Ok(()));
         let number = volumes.add(wanted(RaidLevel::Raid5, &[2, 3, 4]), Contents::Nothing);
         assert_eq!(volumes.get(number).unwrap().bytes(&drives), 2 * 3_840_755_982_336);
+    }
+
+    #[test]
+    fn contents_of_which_only_the_kind_was_saved_are_read_too() {
+        let read = |text: &str| serde_json::from_str::<Contents>(text).unwrap();
+        assert_eq!(read("\"Nothing\""), Contents::Nothing);
+        assert_eq!(read("\"OperatingSystem\""), Contents::System(Box::new(System::delivered())));
+        assert_eq!(read("\"Data\"").digest(), "data unknown");
+        for contents in [Contents::Nothing, Contents::System(Box::new(System::delivered())), Contents::Data { digest: "1f".to_owned() }] {
+            assert_eq!(read(&serde_json::to_string(&contents).unwrap()), contents);
+        }
     }
 }

@@ -9,6 +9,9 @@ use crate::time::{Instant, Span};
 /// How many tasks a BMC remembers. The oldest that has ended makes room.
 pub const TASKS_KEPT: usize = 16;
 
+/// The end of a task that does not end.
+const NEVER: Instant = Instant(i64::MAX);
+
 /// What becomes of a task that made the BMC restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AfterRestart {
@@ -65,6 +68,10 @@ impl Task {
         self.state == TaskState::Running
     }
 
+    fn is_stuck(&self) -> bool {
+        self.ends_at == NEVER
+    }
+
     /// A running task is never seen at 100.
     pub fn percent(&self, now: Instant) -> i64 {
         if !self.is_running() {
@@ -103,7 +110,24 @@ impl Tasks {
     }
 
     pub(crate) fn next_at(&self) -> Option<Instant> {
-        self.list.iter().filter(|task| task.is_running()).map(|task| task.ends_at).min()
+        self.list.iter().filter(|task| task.is_running() && !task.is_stuck()).map(|task| task.ends_at).min()
+    }
+
+    /// Begins a firmware update that does not end by itself.
+    pub(crate) fn stick(&mut self, image: &str, now: Instant) {
+        let work = Work::UpdateFirmware { image: image.to_owned(), firmware: None, after_restart: AfterRestart::Remembered };
+        let number = self.start(work, now, Span::ZERO);
+        if let Some(task) = self.list.iter_mut().find(|task| task.number == number) {
+            task.ends_at = NEVER;
+        }
+    }
+
+    /// Gives up what does not end by itself.
+    pub(crate) fn unstick(&mut self, at: Instant) {
+        for task in self.list.iter_mut().filter(|task| task.is_running() && task.is_stuck()) {
+            task.ends_at = at;
+            task.state = TaskState::Failed { reason: "The job was taken out of the queue.".to_owned() };
+        }
     }
 
     /// The running task that is due first, at `at` or before.
@@ -124,7 +148,7 @@ impl Tasks {
 
     /// Moves what is pending, after the site stood still.
     pub(crate) fn shift(&mut self, by: Span) {
-        for task in self.list.iter_mut().filter(|task| task.is_running()) {
+        for task in self.list.iter_mut().filter(|task| task.is_running() && !task.is_stuck()) {
             (task.started_at, task.ends_at) = (task.started_at + by, task.ends_at + by);
         }
     }

@@ -180,7 +180,7 @@ fn a_site_that_was_saved_before_hardware_was_kept_has_it_as_delivered() {
     }
     let restored = World::restore(world.layout().clone(), Pace::REAL, saved, at(100)).unwrap();
     assert_eq!(restored.power_state(MACHINE), world.power_state(MACHINE));
-    assert_eq!(restored.hardware(MACHINE), &Hardware::factory(&world.layout().machines()[MACHINE]));
+    assert_eq!(restored.hardware(MACHINE), &Hardware::factory(&world.layout().machines()[MACHINE], world.layout().site_seed()));
     assert!(restored.is_bmc_up(MACHINE));
 }
 

@@ -1,0 +1,124 @@
+//! Who comes in, and how refusals read. A machine's program acts on the status; the words are for the person who reads its log.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, StatusCode, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use model::{ClusterName, Span};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use ticket::InstallKey;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{InstallFace, REPORT_BODY_MAX, REPORT_BODY_TIMEOUT};
+use crate::call::URI_MAX;
+use crate::reply::{RETRY_AFTER, Refused, json_response, set_retry_after};
+
+/// A place among those that are answered. Whoever is still being sent something keeps a copy.
+pub(super) type Place = Arc<OwnedSemaphorePermit>;
+
+/// A refusal as a machine reads it.
+#[derive(Clone, Debug)]
+pub(super) struct Declined {
+    status: StatusCode,
+    message: String,
+    retry_after: Option<Span>,
+}
+
+impl Declined {
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Declined {
+        Declined { status, message: message.into(), retry_after: None }
+    }
+
+    pub fn later(status: StatusCode, message: impl Into<String>) -> Declined {
+        Declined { retry_after: Some(RETRY_AFTER), ..Declined::new(status, message) }
+    }
+
+    /// Nothing is told apart here: what never was, what is over, and what is asked for with a wrong secret.
+    pub fn no_such_image() -> Declined {
+        Declined::new(StatusCode::NOT_FOUND, "there is no such image, or not any more")
+    }
+
+    pub fn wrong_token() -> Declined {
+        Declined::new(StatusCode::UNAUTHORIZED, "the token is not the one of this attempt")
+    }
+
+    pub fn over() -> Declined {
+        Declined::new(StatusCode::CONFLICT, "this attempt is over, or never was")
+    }
+}
+
+impl From<Refused> for Declined {
+    /// What the keeper, or the way to it, says against a report.
+    fn from(refused: Refused) -> Declined {
+        let message = refused.body()["error"]["message"].as_str().unwrap_or_default().to_owned();
+        match refused.status() {
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Declined::later(refused.status(), message),
+            // A rule that speaks against it, whichever: the attempt cannot go on like this.
+            status if status.is_client_error() => Declined::new(StatusCode::CONFLICT, message),
+            status => Declined::new(status, message),
+        }
+    }
+}
+
+impl IntoResponse for Declined {
+    fn into_response(self) -> Response {
+        let mut response = json_response(self.status, &json!({ "error": self.message }));
+        if let Some(span) = self.retry_after {
+            set_retry_after(response.headers_mut(), span);
+        }
+        response
+    }
+}
+
+pub(super) async fn nothing_here() -> Declined {
+    Declined::new(StatusCode::NOT_FOUND, "there is nothing here")
+}
+
+/// Lets as many in as there are places.
+pub(super) async fn limited(State(face): State<InstallFace>, mut request: Request, next: Next) -> Response {
+    let _answering = face.api.process.answering.token();
+    if request.uri().path_and_query().is_some_and(|path| path.as_str().len() > URI_MAX) {
+        return Declined::new(StatusCode::URI_TOO_LONG, format!("path and query are longer than {URI_MAX} bytes together")).into_response();
+    }
+    let Ok(place) = face.places.clone().try_acquire_owned() else {
+        return Declined::later(StatusCode::SERVICE_UNAVAILABLE, "too many machines are being answered").into_response();
+    };
+    request.extensions_mut().insert::<Place>(Arc::new(place));
+    next.run(request).await
+}
+
+/// The token that a request carries.
+pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, Declined> {
+    let text = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token = text.and_then(|text| text.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    token.map(|(_, token)| token.trim()).ok_or_else(|| Declined::new(StatusCode::UNAUTHORIZED, "a bearer token is missing"))
+}
+
+/// A body that is JSON of the kind that is meant here.
+pub(super) async fn read<T: DeserializeOwned>(body: Body) -> Result<T, Declined> {
+    let reading = Limited::new(body, REPORT_BODY_MAX).collect();
+    let bytes = match tokio::time::timeout(REPORT_BODY_TIMEOUT.to_std(), reading).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(problem)) if problem.is::<LengthLimitError>() => {
+            return Err(Declined::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {REPORT_BODY_MAX} bytes")));
+        }
+        Ok(Err(_)) => return Err(Declined::new(StatusCode::BAD_REQUEST, "the body could not be read to its end")),
+        Err(_) => {
+            return Err(Declined::new(StatusCode::REQUEST_TIMEOUT, format!("the body did not arrive within {REPORT_BODY_TIMEOUT}")));
+        }
+    };
+    // The parser's own words would repeat what was sent.
+    serde_json::from_slice(&bytes)
+        .map_err(|problem| Declined::new(StatusCode::BAD_REQUEST, format!("the body is not understood, at column {}", problem.column())))
+}
+
+impl InstallFace {
+    pub(super) fn key_of(&self, cluster: &ClusterName) -> Option<&InstallKey> {
+        self.keys.get(cluster)
+    }
+}

@@ -1,0 +1,95 @@
+//! The exchange: the agent trades the token that it found in its image for a session, once. A second trade, or one by another
+//! machine, shows that the token is in other hands too, and ends the attempt.
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use model::{Artefact, InstallTrouble, MachineName, MachineReport, OsTarget};
+use serde::{Deserialize, Serialize};
+use ticket::Purpose;
+
+use super::InstallFace;
+use super::attempt::{Installing, Known, Named};
+use super::door::{Declined, bearer, read};
+use crate::reply::json_response;
+use crate::submit::submit_report;
+
+/// The volume that the operating system goes to, unless the machine's SKU says otherwise. It is the one that a replace makes.
+pub const OS_VOLUME: &str = "OS";
+
+#[derive(Deserialize)]
+struct Wish {
+    /// Who the agent believes to be.
+    machine: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Session<'a> {
+    session: &'a str,
+    image: &'a Artefact,
+    os_disk: OsTarget,
+    hostname: &'a MachineName,
+}
+
+pub(super) async fn exchange(
+    State(face): State<InstallFace>,
+    Path(named): Path<Named>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Declined> {
+    let token = bearer(&headers)?;
+    let view = face.api.cache.view();
+    let known = named.find(&view).ok_or_else(Declined::over)?;
+    let installing = known.current();
+    if !face.verifies(Purpose::Agent, &known.attempt, token) {
+        if let (Some(_), Some(other)) = (installing, face.owner_of(&known, token)) {
+            face.tell_misuse(&known, format!("the agent came with the token of `{other}`")).await;
+        }
+        return Err(Declined::wrong_token());
+    }
+    let installing = installing.ok_or_else(Declined::over)?;
+    let wish: Wish = read(body).await?;
+    if !wish.machine.eq_ignore_ascii_case(known.attempt.machine.as_str()) {
+        let other = model::cleaned(&wish.machine, model::NAME_MAX);
+        face.tell_misuse(&known, format!("the token was used by a machine that calls itself `{other}`")).await;
+        return Err(Declined::wrong_token());
+    }
+    let bundle = view.runtime(&known.cluster.name, installing.version).map(|bundle| bundle.document.clone());
+    let bundle = bundle.ok_or_else(|| Declined::new(StatusCode::CONFLICT, format!("runtime {} is not known", installing.version)))?;
+    let session = face.key_of(&known.attempt.cluster).ok_or_else(Declined::over)?.token(Purpose::Session, &known.attempt);
+    submit_report(&face.api, &known.operation, known.attempt.clone(), MachineReport::Exchange).await?;
+    tracing::info!(machine = %known.attempt.machine, operation = %known.attempt.operation, "an agent has begun its session");
+    let answer = Session { session: &session, image: &bundle.os_image, os_disk: os_disk(&known), hostname: &known.attempt.machine };
+    Ok(json_response(StatusCode::OK, &answer))
+}
+
+/// Where the operating system goes, as far as we know.
+fn os_disk(known: &Known) -> OsTarget {
+    let sku = known.cluster.skus.iter().find(|sku| sku.name.eq_ignore_ascii_case(&known.machine.hardware.sku));
+    let volume = sku.and_then(|sku| sku.os_volume.clone()).unwrap_or_else(|| OS_VOLUME.to_owned());
+    OsTarget { volume: Some(volume), ..OsTarget::default() }
+}
+
+impl InstallFace {
+    /// The machine whose attempt of the same cluster this token belongs to, if it is another's.
+    fn owner_of(&self, known: &Known, token: &str) -> Option<MachineName> {
+        let view = self.api.cache.view();
+        let mut others = view.operations.values().filter(|operation| operation.cluster == known.attempt.cluster);
+        others.find_map(|operation| {
+            let round = Installing::of(operation)?.round;
+            let named = Named { cluster: operation.cluster.to_string(), operation: operation.id.to_string(), round };
+            let other = named.find(&view)?;
+            self.verifies(Purpose::Agent, &other.attempt, token).then_some(other.attempt.machine)
+        })
+    }
+
+    async fn tell_misuse(&self, known: &Known, detail: String) {
+        tracing::warn!(machine = %known.attempt.machine, operation = %known.attempt.operation, detail, "a token was misused");
+        let report = MachineReport::Failed { trouble: InstallTrouble::TokenMisused, detail };
+        if let Err(refused) = submit_report(&self.api, &known.operation, known.attempt.clone(), report).await {
+            tracing::warn!(machine = %known.attempt.machine, code = refused.code(), "an installation cannot be ended");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The install face: what a machine that is being installed fetches from us, and what it tells us of itself.
+//!
+//! It has a listener of its own, because machines must not reach the API, and nothing here can do what the API can. Every request
+//! carries a token that is good for one purpose of one attempt; what a machine tells becomes a request to its keeper like any
+//! other, and the keeper's plan judges it. No token, and no URL with a secret in it, is logged.
+
+mod attempt;
+mod boot;
+mod door;
+mod exchange;
+mod images;
+mod pace;
+mod range;
+mod reports;
+mod seed;
+mod splice;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use model::{ClusterName, Span};
+use ticket::InstallKey;
+use tokio::sync::Semaphore;
+
+pub use images::{BOOT_IMAGE_MAX, FETCH_TIMEOUT, Fetch, IMAGES_MAX, Images, Unfetched};
+pub use pace::{REPORTS_BURST, REPORTS_EVERY};
+pub use splice::{AREA_BYTES, MARKER};
+
+use crate::Api;
+use pace::Pace;
+
+/// The largest body of a machine's request. The longest there is is a failure with its words.
+pub const REPORT_BODY_MAX: usize = 8 * 1024;
+
+/// How long a machine may take to send it.
+pub const REPORT_BODY_TIMEOUT: Span = Span::seconds(10);
+
+/// Requests that are answered at once, images that are being sent included. More are told to come back.
+///
+/// A rack's machines together are a few dozen; this is a large site all at once.
+pub const MAX_IN_FLIGHT: usize = 2_048;
+
+/// What the install face works with.
+#[derive(Clone, Debug)]
+pub struct InstallFace {
+    api: Api,
+    keys: Arc<BTreeMap<ClusterName, InstallKey>>,
+    images: Images,
+    /// What machines are told to call us by, without a slash at its end.
+    url: Arc<str>,
+    /// Who signed our certificate, if we have one.
+    ca: Option<Arc<str>>,
+    pace: Arc<Pace>,
+    places: Arc<Semaphore>,
+}
+
+impl InstallFace {
+    /// `url` is what machines are told to call the face by.
+    pub fn new(api: Api, keys: BTreeMap<ClusterName, InstallKey>, images: Images, url: &str) -> InstallFace {
+        InstallFace {
+            api,
+            keys: Arc::new(keys),
+            images,
+            url: url.trim_end_matches('/').into(),
+            ca: None,
+            pace: Arc::default(),
+            places: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
+        }
+    }
+
+    /// The certificate of whoever signed the face's own, for agents that would not know it otherwise.
+    #[must_use]
+    pub fn with_ca(self, ca_pem: &str) -> InstallFace {
+        InstallFace { ca: Some(ca_pem.into()), ..self }
+    }
+}
+
+/// The whole face as one service.
+pub fn install_router(face: InstallFace) -> Router {
+    Router::new()
+        .route("/install/v1/media/{cluster}/{operation}/{round}/{secret}/agent.iso", get(boot::send_media))
+        .route("/install/v1/http/{cluster}/{operation}/{round}/{secret}/boot.efi", get(boot::send_http))
+        .route("/install/v1/pxe/{mac}", get(boot::send_pxe))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/exchange", post(exchange::exchange))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/report", post(reports::report))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/seed", get(seed::send))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/phone-home", post(reports::phone_home))
+        .fallback(door::nothing_here)
+        .layer(from_fn_with_state(face.clone(), door::limited))
+        .with_state(face)
+}

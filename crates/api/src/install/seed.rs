@@ -1,0 +1,108 @@
+//! The first-boot configuration of the installed system, as cloud-init's NoCloud source reads it.
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use model::{Bundle, Fact, KeySetKind, Machine, Privilege, Timestamp};
+use serde_json::json;
+use ticket::{InstallKey, Purpose};
+
+use super::InstallFace;
+use super::attempt::{Installing, Known, Named};
+use super::door::{Declined, bearer};
+use crate::cache::View;
+use crate::reply::json_response;
+use crate::user_data::{self, Etcd, Facts, User};
+
+pub(super) async fn send(State(face): State<InstallFace>, Path(named): Path<Named>, headers: HeaderMap) -> Result<Response, Declined> {
+    let (known, installing) = face.admit(&named, Purpose::Session, bearer(&headers)?)?;
+    if !known.is_exchanged() {
+        return Err(Declined::over());
+    }
+    let attempt = &known.attempt;
+    let user_data = face.user_data(&known, installing).map_err(|problem| {
+        tracing::error!(machine = %attempt.machine, operation = %attempt.operation, problem, "a machine cannot be configured");
+        Declined::new(StatusCode::CONFLICT, problem)
+    })?;
+    // A new id makes cloud-init begin anew. JSON is YAML.
+    let meta_data = json!({ "instance-id": format!("{}-{}", attempt.operation, attempt.round), "local-hostname": attempt.machine });
+    Ok(json_response(StatusCode::OK, &json!({ "userData": user_data, "metaData": format!("{meta_data}\n") })))
+}
+
+impl InstallFace {
+    fn user_data(&self, known: &Known, installing: Installing) -> Result<String, String> {
+        let view = self.api.cache.view();
+        let Known { attempt, cluster, machine, .. } = known;
+        let bundle = view.runtime(&cluster.name, installing.version).map(|bundle| bundle.document.clone());
+        let bundle = bundle.ok_or_else(|| format!("runtime {} is not known", installing.version))?;
+        let key = self.key_of(&attempt.cluster).ok_or("there is no key for this cluster's installations")?;
+        let template = user_data::template_of(&bundle, machine.role)
+            .ok_or_else(|| format!("runtime {} has no user data for {}", bundle.version, user_data::role_word(machine.role)))?;
+        let url = format!("{}{}", self.url, phone_home_path(&ticket::exchange_path(attempt)));
+        let rendered = self.facts(&view, known, &bundle, key, &url, |facts| user_data::render(template, facts));
+        rendered.map_err(|problem| format!("the user data of runtime {} cannot be rendered: {problem}", bundle.version))
+    }
+
+    /// Lends what a template may name to whoever renders it.
+    fn facts<T>(
+        &self,
+        view: &View,
+        known: &Known,
+        bundle: &Bundle,
+        key: &InstallKey,
+        url: &str,
+        render: impl FnOnce(&Facts<'_>) -> T,
+    ) -> T {
+        let Known { attempt, cluster, machine, .. } = known;
+        let (join_token, phone_home_token) = (key.join_token(attempt).text(), key.token(Purpose::System, attempt));
+        let join = cluster.join.as_ref();
+        render(&Facts {
+            hostname: attempt.machine.as_str(),
+            cluster: cluster.name.as_str(),
+            machine: attempt.machine.as_str(),
+            rack: machine.hardware.rack.as_str(),
+            role: user_data::role_word(machine.role),
+            version: bundle.version.to_string(),
+            kubernetes_version: &bundle.kubernetes_version,
+            api_url: join.map_or("", |join| &join.api_url),
+            api_ca_hash: join.and_then(|join| join.ca_hash.as_deref()),
+            join_token: &join_token,
+            phone_home_url: url,
+            phone_home_token: &phone_home_token,
+            users: users_of(view, machine, self.api.clock.now()),
+            etcd: etcd_of(known),
+        })
+    }
+}
+
+fn phone_home_path(exchange_path: &str) -> String {
+    let attempt = exchange_path.strip_suffix("exchange").unwrap_or(exchange_path);
+    format!("{attempt}phone-home")
+}
+
+/// The users of the key sets that have not expired.
+fn users_of<'a>(view: &'a View, machine: &Machine, now: Timestamp) -> Vec<User<'a>> {
+    let sets = view.key_sets_of(&machine.cluster).map(|set| set.document.as_ref());
+    let valid = sets.filter(|set| set.kind == KeySetKind::Machine && set.expires_at > now);
+    let users = valid.flat_map(|set| {
+        set.users.iter().map(|user| User {
+            name: &user.azure_user_name,
+            ssh_public_key: &user.ssh_public_key,
+            group: set.os_group.as_deref(),
+            is_superuser: set.privilege == Privilege::Superuser,
+        })
+    });
+    users.collect()
+}
+
+/// How the machine becomes a member of etcd again: as the one that left it in this operation, with the others that stayed.
+fn etcd_of(known: &Known) -> Option<Etcd> {
+    let (member, others) = known.operation.journal.iter().rev().find_map(|entry| match &entry.fact {
+        Fact::LeavingEtcd { member, others } => Some((member, others)),
+        _ => None,
+    })?;
+    let peer_url = member.peer_urls.first()?.clone();
+    let own = format!("{}={peer_url}", known.attempt.machine);
+    let stayed = others.iter().flat_map(|other| other.peer_urls.iter().map(move |url| format!("{}={url}", other.name)));
+    Some(Etcd { peer_url, initial_cluster: stayed.chain([own]).collect::<Vec<_>>().join(",") })
+}

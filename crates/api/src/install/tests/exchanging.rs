@@ -1,0 +1,97 @@
+use model::InstallTrouble;
+
+use super::*;
+
+const M1: &str = r#"{"machine":"m1"}"#;
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_goes_from_its_token_to_a_system_that_phones_home() {
+    let (rig, attempt) = (rig().await, attempt("m1", "op1", 2));
+    let answer = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), M1).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.json());
+    let session = token(Purpose::Session, &attempt);
+    let expected = json!({
+        "session": session, "image": bundle().os_image, "osDisk": { "volume": "OS" }, "hostname": "m1",
+    });
+    assert_eq!(answer.json(), expected);
+    for word in [
+        json!({ "kind": "progress", "percent": 40 }),
+        json!({ "kind": "written", "sha256": "0".repeat(64) }),
+        json!({ "kind": "failed", "trouble": "missingDisk", "detail": "none\u{7} found" }),
+    ] {
+        assert_eq!(rig.tell(&attempt, "report", &session, &word.to_string()).await.status, StatusCode::NO_CONTENT, "{word}");
+    }
+    let seed = rig.tell(&attempt, "seed", &session, "").await;
+    assert_eq!(seed.status, StatusCode::OK);
+    let (system, join) = (token(Purpose::System, &attempt), key().join_token(&attempt).text().to_string());
+    let user_data = format!(
+        "phone_home: {{url: {URL}/install/v1/attempts/site/op1/2/phone-home, token: {system}}}\n\
+         join: {{api_url: https://10.0.0.5:6443, token: {join}}}\nrole: compute\n"
+    );
+    let meta_data = "{\"instance-id\":\"op1-2\",\"local-hostname\":\"m1\"}\n";
+    assert_eq!(seed.json(), json!({ "userData": user_data, "metaData": meta_data }));
+    assert_eq!(rig.tell(&attempt, "phone-home", &system, "pub_key_rsa=x").await.status, StatusCode::NO_CONTENT);
+    let expected = [
+        MachineReport::Exchange,
+        MachineReport::Progress { percent: 40 },
+        MachineReport::Written { digest: bundle().os_image.sha256 },
+        MachineReport::Failed { trouble: InstallTrouble::MissingDisk, detail: "none found".to_owned() },
+        MachineReport::PhonedHome,
+    ];
+    assert_eq!(rig.reports(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_is_good_for_its_own_purpose_attempt_and_machine_alone() {
+    let (rig, current) = (rig().await, attempt("m1", "op1", 2));
+    let status = async |what: &str, token: &str| rig.tell(&current, what, token, M1).await.status;
+    let purposes =
+        [("exchange", Purpose::Agent), ("report", Purpose::Session), ("seed", Purpose::Session), ("phone-home", Purpose::System)];
+    for (what, right) in purposes {
+        for purpose in Purpose::ALL.into_iter().filter(|purpose| *purpose != right) {
+            assert_eq!(status(what, &token(purpose, &current)).await, StatusCode::UNAUTHORIZED, "{what} with {purpose:?}");
+        }
+        assert_eq!(status(what, &token(right, &attempt("m1", "op1", 1))).await, StatusCode::UNAUTHORIZED, "{what} of the round before");
+        assert_eq!(status(what, "").await, StatusCode::UNAUTHORIZED, "{what} without a token");
+    }
+    assert_eq!(rig.reports(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_is_over_takes_nothing_even_with_its_own_token() {
+    let rig = rig().await;
+    for over in [attempt("m1", "op1", 1), attempt("m1", "op1", 3), attempt("m1", "op0", 2), attempt("m1", "never", 1)] {
+        for (what, purpose) in
+            [("exchange", Purpose::Agent), ("report", Purpose::Session), ("seed", Purpose::Session), ("phone-home", Purpose::System)]
+        {
+            let answer = rig.tell(&over, what, &token(purpose, &over), M1).await;
+            assert_eq!(answer.status, StatusCode::CONFLICT, "{what} of {over:?}");
+        }
+    }
+    assert_eq!(rig.reports(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn there_is_no_seed_before_the_exchange() {
+    let (rig, attempt) = (rig().await, attempt("m1", "op1", 2));
+    assert_eq!(rig.tell(&attempt, "seed", &token(Purpose::Session, &attempt), "").await.status, StatusCode::CONFLICT);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_machines_token_ends_the_attempt_that_it_is_used_for() {
+    let (rig, own, other) = (rig().await, attempt("m1", "op1", 2), attempt("m2", "op2", 2));
+    assert_eq!(rig.tell(&own, "exchange", &token(Purpose::Agent, &other), M1).await.status, StatusCode::UNAUTHORIZED);
+    let answer = rig.tell(&own, "exchange", &token(Purpose::Agent, &own), r#"{"machine":"m2"}"#).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    let misused = |detail: &str| MachineReport::Failed { trouble: InstallTrouble::TokenMisused, detail: detail.to_owned() };
+    let expected = [misused("the agent came with the token of `m2`"), misused("the token was used by a machine that calls itself `m2`")];
+    assert_eq!(rig.reports(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_keeper_refuses_is_a_conflict() {
+    let (rig, attempt) = (rig_with(Keeper::SaysNo, None).await, attempt("m1", "op1", 2));
+    let answer = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), M1).await;
+    assert_eq!(answer.status, StatusCode::CONFLICT);
+    assert_eq!(answer.json(), json!({ "error": "no: used before" }));
+}

@@ -1,0 +1,151 @@
+//! The machine's member of the undercloud's etcd: removed before the machine is wiped, added as a learner before its new system
+//! starts, promoted when it has caught up. Etcd itself judges the latter.
+
+use model::{DeviceAsk, EtcdMember, EtcdSeen, Fact, Failure, Operation, Timestamp};
+
+use super::attempt::{of_step, step_began_at};
+use super::looking::etcd;
+use crate::asking::ask_or_wait;
+use crate::control_plane;
+use crate::evacuate::counted_from;
+use crate::operate::{Bench, Finding};
+use crate::snapshot::Snapshot;
+
+/// The port by which members of etcd talk to each other, where nothing else is known.
+const PEER_PORT: u16 = 2380;
+
+/// The member that is about to go is written down first: its peer URL is needed when the machine comes back.
+pub(super) fn note_leaving(bench: &Bench<'_>) -> Option<Fact> {
+    let seen = etcd(bench).ok()?;
+    let member = member_of(bench, seen)?;
+    let is_noted = leaving(bench.operation).is_some_and(|noted| noted.id == member.id);
+    let may_go = control_plane::objection_to_leaving(bench.snapshot, bench.machine, bench.operation.accepted_at).is_none();
+    let others = seen.members.iter().filter(|other| other.id != member.id).cloned();
+    (!is_noted && may_go).then(|| Fact::LeavingEtcd { member: member.clone(), others: others.collect() })
+}
+
+pub(super) fn leave(bench: &Bench<'_>) -> Finding {
+    if !bench.machine.is_active_kcp() {
+        return Finding::Skip("the machine has no member of etcd".into());
+    }
+    let finding = match etcd(bench) {
+        Err(finding) => finding,
+        Ok(seen) => match member_of(bench, seen) {
+            None if leaving(bench.operation).is_some() => Finding::Done,
+            None => Finding::Skip("etcd has no member of this machine".into()),
+            Some(_) => ask_or_wait(bench, DeviceAsk::LeaveEtcd),
+        },
+    };
+    within_time(bench, DeviceAsk::LeaveEtcd, finding)
+}
+
+pub(super) fn join(bench: &Bench<'_>) -> Finding {
+    if !bench.machine.is_active_kcp() {
+        return Finding::Skip("the machine has no member of etcd".into());
+    }
+    let finding = match etcd(bench) {
+        Err(finding) => finding,
+        Ok(seen) if member_of(bench, seen).is_some() => Finding::Done,
+        Ok(_) if peer_url(bench.snapshot, bench.operation).is_none() => {
+            return failed(format!("no peer URL is known for `{}`, so it cannot be added to etcd", bench.machine.name));
+        }
+        Ok(_) => ask_or_wait(bench, DeviceAsk::JoinEtcd),
+    };
+    within_time(bench, DeviceAsk::JoinEtcd, finding)
+}
+
+pub(super) fn promote(bench: &Bench<'_>) -> Finding {
+    if !bench.machine.is_active_kcp() {
+        return Finding::Skip("the machine has no member of etcd".into());
+    }
+    let finding = match etcd(bench) {
+        Err(finding) => finding,
+        Ok(seen) => match member_of(bench, seen) {
+            Some(member) if !member.is_learner => Finding::Done,
+            Some(_) => ask_or_wait(bench, DeviceAsk::PromoteEtcd),
+            None => return failed(format!("etcd no longer lists the member of `{}` that was added", bench.machine.name)),
+        },
+    };
+    within_time(bench, DeviceAsk::PromoteEtcd, finding)
+}
+
+/// Etcd is given its time for each step, and what it said last is the reason if that is not enough.
+fn within_time(bench: &Bench<'_>, ask: DeviceAsk, finding: Finding) -> Finding {
+    let until = counted_from(bench.operation, step_began_at(bench.operation)) + bench.limits.etcd_timeout;
+    match finding {
+        Finding::Fail { because, .. } => failed(because),
+        // Whether a vote may be taken at all is not etcd's doing.
+        Finding::Ask(DeviceAsk::LeaveEtcd) => finding,
+        Finding::Ask(_) | Finding::Wait { .. } | Finding::Look { .. } if bench.now >= until => failed(overdue(bench, ask, &finding)),
+        Finding::Wait { wait, until: sooner } => Finding::wait_until(wait, earlier(sooner, until)),
+        Finding::Look { at, wait, until: sooner } => Finding::Look { at, wait, until: Some(earlier(sooner, until)) },
+        other => other,
+    }
+}
+
+fn earlier(sooner: Option<Timestamp>, until: Timestamp) -> Timestamp {
+    sooner.map_or(until, |sooner| sooner.min(until))
+}
+
+fn overdue(bench: &Bench<'_>, ask: DeviceAsk, finding: &Finding) -> String {
+    let said = of_step(bench.operation).iter().rev().find_map(|entry| match &entry.fact {
+        Fact::Faulted { ask: asked, fault, .. } if *asked == ask => Some(format!("etcd said: {fault}")),
+        _ => None,
+    });
+    let waited = || match finding {
+        Finding::Wait { wait, .. } | Finding::Look { wait, .. } => Some(format!("it waited for {}", wait.kind)),
+        _ => None,
+    };
+    let told = said.or_else(waited).unwrap_or_else(|| "etcd gave no reason".into());
+    format!("the {ask} was not seen within {}: {told}", bench.limits.etcd_timeout)
+}
+
+fn failed(because: String) -> Finding {
+    Finding::Fail { failure: Failure::EtcdFailed, because }
+}
+
+/// The member that is, or is to be, this machine's.
+fn member_of<'a>(bench: &Bench<'_>, seen: &'a EtcdSeen) -> Option<&'a EtcdMember> {
+    let url = peer_url(bench.snapshot, bench.operation);
+    seen.members.iter().find(|member| EtcdSeen::is_of(member, bench.machine.name.as_str(), url.as_deref()))
+}
+
+/// The member that this operation took, or is about to take, out of etcd.
+fn leaving(operation: &Operation) -> Option<&EtcdMember> {
+    operation.journal.iter().rev().find_map(|entry| if let Fact::LeavingEtcd { member, .. } = &entry.fact { Some(member) } else { None })
+}
+
+/// How the other members reach this one: as they did before it left, in this operation or in an earlier one that failed; or by its
+/// node's address.
+pub(super) fn peer_url(snapshot: &Snapshot, operation: &Operation) -> Option<String> {
+    let machine = operation.machine()?;
+    let of = |operation: &Operation| leaving(operation).and_then(|member| member.peer_urls.first().cloned());
+    let earlier = || {
+        let ended = snapshot.ended().rev().filter_map(|(_, id)| snapshot.operations.get(id));
+        ended.filter(|ended| ended.machine() == Some(machine)).find_map(|ended| of(ended))
+    };
+    let by_address = || {
+        let node = snapshot.machines.get(machine)?.last_seen.node.as_ref()?;
+        node.what.internal_ip.as_ref().map(|ip| format!("https://{}:{PEER_PORT}", bracketed(ip)))
+    };
+    of(operation).or_else(earlier).or_else(by_address)
+}
+
+fn bracketed(ip: &str) -> String {
+    if ip.contains(':') { format!("[{ip}]") } else { ip.to_owned() }
+}
+
+/// The member that an ask is about, as etcd lists it now.
+pub(super) fn member_id(snapshot: &Snapshot, operation: &Operation, ask: DeviceAsk) -> Option<String> {
+    if ask == DeviceAsk::LeaveEtcd {
+        return leaving(operation).map(|member| member.id.clone());
+    }
+    let model::Found::Etcd(seen) = snapshot.etcd.as_ref()?.found.as_ref().ok()? else { return None };
+    let (machine, url) = (operation.machine()?, peer_url(snapshot, operation));
+    seen.members.iter().find(|member| EtcdSeen::is_of(member, machine.as_str(), url.as_deref())).map(|member| member.id.clone())
+}
+
+/// Whether the member was asked to go, by an ask that may have arrived.
+pub(super) fn was_asked_to_leave(operation: &Operation) -> bool {
+    operation.last_asked(DeviceAsk::LeaveEtcd).is_some()
+}

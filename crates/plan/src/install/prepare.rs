@@ -1,0 +1,89 @@
+//! What an installation changes about its machine: when it is accepted, when it first touches it, and when it ends.
+
+use model::{
+    Action, DesiredPower, DeviceAsk, Fact, Hold, HoldOwner, Installed, Machine, Operation, OperationResult, Provisioning, StepKind,
+    Timestamp,
+};
+
+use super::attempt::current;
+use super::etcd;
+
+pub(crate) fn installs(action: Action) -> bool {
+    matches!(action, Action::Reimage { .. } | Action::Replace { .. })
+}
+
+/// What changes about the machine in the same commit as the acceptance.
+pub(crate) fn prepare(machine: &mut Machine, operation: &Operation, now: Timestamp) {
+    machine.holds.push(Hold {
+        owner: HoldOwner::Operation { id: operation.id.clone() },
+        reason: format!("being {}", operation.action.participle()),
+        since: now,
+    });
+    machine.desired_power = DesiredPower::On;
+}
+
+/// From the first request that cannot be taken back on the machine counts as being deprovisioned.
+pub(crate) fn note_ask(operation: &Operation, machine: &mut Machine, ask: DeviceAsk) {
+    if installs(operation.action) && matches!(ask, DeviceAsk::LeaveEtcd | DeviceAsk::GracefulOff | DeviceAsk::ForceOff) {
+        note_taken_down(operation, machine);
+    }
+}
+
+fn note_taken_down(operation: &Operation, machine: &mut Machine) {
+    if current(operation).is_none() {
+        machine.provisioning = Provisioning::Deprovisioning;
+    }
+}
+
+pub(crate) fn note_step_done(operation: &Operation, machine: &mut Machine, step: StepKind) {
+    if installs(operation.action) && step == StepKind::PowerOff {
+        note_taken_down(operation, machine);
+    }
+}
+
+/// What begins with what was written down.
+pub(crate) fn note_fact(machine: &mut Machine, fact: &Fact) {
+    if matches!(fact, Fact::Installing { .. }) {
+        machine.provisioning = Provisioning::Provisioning;
+    }
+}
+
+/// Whether the system of before cannot be counted on any more: its member has left etcd, or the machine was made ready to be
+/// written to.
+fn is_undone(operation: &Operation) -> bool {
+    etcd::was_asked_to_leave(operation) || current(operation).is_some()
+}
+
+/// The state that an operation leaves its machine in. One that was only switched off is as good as it was.
+pub(crate) fn note_end(operation: &Operation, machine: &mut Machine, result: OperationResult, now: Timestamp) {
+    if !installs(operation.action) {
+        return;
+    }
+    let was_touched = matches!(machine.provisioning, Provisioning::Deprovisioning | Provisioning::Provisioning);
+    match (result, current(operation)) {
+        (OperationResult::Succeeded, Some(round)) => {
+            machine.provisioning = Provisioning::Provisioned;
+            machine.installed = Some(Installed { version: round.version, image: round.image, at: now });
+            if matches!(operation.action, Action::Replace { .. }) {
+                machine.unhealthy = None;
+            }
+            hold_for_a_person(operation, machine, format!("{}; to be uncordoned by a person", operation.action.participle()), now);
+        }
+        _ if is_undone(operation) => {
+            machine.provisioning = Provisioning::Error;
+            hold_for_a_person(operation, machine, format!("its {} did not succeed", operation.action.command()), now);
+        }
+        _ if was_touched => {
+            let had_system = operation.found_boot_id().is_some();
+            machine.provisioning = if had_system { Provisioning::Provisioned } else { Provisioning::Error };
+        }
+        _ => {}
+    }
+}
+
+/// One hold of the kind is enough: the latest installation's.
+fn hold_for_a_person(operation: &Operation, machine: &mut Machine, reason: String, now: Timestamp) {
+    machine.holds.retain(|hold| !hold.owner.is_reinstalled());
+    let owner = HoldOwner::Reinstalled { by: operation.id.clone(), caller: operation.caller.clone() };
+    machine.holds.push(Hold { owner, reason, since: now });
+}

@@ -1,0 +1,207 @@
+//! The install face in this process: where it listens, what machines are told to call it by, the keys of their tokens, and the
+//! fetching of what they are started from.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use api::{Fetch, Unfetched};
+use bytes::Bytes;
+use clap::Args;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use http::{Request, StatusCode, Uri};
+use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use model::ClusterName;
+use ticket::InstallKey;
+use tokio::net::TcpListener;
+
+use crate::cli::trouble::{Exit, Trouble};
+use crate::private_file;
+
+/// Where a port is remembered that was chosen for us, so that machines find us again after a restart.
+const PORT_FILE: &str = "install-port";
+
+#[derive(Args, Clone, Debug, Default)]
+pub struct InstallArgs {
+    /// Where machines that are being installed reach us: a listener apart from the API's, which they must not reach. Without it: a
+    /// free port of loopback, for simulated machines
+    #[arg(long, value_name = "ADDRESS")]
+    pub install_listen: Option<String>,
+    /// What machines are told to call it by, if not by the address that it listens on
+    #[arg(long, value_name = "URL")]
+    pub install_url: Option<String>,
+}
+
+/// A listener for machines, and what they are told to call it by.
+#[derive(Debug)]
+pub struct InstallDoor {
+    pub listener: TcpListener,
+    pub url: String,
+}
+
+impl InstallDoor {
+    /// Takes the address before anything is made. `dir` remembers a port that was chosen for us.
+    pub async fn open(args: &InstallArgs, dir: &Path) -> Result<InstallDoor, Trouble> {
+        private_file::create_directory(dir).map_err(|error| Trouble::caused(&format!("{} cannot be made", dir.display()), &error))?;
+        let listener = match &args.install_listen {
+            Some(text) => bind(text).await?,
+            None => bind_remembered("the install face", &dir.join(PORT_FILE)).await?,
+        };
+        let address = listener.local_addr().map_err(|error| Trouble::caused("the install face cannot listen", &error))?;
+        let url = match &args.install_url {
+            Some(url) => checked(url)?,
+            None if address.ip().is_unspecified() => {
+                return Err(Trouble::new(Exit::Usage, format!("machines cannot call {address}: it stands for every address"))
+                    .hint("say by which they reach it, for example --install-url http://10.0.0.1:7226"));
+            }
+            None => format!("http://{address}"),
+        };
+        Ok(InstallDoor { listener, url })
+    }
+}
+
+async fn bind(text: &str) -> Result<TcpListener, Trouble> {
+    let numeric = text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
+    let address: SocketAddr = numeric.parse().map_err(|_| {
+        Trouble::new(Exit::Usage, format!("`{text}` is not an address to listen on")).hint("for example --install-listen 10.0.0.1:7226")
+    })?;
+    TcpListener::bind(address)
+        .await
+        .map_err(|error| Trouble::caused(&format!("the install face cannot listen on {address}"), &error).hint("is it running already?"))
+}
+
+/// A port of loopback: the one of the last time if it is free, else any.
+pub async fn bind_remembered(what: &str, file: &Path) -> Result<TcpListener, Trouble> {
+    let cannot = |error: std::io::Error| Trouble::caused(&format!("{what} cannot listen on loopback"), &error);
+    let before = std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse::<u16>().ok());
+    if let Some(port) = before
+        && let Ok(listener) = TcpListener::bind(("127.0.0.1", port)).await
+    {
+        return Ok(listener);
+    }
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(cannot)?;
+    let port = listener.local_addr().map_err(cannot)?.port();
+    private_file::replace(file, &format!("{port}\n"))
+        .map_err(|error| Trouble::caused(&format!("{} cannot be written", file.display()), &error))?;
+    Ok(listener)
+}
+
+fn checked(url: &str) -> Result<String, Trouble> {
+    let parsed = url.parse::<Uri>().ok().filter(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some());
+    match parsed.filter(|uri| uri.query().is_none() && !url.contains('@')) {
+        Some(_) => Ok(url.trim_end_matches('/').to_owned()),
+        None => Err(Trouble::new(Exit::Usage, format!("`{url}` is not what machines can call"))
+            .hint("for example --install-url http://10.0.0.1:7226")),
+    }
+}
+
+pub type InstallKeys = BTreeMap<ClusterName, InstallKey>;
+
+/// Fetches over HTTP and HTTPS. What a bundle names is known by its digest, so whoever serves it need not be trusted; redirects are
+/// not followed, so that nobody but the bundle says where we call.
+pub struct WebFetch {
+    client: Client<HttpsConnector<HttpConnector>, Empty<Bytes>>,
+}
+
+impl WebFetch {
+    pub fn new() -> Result<WebFetch, Trouble> {
+        let provider = rustls::crypto::ring::default_provider();
+        let tls = HttpsConnectorBuilder::new()
+            .with_provider_and_native_roots(provider)
+            .map_err(|error| Trouble::caused("the computer's trusted certificates cannot be read", &error))?;
+        let connector = tls.https_or_http().enable_http1().build();
+        Ok(WebFetch { client: Client::builder(TokioExecutor::new()).build(connector) })
+    }
+
+    async fn get(&self, url: &str, limit: u64) -> Result<Bytes, Unfetched> {
+        let told = |problem: &dyn std::fmt::Display| Unfetched(problem.to_string());
+        let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| told(&error))?;
+        let request = Request::get(uri).body(Empty::new()).map_err(|error| told(&error))?;
+        let response = self.client.request(request).await.map_err(|error| Unfetched(whole(&error)))?;
+        if response.status() != StatusCode::OK {
+            return Err(Unfetched(format!("it answered {}", response.status())));
+        }
+        let limit = usize::try_from(limit).map_err(|error| told(&error))?;
+        match Limited::new(response.into_body(), limit).collect().await {
+            Ok(body) => Ok(body.to_bytes()),
+            Err(problem) if problem.is::<LengthLimitError>() => Err(Unfetched(format!("it is longer than {limit} bytes"))),
+            Err(problem) => Err(Unfetched(format!("it broke off: {problem}"))),
+        }
+    }
+}
+
+/// An error with its causes, in one line.
+fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text += &format!(": {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+impl Fetch for WebFetch {
+    fn fetch<'a>(&'a self, url: &'a str, limit: u64) -> BoxFuture<'a, Result<Bytes, Unfetched>> {
+        self.get(url, limit).boxed()
+    }
+}
+
+/// Images that are fetched over the network.
+pub fn web_images() -> Result<api::Images, Trouble> {
+    Ok(api::Images::new(Arc::new(WebFetch::new()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::routing::get;
+
+    use super::*;
+
+    fn args(listen: Option<&str>, url: Option<&str>) -> InstallArgs {
+        InstallArgs { install_listen: listen.map(str::to_owned), install_url: url.map(str::to_owned) }
+    }
+
+    #[tokio::test]
+    async fn a_port_that_was_chosen_for_us_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = InstallDoor::open(&args(None, None), dir.path()).await.unwrap().url;
+        assert!(first.starts_with("http://127.0.0.1:"));
+        assert_eq!(InstallDoor::open(&args(None, None), dir.path()).await.unwrap().url, first);
+        let held = InstallDoor::open(&args(None, None), dir.path()).await.unwrap();
+        let other = InstallDoor::open(&args(None, None), dir.path()).await.unwrap();
+        assert_ne!(held.url, other.url, "somebody else has it");
+    }
+
+    #[tokio::test]
+    async fn machines_are_told_what_they_can_call() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = async |listen: Option<&str>, url: Option<&str>| InstallDoor::open(&args(listen, url), dir.path()).await;
+        assert_eq!(open(Some("0.0.0.0:0"), None).await.unwrap_err().exit, Exit::Usage);
+        assert_eq!(open(Some("0.0.0.0:0"), Some("https://install.example/")).await.unwrap().url, "https://install.example");
+        for url in ["install.example", "ftp://install.example", "http://", "http://a/?b", "http://me:secret@a/"] {
+            assert_eq!(open(Some("127.0.0.1:0"), Some(url)).await.unwrap_err().exit, Exit::Usage, "{url}");
+        }
+        assert_eq!(open(Some("somewhere"), None).await.unwrap_err().exit, Exit::Usage);
+    }
+
+    #[tokio::test]
+    async fn images_are_fetched_up_to_their_length() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let router = Router::new().route("/image", get(|| async { "0123456789" }));
+        tokio::spawn(std::future::IntoFuture::into_future(axum::serve(listener, router)));
+        let fetch = WebFetch::new().unwrap();
+        assert_eq!(fetch.fetch(&format!("{base}/image"), 10).await.unwrap(), "0123456789");
+        assert_eq!(fetch.fetch(&format!("{base}/image"), 9).await.unwrap_err().0, "it is longer than 9 bytes");
+        assert_eq!(fetch.fetch(&format!("{base}/gone"), 9).await.unwrap_err().0, "it answered 404 Not Found");
+        assert!(fetch.fetch("http://127.0.0.1:1/x", 9).await.unwrap_err().0.contains("refused"));
+    }
+}

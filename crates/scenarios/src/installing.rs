@@ -1,0 +1,87 @@
+//! Installations inside this process: the install face and the simulator's image server at addresses of their own, to which the
+//! simulated machines are plugged in, and the runtimes that a site can be given.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use api::{Api, Fetch, Images, InstallFace, Unfetched};
+use axum::body::Body;
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use http::Request;
+use keeper::{InstallDesk, load_install_key};
+use model::{ClusterName, Site};
+use serde_json::{Value, json};
+use sim::images;
+use store::Vault;
+use tower::ServiceExt;
+
+/// Where machines find the install face, and the images.
+pub const INSTALL_URL: &str = "http://install.invalid";
+pub const IMAGES_URL: &str = "http://images.invalid";
+
+/// Whoever answers at [`INSTALL_URL`].
+pub const AUTHORITY: &str = "install.invalid";
+
+/// The versions that houses can be given: two older ones, the one that they run, and a newer one.
+pub const VERSIONS: [&str; 4] = ["4.1.6", "4.4.3", "4.9.2", "4.11.1"];
+
+/// The network that the simulated machines of a house are plugged into.
+pub fn plug(site: &sim::Site) -> sim::Switchboard {
+    let net = sim::Switchboard::default();
+    net.connect("images.invalid", images::router());
+    site.plug(Arc::new(net.clone()));
+    site.set_pxe_server(INSTALL_URL);
+    net
+}
+
+/// Lets the install face of this API answer.
+pub async fn connect(net: &sim::Switchboard, api: Api, vault: &Vault, cluster: &ClusterName) {
+    let key = load_install_key(vault, cluster).await.expect("the vault has, or makes, a key");
+    let face = InstallFace::new(api, BTreeMap::from([(cluster.clone(), key)]), Images::new(Arc::new(Shelf)), INSTALL_URL);
+    net.connect(AUTHORITY, api::install_router(face));
+}
+
+/// What a keeper installs machines with.
+pub async fn desk(vault: &Vault, site: &Site) -> InstallDesk {
+    let key = load_install_key(vault, &site.cluster).await.expect("the vault has, or makes, a key");
+    InstallDesk { key, base_url: INSTALL_URL.to_owned() }
+}
+
+/// Fetches from the simulator's image server, without a socket.
+struct Shelf;
+
+impl Fetch for Shelf {
+    fn fetch<'a>(&'a self, url: &'a str, limit: u64) -> BoxFuture<'a, Result<Bytes, Unfetched>> {
+        async move {
+            let path = url.strip_prefix(IMAGES_URL).ok_or_else(|| Unfetched("nobody answers there".to_owned()))?;
+            let request = Request::get(path).body(Body::empty()).map_err(|error| Unfetched(error.to_string()))?;
+            let response = images::router().oneshot(request).await.map_err(|error| Unfetched(error.to_string()))?;
+            if !response.status().is_success() {
+                return Err(Unfetched(format!("it answered {}", response.status())));
+            }
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            axum::body::to_bytes(response.into_body(), limit).await.map_err(|error| Unfetched(error.to_string()))
+        }
+        .boxed()
+    }
+}
+
+/// A runtime with the simulator's images, as it is imported.
+pub fn runtime(version: &str) -> Value {
+    let runtime = images::runtime(version);
+    let artefact =
+        |image: &images::Image| json!({ "url": format!("{IMAGES_URL}{}", image.path), "sha256": image.sha256, "bytes": image.bytes });
+    json!({ "properties": {
+        "osName": runtime.os_name,
+        "kubernetesVersion": runtime.kubernetes_version,
+        "osImage": artefact(&runtime.os),
+        "boot": { "agentImage": artefact(&runtime.agent), "http": artefact(&runtime.http), "pxe": artefact(&runtime.pxe) },
+        "userData": {
+            "ControlPlane": include_str!("../../../examples/runtimes/simulated/control-plane.yaml"),
+            "Management": include_str!("../../../examples/runtimes/simulated/management.yaml"),
+            "Compute": include_str!("../../../examples/runtimes/simulated/compute.yaml"),
+        },
+    } })
+}
