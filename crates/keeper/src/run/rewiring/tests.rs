@@ -106,7 +106,7 @@ async fn hardware_that_was_taken_over_keeps_its_driver_until_the_site_file_has_t
     let mut machine = stand.machine();
     let described = machine.hardware.clone();
     machine.hardware = replace(None).replacement.unwrap().applied_to(&described);
-    machine.replaced = Some(Box::new(Replaced { at: stand.the_loop.now(), described: described.clone() }));
+    machine.replaced = Some(Box::new(Replaced { at: stand.the_loop.now(), described }));
     let ended = replace(Some(OperationResult::Succeeded));
     stand.commit(Changes {
         operations: [(ended.id.clone(), ended)].into(),
