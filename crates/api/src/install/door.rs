@@ -94,7 +94,7 @@ fn what_of(path: &str) -> &'static str {
     let mut parts = path.strip_prefix(ticket::PREFIX).unwrap_or_default().split('/').skip(1);
     let kinds = ["media", "http", "pxe", "exchange", "report", "seed", "phone-home"];
     let named = match parts.next() {
-        Some("attempts") => parts.next_back(),
+        Some("attempts") => parts.last(),
         first => first,
     };
     named.and_then(|named| kinds.into_iter().find(|kind| *kind == named)).unwrap_or("other")
