@@ -159,7 +159,7 @@ pub(crate) fn render(operation: &Operation, now: Timestamp) -> Value {
         .iter()
         .map(|step| {
             json!({
-                "name": step.step.title(),
+                "name": step.title,
                 "status": step_status(step.status),
                 "startedAt": step.started_at,
                 "endedAt": step.ended_at,

@@ -48,6 +48,9 @@ struct Index {
     running_for_tenants: OrdMap<Target, OperationId>,
     by_key: OrdMap<RequestKey, OperationId>,
     ended: OrdSet<(Timestamp, OperationId)>,
+    /// The latest ended operation of each kind on each machine, and those ended ones that are not.
+    latest: OrdMap<(MachineName, &'static str), (Timestamp, OperationId)>,
+    outdone: OrdSet<(Timestamp, OperationId)>,
     control_plane: OrdSet<MachineName>,
 }
 
@@ -86,6 +89,11 @@ impl Snapshot {
     pub fn forget_machine(&mut self, name: &MachineName) {
         self.index.control_plane.remove(name);
         self.machines.remove(name);
+        let of_machine = self.index.latest.range((name.clone(), "")..).take_while(|((machine, _), _)| machine == name);
+        for (kind, own) in of_machine.map(|(kind, own)| (kind.clone(), own.clone())).collect::<Vec<_>>() {
+            self.index.latest.remove(&kind);
+            self.index.outdone.insert(own);
+        }
         self.undescribed.remove(name);
         self.observations.remove(name);
     }
@@ -94,11 +102,29 @@ impl Snapshot {
         self.index_running(&operation);
         if let Some(ended) = &operation.ended {
             self.index.ended.insert((ended.at, operation.id.clone()));
+            self.index_latest(&operation, ended.at);
         }
         if let Some(key) = &operation.request_key {
             self.index.by_key.insert(key.clone(), operation.id.clone());
         }
         self.operations.insert(operation.id.clone(), Arc::new(operation));
+    }
+
+    fn index_latest(&mut self, operation: &Operation, at: Timestamp) {
+        let own = (at, operation.id.clone());
+        let Some(machine) = operation.machine().filter(|machine| self.machines.contains_key(*machine)) else {
+            self.index.outdone.insert(own);
+            return;
+        };
+        let key = (machine.clone(), operation.action.verb());
+        let outdone = match self.index.latest.get(&key) {
+            Some(latest) if *latest > own => own,
+            _ => match self.index.latest.insert(key, own.clone()).filter(|before| *before != own) {
+                Some(before) => before,
+                None => return,
+            },
+        };
+        self.index.outdone.insert(outdone);
     }
 
     fn index_running(&mut self, operation: &Operation) {
@@ -121,7 +147,13 @@ impl Snapshot {
     pub fn forget_operation(&mut self, id: &OperationId) {
         let Some(operation) = self.operations.remove(id) else { return };
         if let Some(ended) = &operation.ended {
-            self.index.ended.remove(&(ended.at, id.clone()));
+            let own = (ended.at, id.clone());
+            self.index.ended.remove(&own);
+            self.index.outdone.remove(&own);
+            let kind = operation.machine().map(|machine| (machine.clone(), operation.action.verb()));
+            if let Some(kind) = kind.filter(|kind| self.index.latest.get(kind) == Some(&own)) {
+                self.index.latest.remove(&kind);
+            }
         }
         if let Some(key) = &operation.request_key
             && self.index.by_key.get(key) == Some(id)
@@ -180,6 +212,11 @@ impl Snapshot {
     /// Ended operations, the one that ended first first.
     pub fn ended(&self) -> impl DoubleEndedIterator<Item = &(Timestamp, OperationId)> {
         self.index.ended.iter()
+    }
+
+    /// Ended operations that are not the latest of their kind on a machine that there is; the one that ended first first.
+    pub fn outdone(&self) -> impl Iterator<Item = &(Timestamp, OperationId)> {
+        self.index.outdone.iter()
     }
 
     pub fn ended_count(&self) -> usize {

@@ -1,6 +1,6 @@
 //! What is no longer needed: operations past their keeping, requests that nobody came back for.
 
-use model::{Timestamp, VERDICT_LIFE};
+use model::{OperationId, Timestamp, VERDICT_LIFE};
 
 use crate::draft::Draft;
 
@@ -13,12 +13,16 @@ const KEPT_OPERATIONS: usize = 10_000;
 pub(crate) fn plan_sweep(draft: &mut Draft, now: Timestamp) {
     let keep = draft.after.cluster.limits.operation_retention;
     let excess = draft.after.ended_count().saturating_sub(KEPT_OPERATIONS);
-    let ended = draft.after.ended().enumerate();
-    let old: Vec<_> = ended.take_while(|(n, (at, _))| *n < excess || *at + keep <= now).map(|(_, (_, id))| id.clone()).collect();
+    let over: Vec<OperationId> = draft.after.ended().take(excess).map(|(_, id)| id.clone()).collect();
+    for id in over {
+        draft.forget_operation(id);
+    }
+    // What was done last to a machine is asked about weeks later, by people and by whoever decides what to try next.
+    let old: Vec<OperationId> = draft.after.outdone().take_while(|(at, _)| *at + keep <= now).map(|(_, id)| id.clone()).collect();
     for id in old {
         draft.forget_operation(id);
     }
-    let oldest = draft.after.ended().next().map(|(at, _)| *at);
+    let oldest = draft.after.outdone().next().map(|(at, _)| *at);
     if let Some(at) = oldest {
         draft.wake_at(at + keep);
     }
@@ -44,7 +48,7 @@ mod tests {
     use crate::snapshot::Snapshot;
     use model::{
         Action, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, Ended, Home, Limits, MachineName, OPERATION_FORMAT,
-        Operation, OperationId, OperationResult, Span, Target,
+        Operation, OperationResult, Span, Target,
     };
 
     fn cluster(now: Timestamp) -> Cluster {
@@ -97,5 +101,55 @@ mod tests {
         let forgotten: Vec<String> = draft.plan.changes.forgotten_operations.iter().map(ToString::to_string).collect();
         assert_eq!(forgotten, ["op10000", "op10001", "op10002"]);
         assert_eq!(draft.after.ended_count(), KEPT_OPERATIONS);
+    }
+
+    #[test]
+    fn the_latest_of_each_kind_is_kept_as_long_as_its_machine() {
+        let now = Timestamp::from_millis(1_000_000_000);
+        let mut snapshot = Snapshot::new(cluster(now), now);
+        snapshot.set_machine(machine("rack1compute01", now));
+        let restarted = |n: usize, hours: u64| Operation { action: Action::Restart, ..ended(n, now - Span::hours(hours)) };
+        for operation in
+            [ended(1, now - Span::hours(200)), ended(2, now - Span::hours(100)), restarted(3, 150), ended(4, now - Span::hours(300))]
+        {
+            snapshot.set_operation(operation);
+        }
+        let swept = |snapshot: &Snapshot| {
+            let mut draft = Draft::new(snapshot);
+            plan_sweep(&mut draft, now);
+            draft.plan.changes.forgotten_operations.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(swept(&snapshot), ["op1", "op4"]);
+        snapshot.forget_machine(&MachineName::new("rack1compute01").unwrap());
+        assert_eq!(swept(&snapshot), ["op1", "op2", "op3", "op4"]);
+    }
+
+    fn machine(name: &str, now: Timestamp) -> model::Machine {
+        let hardware = model::Hardware {
+            rack: model::RackName::new("rack1").unwrap(),
+            slot: 1,
+            sku: "any".into(),
+            serial_number: "S1".into(),
+            bmc_address: "http://bmc.invalid".into(),
+            bmc_mac: "00:00:00:00:00:01".into(),
+            boot_mac: "00:00:00:00:00:02".into(),
+            credentials: model::SecretRef::new("bmc/site1/x"),
+        };
+        let described = model::SiteMachine {
+            name: MachineName::new(name).unwrap(),
+            role: model::Role::Compute,
+            standing: model::Standing::Provisioned,
+            hardware,
+        };
+        let site = model::Site {
+            cluster: ClusterName::new("site1").unwrap(),
+            home: cluster(now).home,
+            version: "4.7.8".into(),
+            limits: Limits::default(),
+            racks: Vec::new(),
+            machines: vec![described],
+            skus: Vec::new(),
+        };
+        crate::enroll(&crate::Stored::default(), &site, now).unwrap().machines.into_values().next().unwrap()
     }
 }

@@ -1,17 +1,23 @@
 //! What a machine's or a cluster's state is called where people read it. Exact texts of the domain.
 
-use model::{Cluster, Connection, FaultClass, Machine, Operation, OperationResult, ProblemKind, Provisioning, WaitKind};
+use model::{Cluster, Connection, FaultClass, Machine, Operation, OperationResult, ProblemKind, Provisioning, ValidationResult, WaitKind};
 
 /// `detailedStatusMessage` of a machine: what it is, then every warning.
 pub fn machine_message(machine: &Machine) -> String {
     let mut parts = vec![match machine.provisioning {
         Provisioning::Preparing => "Preparing for provisioning of the machine",
-        Provisioning::Error => "The machine is in error.",
+        Provisioning::Error => "The machine could not be provisioned.",
         Provisioning::Available => "Available to participate in the cluster.",
         Provisioning::Provisioning => "The OS is being provisioned to the machine.",
         Provisioning::Provisioned => "The OS is provisioned to the machine.",
         Provisioning::Deprovisioning => "The machine is being deprovisioned.",
     }];
+    if machine.unhealthy.is_some() {
+        parts.push("Warning: BMM Node is unhealthy and may require hardware replacement.");
+    }
+    if machine.validated.as_ref().is_some_and(|mark| mark.result == ValidationResult::Fail) {
+        parts.push("Warning: This machine has failed hardware validation");
+    }
     if machine.waits.iter().any(|wait| wait.kind == WaitKind::UnexpectedlyOff) {
         parts.push("Warning: BMM power state doesn't match expected state");
     }

@@ -253,7 +253,7 @@ fn action_state(operation: &Operation) -> Value {
         .iter()
         .map(|step| {
             json!({
-                "stepName": step.step.title(),
+                "stepName": step.title,
                 "status": model_status(step.status),
                 "startTime": step.started_at,
                 "endTime": step.ended_at,

@@ -3,9 +3,10 @@
 use model::{BootSeen, EtcdSeen, Eye, Fact, FaultClass, Found, LookAt, Looked, Party, Survey, Timestamp, Wait, WaitKind};
 
 use super::attempt::{of_step, step_began_at};
+use super::insist::is_obeyed;
 use crate::asking::answered_at;
 use crate::cadence::{backoff, bmc_pause};
-use crate::operate::{Bench, Finding};
+use crate::operate::{Bench, Finding, effect_wait};
 
 /// How patient we are with a look that fails, counted in failures: it is repeated by itself, so its pause does not grow.
 const LOOK_PAUSE: u32 = 3;
@@ -63,8 +64,26 @@ pub(crate) fn settled_since(bench: &Bench<'_>, party: Party) -> Timestamp {
     asked_at.next().map_or_else(|| step_began_at(bench.operation), |at| answered_at(bench, at))
 }
 
+/// What was asked in this step and not answered yet: a look beside it would see what was before.
+fn unanswered(bench: &Bench<'_>, party: Party) -> Option<Finding> {
+    let operation = bench.operation;
+    let (asked_at, ask, attempt) = of_step(operation).iter().rev().find_map(|entry| match entry.fact {
+        Fact::Asked { ask, attempt } if ask.party() == party => Some((entry.at, ask, attempt)),
+        _ => None,
+    })?;
+    let observation = &bench.sight.observation;
+    let is_answered = asked_at < bench.keeper_started_at
+        || is_obeyed(bench, ask)
+        || operation.fault_of(ask, attempt).is_some()
+        || (observation.asking.is_none() && observation.ask_ended_at.is_some_and(|ended_at| ended_at > asked_at));
+    (!is_answered).then(|| Finding::wait(effect_wait(operation, ask, asked_at, bench.limits)))
+}
+
 /// What is in the virtual drive, and what the machine will start from, after all that was asked in this step.
 pub(crate) fn boot<'a>(bench: &'a Bench<'_>) -> Result<&'a BootSeen, Finding> {
+    if let Some(finding) = unanswered(bench, Party::Bmc) {
+        return Err(finding);
+    }
     let found = look(bench, LookAt::Boot, settled_since(bench, Party::Bmc)).map_err(|finding| unless_never(bench, finding))?;
     if let Found::Boot(seen) = found { Ok(seen) } else { Err(other_look(LookAt::Boot)) }
 }
@@ -77,6 +96,9 @@ pub(crate) fn survey<'a>(bench: &'a Bench<'_>) -> Result<&'a Survey, Finding> {
 
 /// The members of etcd, after all that was asked of it in this step.
 pub(crate) fn etcd<'a>(bench: &'a Bench<'_>) -> Result<&'a EtcdSeen, Finding> {
+    if let Some(finding) = unanswered(bench, Party::Etcd) {
+        return Err(finding);
+    }
     let found = look(bench, LookAt::Etcd, settled_since(bench, Party::Etcd))?;
     if let Found::Etcd(seen) = found { Ok(seen) } else { Err(other_look(LookAt::Etcd)) }
 }

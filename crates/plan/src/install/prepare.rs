@@ -1,12 +1,11 @@
 //! What an installation changes about its machine: when it is accepted, when it first touches it, and when it ends.
 
 use model::{
-    Action, DesiredPower, DeviceAsk, Fact, Hold, HoldOwner, Installed, Machine, Operation, OperationResult, Provisioning, StepKind,
-    Timestamp,
+    Action, Delivery, DesiredPower, DeviceAsk, Fact, Hold, HoldOwner, Installed, Machine, Operation, OperationResult, Provisioning,
+    StepKind, Timestamp,
 };
 
 use super::attempt::current;
-use super::etcd;
 
 pub(crate) fn installs(action: Action) -> bool {
     matches!(action, Action::Reimage { .. } | Action::Replace { .. })
@@ -48,10 +47,24 @@ pub(crate) fn note_fact(machine: &mut Machine, fact: &Fact) {
     }
 }
 
-/// Whether the system of before cannot be counted on any more: its member has left etcd, or the machine was made ready to be
-/// written to.
+/// What takes the system of before away, or leaves the machine so that it would not start by itself.
+const UNDOING: [DeviceAsk; 7] = [
+    DeviceAsk::LeaveEtcd,
+    DeviceAsk::DeleteVolume,
+    DeviceAsk::MakeOsVolume,
+    DeviceAsk::BootFromMedia,
+    DeviceAsk::BootFromHttp,
+    DeviceAsk::BootFromPxe,
+    DeviceAsk::AgentOn,
+];
+
+/// Whether the system of before cannot be counted on any more.
 fn is_undone(operation: &Operation) -> bool {
-    etcd::was_asked_to_leave(operation) || current(operation).is_some()
+    let was_refused = |ask, attempt| operation.fault_of(ask, attempt).is_some_and(|(_, fault)| fault.delivery == Delivery::No);
+    operation.journal.iter().any(|entry| match entry.fact {
+        Fact::Asked { ask, attempt } => UNDOING.contains(&ask) && !was_refused(ask, attempt),
+        _ => false,
+    })
 }
 
 /// The state that an operation leaves its machine in. One that was only switched off is as good as it was.

@@ -94,10 +94,11 @@ fn assumed(action: Action, work: &Work, limits: &Limits) -> (Span, String) {
         Action::Restart => {
             limits.expected_cordon + limits.expected_power_off + limits.expected_power_on + limits.expected_rejoin + limits.expected_cordon
         }
+        Action::Reimage { .. } | Action::Replace { .. } => installation(action, limits),
         _ => limits.expected_cordon,
     };
     let drain_timeout = match action {
-        Action::Cordon { .. } => limits.drain_timeout,
+        Action::Cordon { .. } | Action::Reimage { .. } | Action::Replace { .. } => limits.drain_timeout,
         _ => limits.power_drain_timeout,
     };
     let drain = match work {
@@ -116,6 +117,14 @@ fn assumed(action: Action, work: &Work, limits: &Limits) -> (Span, String) {
         format!("assumed: no such {} has ended here yet", singular(action))
     };
     (own + drain + stop + start, basis)
+}
+
+/// Off, on for the agent, written, off, on for the new system, and back.
+fn installation(action: Action, limits: &Limits) -> Span {
+    let powers = limits.expected_power_off + limits.expected_power_on.times(2);
+    let work = limits.expected_agent + limits.expected_write + limits.expected_phone_home + limits.expected_rejoin;
+    let validation = if matches!(action, Action::Replace { .. }) { limits.expected_validation } else { Span::ZERO };
+    limits.expected_cordon + powers + work + validation
 }
 
 fn singular(action: Action) -> &'static str {

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    Activity, Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, DeviceAsk, ErrandAnswer,
-    ErrandOutcome, ErrandState, FIRST_EDITION, Fault, Hardware, Home, LastSeen, Limits, Machine, MachineName, Management, NodeSeen,
-    Observation, Power, Provisioning, REQUEST_LIFE, RackName, Readiness, Request, RequestId, RequestKey, Role, SecretRef, Seen, Span,
-    Timestamp,
+    Activity, Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, ErrandAnswer, ErrandOutcome,
+    ErrandState, FIRST_EDITION, Fault, Found, Hardware, Home, LastSeen, Limits, Looked, Machine, MachineName, Management, NodeSeen, Obeyed,
+    Observation, Party, Power, Provisioning, REQUEST_LIFE, RackName, Readiness, Request, RequestId, RequestKey, Role, SecretRef, Seen,
+    Span, Timestamp,
 };
-use plan::{ErrandStep, Plan, Snapshot, Step, Visit, invariants};
+use plan::{ErrandStep, LookStep, Plan, Snapshot, Step, Visit, invariants};
 
 use crate::laws;
 use crate::lodging::Lodging;
@@ -74,6 +74,7 @@ impl Desk {
         let all = plan::plan(&self.snapshot, &Visit::All, self.now);
         assert_eq!(some.changes, all.changes, "incremental planning changes something else than planning everything");
         assert_eq!(some.steps, all.steps, "incremental planning asks something else than planning everything");
+        assert_eq!(some.looks, all.looks, "incremental planning looks at something else than planning everything");
         assert_eq!(some.errands, all.errands, "incremental planning asks for something else than planning everything");
         assert_eq!(some.wake_at, all.wake_at);
         for (machine, revisit) in &all.revisits {
@@ -132,6 +133,7 @@ impl Desk {
         for operation in old.operations.values() {
             self.snapshot.set_operation((**operation).clone());
         }
+        self.snapshot.runtimes = old.runtimes;
         for request in old.requests.values() {
             self.snapshot.set_request((**request).clone());
         }
@@ -222,6 +224,32 @@ impl Desk {
         }
     }
 
+    /// Whether the look begins: one of a kind at a time.
+    pub fn begin_look(&mut self, look: &LookStep) -> bool {
+        let Some(machine) = &look.machine else {
+            return !std::mem::replace(&mut self.snapshot.is_looking_at_etcd, true);
+        };
+        let mut begins = false;
+        self.observe(machine, |observation| begins = observation.looking.insert(look.at));
+        begins
+    }
+
+    pub fn end_look(&mut self, look: &LookStep, began_at: Timestamp, found: Result<Found, Fault>) {
+        let looked = Arc::new(Looked { began_at, ended_at: self.now, found });
+        match &look.machine {
+            Some(machine) => self.observe(machine, |observation| {
+                observation.looking.remove(&look.at);
+                observation.looked.insert(look.at, looked);
+            }),
+            None => {
+                self.snapshot.is_looking_at_etcd = false;
+                self.snapshot.etcd = Some(looked);
+                let members: Vec<MachineName> = self.snapshot.control_plane().map(|machine| machine.name.clone()).collect();
+                self.dirty.extend(members);
+            }
+        }
+    }
+
     pub fn send(&mut self, step: &Step) {
         let under_way = self.snapshot.observation(&step.machine).asking;
         assert_eq!(under_way, None, "{}: two requests at once", step.machine);
@@ -231,12 +259,16 @@ impl Desk {
     /// The device's answer, and what it tells of the line to the device.
     pub fn answer(&mut self, step: &Step, result: Result<(), Fault>) {
         let now = self.now;
-        let through_bmc = matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::PowerOn);
+        let through_bmc = step.ask.party() == Party::Bmc;
         let fault = result.err();
         let of_line = fault.clone().filter(|fault| plan::speaks_of_the_line(step.ask, fault));
         self.observe(&step.machine, |observation| {
             observation.asking = None;
             observation.ask_ended_at = Some(now);
+            if fault.is_none() {
+                let (operation, ask, attempt) = (step.operation.clone(), step.ask, step.attempt);
+                observation.obeyed = Some(Obeyed { operation, ask, attempt, at: now });
+            }
             observation.answer =
                 fault.map(|fault| Answer { operation: step.operation.clone(), ask: step.ask, attempt: step.attempt, fault, at: now });
             if let (true, Some(fault)) = (through_bmc, of_line.clone()) {

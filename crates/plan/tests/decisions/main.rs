@@ -10,6 +10,7 @@ mod guard_cases;
 mod guard_control_plane;
 mod guard_one_at_a_time;
 mod guard_table;
+mod install;
 mod laws;
 mod lodging;
 mod operations;

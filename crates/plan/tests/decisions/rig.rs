@@ -1,11 +1,20 @@
 //! A closed loop: a keeper at its desk, and small model devices that obey after a while. Time jumps from event to event.
 
-use std::collections::BTreeMap;
+pub mod board;
+pub mod device;
+pub mod etcd;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Delivery, DeviceAsk, ErrandOutcome, Fault, Machine, MachineName, NodeSeen, Operation, Party, Power, Readiness, Span, Timestamp,
+    Ask, Delivery, DeviceAsk, ErrandOutcome, Fault, FaultClass, Found, LookAt, Machine, MachineName, Operation, Party, Power, Span,
+    Timestamp,
 };
-use plan::{ErrandStep, Step};
+use plan::{ErrandStep, LookStep, Step};
+
+use board::Disk;
+pub use device::{Device, Habits};
+use etcd::Etcd;
 
 use crate::desk::{self, Desk};
 use crate::laws;
@@ -15,169 +24,6 @@ use crate::lodging::Lodging;
 const LOOK_EVERY: Span = Span::seconds(30);
 /// How long a request is on its way before it is answered.
 const ANSWER_AFTER: Span = Span::millis(200);
-/// A kubelet's silence is noticed after this.
-const NODE_GRACE: Span = Span::seconds(40);
-
-/// How a machine takes what it is asked.
-#[derive(Clone, Debug)]
-pub struct Habits {
-    /// How long the operating system takes to stop; `None` if it does not listen.
-    pub shutdown_takes: Option<Span>,
-    /// How late the BMC obeys a request to go off, and one to go on.
-    pub off_after: Span,
-    pub on_after: Span,
-    pub boot_takes: Span,
-}
-
-impl Default for Habits {
-    fn default() -> Self {
-        let moment = Span::seconds(5);
-        Habits { shutdown_takes: Some(Span::seconds(40)), off_after: moment, on_after: moment, boot_takes: Span::seconds(90) }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Event {
-    /// The BMC passes the wish to shut down on to whatever system is running then.
-    Press,
-    /// The operating system stops, if it is the one that was asked.
-    Shutdown {
-        boot: u32,
-    },
-    Off,
-    On,
-    NodeLost {
-        boot: u32,
-    },
-    NodeReady {
-        boot: u32,
-    },
-}
-
-#[derive(Debug)]
-pub struct Device {
-    pub power: Power,
-    pub node: Option<NodeSeen>,
-    pub habits: Habits,
-    pub bmc_fault: Option<Fault>,
-    pub refuses: Option<Fault>,
-    /// What the device itself has counted: times it went off and on, and requests that reached it.
-    pub went_off: u32,
-    pub went_on: u32,
-    pub requests: Vec<DeviceAsk>,
-    boot: u32,
-    /// The latest boot that died before somebody's eyes. Nobody can know of a death while the BMC is silent.
-    died_in_sight: Option<u32>,
-    coming: Vec<(Timestamp, Event)>,
-}
-
-impl Device {
-    pub fn new(machine: &Machine, power: Power) -> Self {
-        let mut node = desk::node(machine.name.as_str(), 1);
-        if power == Power::Off {
-            node.ready = Readiness::Unknown;
-        }
-        Device {
-            power,
-            node: Some(node).filter(|_| !machine.is_spare()),
-            habits: Habits::default(),
-            bmc_fault: None,
-            refuses: None,
-            went_off: 0,
-            went_on: 0,
-            requests: Vec::new(),
-            boot: 1,
-            died_in_sight: None,
-            coming: Vec::new(),
-        }
-    }
-
-    fn take(&mut self, ask: DeviceAsk, now: Timestamp) {
-        self.requests.push(ask);
-        let off_at = now + self.habits.off_after;
-        match ask {
-            DeviceAsk::GracefulOff => self.coming.push((off_at, Event::Press)),
-            DeviceAsk::ForceOff => self.coming.push((off_at, Event::Off)),
-            DeviceAsk::PowerOn => self.coming.push((now + self.habits.on_after, Event::On)),
-            DeviceAsk::Cordon | DeviceAsk::Uncordon => {
-                if let Some(node) = &mut self.node {
-                    node.unschedulable = ask == DeviceAsk::Cordon;
-                    node.cordoned_by_us = ask == DeviceAsk::Cordon;
-                }
-            }
-            other => panic!("{other} is not known to these devices"),
-        }
-    }
-
-    pub fn switch(&mut self, power: Power, now: Timestamp) {
-        self.coming.push((now, if power == Power::Off { Event::Off } else { Event::On }));
-    }
-
-    fn live(&mut self, now: Timestamp) {
-        while let Some(at) = self.coming.iter().position(|(at, _)| *at <= now) {
-            let (_, event) = self.coming.remove(at);
-            self.happen(event, now);
-        }
-    }
-
-    fn happen(&mut self, event: Event, now: Timestamp) {
-        match event {
-            Event::Press if self.power == Power::On => {
-                self.coming.extend(self.habits.shutdown_takes.map(|takes| (now + takes, Event::Shutdown { boot: self.boot })));
-            }
-            Event::Shutdown { boot } if boot == self.boot => self.happen(Event::Off, now),
-            Event::Off if self.power == Power::On => {
-                self.power = Power::Off;
-                self.went_off += 1;
-                self.coming.push((now + NODE_GRACE, Event::NodeLost { boot: self.boot }));
-            }
-            Event::On if self.power == Power::Off => {
-                self.power = Power::On;
-                self.went_on += 1;
-                self.boot += 1;
-                self.coming.push((now + self.habits.boot_takes, Event::NodeReady { boot: self.boot }));
-            }
-            Event::NodeLost { boot } => {
-                let stale = self.node.as_mut().filter(|node| node.boot_id == format!("boot{boot}"));
-                if let Some(node) = stale {
-                    node.ready = Readiness::Unknown;
-                }
-            }
-            Event::NodeReady { boot } if boot == self.boot && self.power == Power::On => self.join(),
-            Event::Press | Event::Shutdown { .. } | Event::Off | Event::On | Event::NodeReady { .. } => {}
-        }
-    }
-
-    /// The node is there and ready, cordoned if it was.
-    pub fn join(&mut self) {
-        if let Some(node) = &mut self.node {
-            node.ready = Readiness::True;
-            node.boot_id = format!("boot{}", self.boot);
-        }
-    }
-
-    /// The node registers anew, as the system that runs now would do it.
-    pub fn register(&mut self, machine: &str, ready: Readiness) {
-        self.node = Some(NodeSeen { ready, ..desk::node(machine, self.boot) });
-    }
-
-    /// Whether its system does not run, as far as an attentive onlooker can know: it is off, or the boot that its node
-    /// tells of is over.
-    fn is_down(&self) -> bool {
-        let is_off = self.power == Power::Off && self.bmc_fault.is_none();
-        let dead = self.died_in_sight.map(|boot| format!("boot{boot}"));
-        is_off || dead.is_some() && dead == self.node.as_ref().map(|node| node.boot_id.clone())
-    }
-
-    /// Everything that was broken is mended, and what is on comes up.
-    fn heal(&mut self, now: Timestamp) {
-        self.bmc_fault = None;
-        self.refuses = None;
-        if self.power == Power::On {
-            self.coming.push((now + self.habits.boot_takes, Event::NodeReady { boot: self.boot }));
-        }
-    }
-}
 
 /// What a keeper leaves undone when it dies: the commit, the requests, or the answers to them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -195,7 +41,16 @@ pub struct Rig {
     pub commits: u32,
     pub death: Option<(u32, Death)>,
     pub down_for: Span,
-    under_way: Vec<(Timestamp, Step)>,
+    /// Requests that are on their way, and what the device will say by itself.
+    under_way: Vec<(Timestamp, Step, Result<(), Fault>)>,
+    /// A keeper plans as soon as it is there.
+    has_just_begun: bool,
+    looks: Vec<(Timestamp, Timestamp, LookStep)>,
+    /// How long a look takes.
+    pub look_takes: Span,
+    pub etcd: Etcd,
+    /// Tokens by which nodes may join.
+    pub tokens: BTreeSet<String>,
     /// What is on the machines.
     pub lodging: Lodging,
     errands: Vec<(Timestamp, ErrandStep, Result<ErrandOutcome, Fault>)>,
@@ -212,6 +67,11 @@ impl Rig {
             death: None,
             down_for: Span::seconds(1),
             under_way: Vec::new(),
+            has_just_begun: false,
+            looks: Vec::new(),
+            look_takes: ANSWER_AFTER,
+            etcd: Etcd::default(),
+            tokens: BTreeSet::new(),
             lodging: Lodging::default(),
             errands: Vec::new(),
         }
@@ -246,10 +106,11 @@ impl Rig {
 
     fn step(&mut self, end: Timestamp) {
         let devices = self.devices.values().flat_map(|device| device.coming.iter().map(|(at, _)| *at));
-        let answers = self.under_way.iter().map(|(at, _)| *at);
+        let answers = self.under_way.iter().map(|(at, ..)| *at).chain(self.looks.iter().map(|(at, ..)| *at)).chain(self.etcd.next_due());
         let answers = answers.chain(self.errands.iter().map(|(at, ..)| *at)).chain(self.lodging.next_due());
         let next = devices.chain(answers).chain(self.desk.next_due()).chain([self.desk.now + LOOK_EVERY, end]).min();
-        self.desk.now = next.unwrap_or(end).max(self.desk.now + Span::millis(1));
+        let next = next.filter(|_| !std::mem::take(&mut self.has_just_begun)).unwrap_or(self.desk.now);
+        self.desk.now = next.max(self.desk.now + Span::millis(1));
         self.work();
     }
 
@@ -261,7 +122,9 @@ impl Rig {
             self.lodging.set_power(machine, device.power != Power::Off, now);
         }
         self.lodging.live(now);
+        self.etcd.live(now);
         self.deliver_answers();
+        self.hear_machines();
         self.look();
         loop {
             let plan = self.desk.plan();
@@ -269,6 +132,7 @@ impl Rig {
             laws::no_vote_is_taken_while_another_host_is_down(&self.desk.snapshot, &plan, &down);
             if plan.changes == plan::Changes::default() && plan.errands.is_empty() {
                 self.desk.commit(&plan);
+                self.begin_looks(plan.looks);
                 return;
             }
             // Evictions that are repeated are no commit.
@@ -281,6 +145,7 @@ impl Rig {
             if death == Some(Death::Unsent) {
                 return self.die();
             }
+            self.begin_looks(plan.looks);
             for step in plan.steps {
                 self.send(step);
             }
@@ -297,43 +162,129 @@ impl Rig {
     /// The keeper dies and another one begins, which has seen nothing.
     pub fn die(&mut self) {
         self.under_way.clear();
+        self.looks.clear();
         self.errands.clear();
         self.desk.now = self.desk.now + self.down_for;
         self.desk.crash();
+        self.has_just_begun = true;
     }
 
     fn send(&mut self, step: Step) {
         let now = self.desk.now;
         self.desk.send(&step);
         let cut_off = self.fault_of(&step);
-        let device = self.device(&step.machine);
+        let mut said = Ok(());
         if cut_off.is_none_or(|fault| fault.delivery == Delivery::Maybe) {
-            device.take(step.ask, now);
+            said = self.take(&step, now);
         }
-        self.under_way.push((now + ANSWER_AFTER, step));
+        self.under_way.push((now + ANSWER_AFTER, step, said));
+    }
+
+    fn take(&mut self, step: &Step, now: Timestamp) -> Result<(), Fault> {
+        let machine = step.machine.clone();
+        if step.ask.party() == Party::Etcd {
+            self.device(&machine).requests.push(step.ask);
+            let result = self.etcd.take(step);
+            self.count_voters();
+            return result;
+        }
+        let of_agent = matches!(step.ask, DeviceAsk::AgentOn | DeviceAsk::InsertMedia);
+        assert!(!of_agent || !self.etcd.has(&machine), "{machine} is wiped before etcd has let its member go");
+        let token = || format!("{:?}", step.with);
+        match step.ask {
+            DeviceAsk::MintJoinToken => drop(self.tokens.insert(token())),
+            DeviceAsk::DropJoinToken => drop(self.tokens.remove(&token())),
+            _ => {}
+        }
+        let device = self.device(&machine);
+        if device.board.unknown.contains(&step.ask) {
+            device.requests.push(step.ask);
+            return Err(Fault::new(FaultClass::Unsupported, Delivery::No, "no such action"));
+        }
+        device.take(step, now);
+        Ok(())
+    }
+
+    /// Voters whose systems run.
+    fn count_voters(&mut self) {
+        let runs = |name: &str| self.devices.iter().any(|(machine, device)| machine.as_str() == name && device.power == Power::On);
+        let voting = self.etcd.members.iter().filter(|member| !member.is_learner && runs(&member.name)).count();
+        let needed = self.etcd.members.iter().filter(|member| !member.is_learner).count() / 2 + 1;
+        if !self.etcd.members.is_empty() {
+            assert!(voting >= needed, "quorum is lost: {voting} of {needed}");
+            self.etcd.fewest_voters = self.etcd.fewest_voters.min(voting);
+        }
+    }
+
+    fn begin_looks(&mut self, looks: BTreeSet<LookStep>) {
+        let now = self.desk.now;
+        for look in looks {
+            if self.desk.begin_look(&look) {
+                self.looks.push((now + self.look_takes, now, look));
+            }
+        }
+    }
+
+    /// What machines tell is a request like any other.
+    fn hear_machines(&mut self) {
+        let now = self.desk.now;
+        let names: Vec<MachineName> = self.devices.keys().cloned().collect();
+        for machine in names {
+            let device = self.device(&machine);
+            let attempt = device.board.attempt.clone();
+            for report in std::mem::take(&mut device.told) {
+                let attempt = attempt.clone().expect("an installation");
+                self.desk.request("machine", Ask::Report { attempt, report }, None);
+            }
+            let device = self.device(&machine);
+            if std::mem::take(&mut device.has_joined) && device.board.disk == Disk::New {
+                self.etcd.start(&machine, now);
+            }
+        }
+        self.count_voters();
     }
 
     fn fault_of(&self, step: &Step) -> Option<Fault> {
         let device = &self.devices[&step.machine];
         let line = match step.ask.party() {
             Party::Bmc => &device.bmc_fault,
-            Party::Undercloud | Party::Etcd => &self.undercloud_fault,
+            Party::Undercloud => &self.undercloud_fault,
+            Party::Etcd => &None,
         };
         line.clone().or_else(|| device.refuses.clone())
     }
 
     fn deliver_answers(&mut self) {
         let now = self.desk.now;
-        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.under_way).into_iter().partition(|(at, _)| *at <= now);
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.under_way).into_iter().partition(|(at, ..)| *at <= now);
         self.under_way = later;
-        for (_, step) in due {
-            let result = self.fault_of(&step).map_or(Ok(()), Err);
+        for (_, step, said) in due {
+            let result = self.fault_of(&step).map_or(said, Err);
             self.desk.answer(&step, result);
+        }
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.looks).into_iter().partition(|(at, ..)| *at <= now);
+        self.looks = later;
+        for (_, began_at, look) in due {
+            let found = self.found(&look);
+            self.desk.end_look(&look, began_at, found);
         }
         let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.errands).into_iter().partition(|(at, ..)| *at <= now);
         self.errands = later;
         for (_, step, outcome) in due {
             self.desk.answer_errand(&step, outcome);
+        }
+    }
+
+    fn found(&self, look: &LookStep) -> Result<Found, Fault> {
+        let Some(machine) = &look.machine else { return self.etcd.seen().map(Found::Etcd) };
+        let device = &self.devices[machine];
+        if let Some(fault) = &device.bmc_fault {
+            return Err(fault.clone());
+        }
+        match look.at {
+            LookAt::Survey => Ok(Found::Survey(device.board.survey.clone())),
+            LookAt::Boot => Ok(Found::Boot(device.board.seen())),
+            other => panic!("these devices do not show {other}"),
         }
     }
 

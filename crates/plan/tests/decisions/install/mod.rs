@@ -1,0 +1,8 @@
+//! Reimage: what is asked of whom in which order, what can go wrong, and that no crash changes what comes of it.
+
+mod crash;
+mod failures;
+mod guards;
+mod reimage;
+mod runtimes;
+mod stage;
