@@ -89,7 +89,8 @@ pub(crate) fn status_of(rule: Rule) -> StatusCode {
         Rule::MachineNameKept | Rule::KeySetLimit | Rule::KeySetImmutable => StatusCode::BAD_REQUEST,
         Rule::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         Rule::QueueFull => StatusCode::TOO_MANY_REQUESTS,
-        Rule::ClusterRunning
+        Rule::ActionKnown
+        | Rule::ClusterRunning
         | Rule::ClusterConnected
         | Rule::MachineManaged
         | Rule::MachineProvisioned

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::StatusCode;
 use model::{
-    Cluster, ClusterName, FaultClass, Machine, Management, Operation, OperationResult, Power, Readiness, Span, Timestamp, VmState, Wait,
-    WaitKind,
+    Cluster, ClusterName, FaultClass, Machine, Management, Operation, OperationResult, Power, Readiness, Span, Timestamp, Vm,
+    VmProvisioning, VmState, Wait, WaitKind,
 };
 use serde_json::{Value, json};
 
@@ -151,14 +151,9 @@ fn counts(machines: &[&Machine]) -> Value {
 
 /// How many virtual machines, tenant clusters and nodes of theirs there are, and how they are.
 fn workloads(view: &View, cluster: &Cluster) -> Value {
-    let (mut running, mut stopped, mut vms) = (0, 0, 0);
+    let mut vms = BTreeMap::from(VM_KINDS.map(|kind| (kind, 0_usize)));
     for vm in view.vms_of(&cluster.name) {
-        vms += 1;
-        match vm.document.last_seen.as_ref().map(|seen| seen.what.state) {
-            Some(VmState::Running | VmState::Paused | VmState::Migrating) => running += 1,
-            Some(VmState::Stopped) => stopped += 1,
-            _ => {}
-        }
+        *vms.entry(vm_kind(&vm.document)).or_default() += 1;
     }
     let (mut clusters, mut silent, mut nodes, mut ready) = (0, 0, 0, 0);
     for tenant in view.tenant_clusters_of(&cluster.name) {
@@ -167,15 +162,34 @@ fn workloads(view: &View, cluster: &Cluster) -> Value {
         nodes += tenant.document.nodes.len();
         ready += tenant.document.nodes.values().filter(|node| node.ready == Readiness::True).count();
     }
-    json!({
-        "virtualMachines": vms,
-        "running": running,
-        "stopped": stopped,
+    let mut counts = json!({
+        "virtualMachines": vms.values().sum::<usize>(),
         "kubernetesClusters": clusters,
         "silentClusters": silent,
         "nodes": nodes,
         "readyNodes": ready,
-    })
+    });
+    for (kind, count) in vms {
+        counts[kind] = json!(count);
+    }
+    counts
+}
+
+/// Each virtual machine is counted as one of these.
+const VM_KINDS: [&str; 6] = ["running", "stopped", "starting", "stopping", "failing", "unknown"];
+
+fn vm_kind(vm: &Vm) -> &'static str {
+    match (vm.last_seen.as_ref().map(|seen| seen.what.state), vm.provisioning) {
+        (Some(VmState::Running | VmState::Paused | VmState::Migrating), _) => "running",
+        (Some(VmState::Stopped), _) => "stopped",
+        (Some(VmState::Provisioning | VmState::Starting), _) => "starting",
+        (Some(VmState::Stopping | VmState::Terminating), _) => "stopping",
+        (Some(VmState::Unschedulable | VmState::Failing), _) => "failing",
+        // One that was never seen is yet to be made, or its creation came to nothing.
+        (None, VmProvisioning::Accepted | VmProvisioning::Provisioning) => "starting",
+        (None, VmProvisioning::Failed | VmProvisioning::Canceled) => "failing",
+        (Some(VmState::Unknown), _) | (None, VmProvisioning::Succeeded) => "unknown",
+    }
 }
 
 /// Machines that were emptied, with what waits to come back.
@@ -214,7 +228,7 @@ mod tests {
     use model::{Delivery, Fault, Seen, Span, WaitKind};
 
     use super::*;
-    use crate::fixtures::{Documents, NOW, cluster, machine, operation, send};
+    use crate::fixtures::{Documents, NOW, cluster, machine, operation, send, vm};
 
     #[tokio::test(start_paused = true)]
     async fn a_bmc_that_answers_is_not_counted_as_one_that_does_not() {
@@ -249,6 +263,40 @@ mod tests {
         let counts = &status["clusters"][0]["machines"];
         let parts = ["ready", "off", "spare", "notReady"].map(|key| counts[key].as_u64().unwrap());
         assert_eq!((parts, counts["total"].as_u64()), ([0, 1, 1, 1], Some(3)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_virtual_machine_is_counted_as_one_of_six() {
+        let states = [
+            VmState::Stopped,
+            VmState::Provisioning,
+            VmState::Starting,
+            VmState::Running,
+            VmState::Paused,
+            VmState::Migrating,
+            VmState::Stopping,
+            VmState::Terminating,
+            VmState::Unschedulable,
+            VmState::Failing,
+            VmState::Unknown,
+        ];
+        let seen = states.map(|state| (Some(state), VmProvisioning::Succeeded));
+        let unseen = [VmProvisioning::Accepted, VmProvisioning::Failed, VmProvisioning::Succeeded].map(|known| (None, known));
+        let mut documents = Documents::default().cluster(&cluster("site"));
+        for (n, (state, provisioning)) in seen.into_iter().chain(unseen).enumerate() {
+            let mut vm = vm("site", &format!("vm{n}"), "m");
+            vm.provisioning = provisioning;
+            match (state, &mut vm.last_seen) {
+                (Some(state), Some(seen)) => seen.what.state = state,
+                _ => vm.last_seen = None,
+            }
+            documents = documents.vm(&vm);
+        }
+        let (_, status) = send(&documents.serve().await, Method::GET, "/rackwright/v1/status", "").await;
+        let counts = &status["clusters"][0]["workloads"];
+        let parts = VM_KINDS.map(|kind| counts[kind].as_u64().unwrap());
+        assert_eq!(parts, [3, 1, 3, 2, 3, 2]);
+        assert_eq!(counts["virtualMachines"].as_u64(), Some(parts.iter().sum()));
     }
 
     #[tokio::test(start_paused = true)]

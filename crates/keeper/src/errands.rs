@@ -61,7 +61,7 @@ pub(crate) struct Sender {
 /// The virtual machine that an errand is about; a tenant node's has the node's name.
 fn vm_of(errand: &Errand) -> Option<VmName> {
     match errand {
-        Errand::StopVm { vm, .. } | Errand::StartVm { vm } | Errand::DeleteVm { vm } | Errand::DiscardOsDisk { vm } => {
+        Errand::StopVm { vm, .. } | Errand::StartVm { vm } | Errand::DeleteVm { vm } | Errand::DiscardOsDisk { vm, .. } => {
             Some(vm.name.clone())
         }
         Errand::CreateVm { vm } => Some(vm.clone()),

@@ -9,6 +9,7 @@ use plan::{Ear, ErrandStep, Step};
 use redfish::Bmc;
 
 use crate::books::Books;
+use crate::run::EtcdLook;
 use crate::run::Inquiry;
 use crate::tenants::Inside;
 
@@ -25,6 +26,8 @@ pub(crate) enum Event {
     },
     /// A look that a plan asked for.
     Looked(Inquiry),
+    /// A look at the members of etcd.
+    Etcd(EtcdLook),
     /// A BMC told of an event. What it tells of is seen by looking.
     Told {
         machine: MachineName,
@@ -193,7 +196,8 @@ pub(crate) fn note_answer(books: &mut Books, step: &Step, result: Result<(), Fau
         }
         true
     });
-    if let (false, Some(fault)) = (through_bmc, fault.filter(|fault| plan::speaks_of_the_line(step.ask, fault))) {
+    let through_api = step.ask.party() == model::Party::Undercloud;
+    if let (true, Some(fault)) = (through_api, fault.filter(|fault| plan::speaks_of_the_line(step.ask, fault))) {
         note_contact(books, Err(fault), now);
     }
 }

@@ -21,6 +21,7 @@ mod tenants;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use etcd::EtcdCluster;
 use kubernetes::{Door, Undercloud};
 use model::{Clock, ClusterName, Delivery, Fault, FaultClass, Footing, Hardware, KeeperState, MachineName, Site, Span};
 use plan::Objection;
@@ -45,6 +46,11 @@ pub const LEASE_TTL: Span = Span::seconds(60);
 pub const DEVICE_TIMEOUT: Span = redfish::CALL_TIMEOUT;
 
 const _: () = assert!(DEVICE_TIMEOUT.as_millis() >= kubernetes::CALL_TIMEOUT.as_millis(), "every driver's call must fit");
+// A promotion that is refused is followed by a look at how far the learner is.
+const _: () = assert!(
+    DEVICE_TIMEOUT.as_millis() >= etcd::CALL_TIMEOUT.as_millis() + etcd::ANSWER_TIMEOUT.as_millis(),
+    "every driver's call must fit"
+);
 const _: () = assert!(LEASE_TTL.as_millis() >= 2 * DEVICE_TIMEOUT.as_millis(), "a renewal at a third leaves room for one call");
 
 /// Plans are at least this far apart, so that a burst of events is one plan.
@@ -66,6 +72,8 @@ pub struct Keeper {
     /// Makes the way to a BMC whose machine was replaced.
     pub maker: Arc<dyn BmcMaker>,
     pub undercloud: Undercloud,
+    /// The way to the undercloud's etcd, if the description gives one.
+    pub etcd: Option<EtcdCluster>,
     /// The ways into tenants' clusters.
     pub door: Arc<dyn Door>,
     /// What virtual machines that are to be made need of the vault.
@@ -106,6 +114,7 @@ pub struct Equipment {
     pub bmcs: BTreeMap<MachineName, Bmc>,
     pub maker: Arc<dyn BmcMaker>,
     pub undercloud: Undercloud,
+    pub etcd: Option<EtcdCluster>,
 }
 
 /// A description that the keeper is to take over, as a whole or not at all.

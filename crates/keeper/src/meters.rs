@@ -30,7 +30,7 @@ const FAILED: Meter =
 const CALLS: Meter = Meter::counter(
     "rackwright_device_calls_total",
     &["device", "call", "result"],
-    "Calls to BMCs, underclouds and tenants' clusters, by what was asked and by the fault they met; `ok` if none.",
+    "Calls to BMCs, underclouds, their etcds and tenants' clusters, by what was asked and by the fault they met; `ok` if none.",
 );
 const CALL_DURATION: Meter = Meter::histogram(
     "rackwright_device_call_seconds",
@@ -60,6 +60,7 @@ pub fn begin_at_zero<'a>(clusters: impl IntoIterator<Item = &'a ClusterName>) {
         (Device::Bmc, Purpose::OF_BMC.as_slice()),
         (Device::Undercloud, Purpose::OF_UNDERCLOUD.as_slice()),
         (Device::Tenant, Purpose::OF_TENANT.as_slice()),
+        (Device::Etcd, Purpose::OF_ETCD.as_slice()),
     ];
     for (device, purposes) in devices {
         let results = std::iter::once(OK.to_owned()).chain(FaultClass::ALL.map(fault_label));
@@ -110,6 +111,8 @@ pub(crate) enum Device {
     Undercloud,
     /// A tenant cluster's own API.
     Tenant,
+    /// The undercloud's etcd.
+    Etcd,
 }
 
 impl Device {
@@ -118,6 +121,7 @@ impl Device {
             Device::Bmc => "bmc",
             Device::Undercloud => "undercloud",
             Device::Tenant => "tenant",
+            Device::Etcd => "etcd",
         }
     }
 }
@@ -181,6 +185,9 @@ impl Purpose {
         Purpose::Errand("markOutOfService"),
         Purpose::Errand("clearOutOfService"),
     ];
+
+    const OF_ETCD: [Purpose; 4] =
+        [Purpose::Look, Purpose::Ask(DeviceAsk::LeaveEtcd), Purpose::Ask(DeviceAsk::JoinEtcd), Purpose::Ask(DeviceAsk::PromoteEtcd)];
 
     pub fn name(self) -> &'static str {
         match self {

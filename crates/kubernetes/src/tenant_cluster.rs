@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 
 use crate::eviction::{self, is_about_uid};
 use crate::fault::Purpose;
+use crate::name;
+use crate::node::{self, CORDONED};
 use crate::tenant_node::{OutOfService, taints_with};
 use crate::undercloud::{FIELD_MANAGER, within};
-use crate::{name, node};
 
 /// A tenant's Kubernetes cluster. Clones are cheap and share connections.
 #[derive(Clone)]
@@ -27,14 +28,14 @@ impl TenantCluster {
         TenantCluster { nodes: Api::all(client.clone()), client }
     }
 
-    /// Keeps new pods off a node, and marks the cordon as ours. Asking twice is the same as asking once.
+    /// Keeps new pods off a node, and marks the cordon as ours. One that is cordoned already, by whomever, is left as it is.
     pub async fn request_cordon(&self, node: &str, reason: &str) -> Result<(), Fault> {
-        self.request_patch(node, &node::cordon_patch(reason)).await
+        self.request_patch(node, |found| (!is_cordoned(found)).then(|| node::cordon_patch(reason))).await
     }
 
-    /// Lets pods onto a node again, whoever cordoned it: whether the cordon is ours to lift is decided by the caller.
+    /// Lets pods onto a node again if the cordon is marked as ours. Somebody else's is left as it is.
     pub async fn request_uncordon(&self, node: &str) -> Result<(), Fault> {
-        self.request_patch(node, &node::uncordon_patch()).await
+        self.request_patch(node, |found| is_marked(found).then(node::uncordon_patch)).await
     }
 
     /// Ends exactly this pod, if the disruption budgets allow it. Asking twice is the same as once.
@@ -71,22 +72,31 @@ impl TenantCluster {
         self.request_taint(node, OutOfService::Cleared).await
     }
 
-    /// A patch replaces the whole list of taints, so that it names the version that the list was read from: what somebody
-    /// else has set meanwhile makes it fail and stays.
+    /// A patch replaces the whole list of taints.
     async fn request_taint(&self, node: &str, wanted: OutOfService) -> Result<(), Fault> {
+        self.request_patch(node, |found| Some(json!({"spec": {"taints": taints_with(found, wanted)?}}))).await
+    }
+
+    /// Patches a node as it was read, if there is anything to patch. The patch names the version that it was made for: what somebody
+    /// else has done meanwhile makes it fail and stays, so that nobody's cordon is taken for ours, and no taint is lost.
+    async fn request_patch(&self, node: &str, patch_of: impl FnOnce(&Node) -> Option<Value>) -> Result<(), Fault> {
         name::check("a node", node)?;
         let call = async {
             let found = self.nodes.get(node).await?;
-            let Some(taints) = taints_with(&found, wanted) else { return Ok(()) };
-            let patch = json!({"metadata": {"resourceVersion": found.metadata.resource_version}, "spec": {"taints": taints}});
+            let Some(mut patch) = patch_of(&found) else { return Ok(()) };
+            patch["metadata"]["resourceVersion"] = json!(found.metadata.resource_version);
             self.nodes.patch(node, &patch_params(), &Patch::Merge(&patch)).await.map(drop)
         };
-        within(&format!("PATCH taints of node {node}"), Purpose::Request, call).await
+        within(&format!("PATCH node {node}"), Purpose::Request, call).await
     }
+}
 
-    async fn request_patch(&self, node: &str, patch: &Value) -> Result<(), Fault> {
-        node::request_patch(&self.nodes, node, patch).await
-    }
+fn is_cordoned(node: &Node) -> bool {
+    node.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or(false)
+}
+
+fn is_marked(node: &Node) -> bool {
+    node.metadata.annotations.as_ref().is_some_and(|annotations| annotations.contains_key(CORDONED))
 }
 
 fn patch_params() -> PatchParams {

@@ -1,6 +1,6 @@
 //! The standing look at what tenants have in the undercloud: virtual machines with their instances, and clusters with their parts.
 //!
-//! Five kinds are watched; what is told is joined, and told only when it differs from what was told before.
+//! Six kinds are watched; what is told is joined, and told only when it differs from what was told before.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,18 +11,23 @@ use model::{Fault, PoolSeen, TenantClusterName, TenantClusterSeen, TenantMachine
 
 use crate::capi::{self, PartOf, cluster_seen, machine_seen, pool_seen};
 use crate::lines::{Line, Lines};
+use crate::os_disk::{DATA_VOLUME, DATA_VOLUME_VERSION, OwnedDisk, disk_seen, os_disk_seen};
 use crate::source::{CustomResource, Source};
 use crate::undercloud::Undercloud;
-use crate::vm_seen::{self, NamedInstance, instance_seen, vm_seen};
+use crate::vm_seen::{self, NamedInstance, VmPart, instance_seen, vm_part};
 use crate::watch::{self, Kind, Told};
 
 /// How many objects of one kind are kept: twenty virtual machines on each of the thousand machines of the largest site.
 pub const MOST_VMS: usize = 20_000;
 
-const KUBEVIRT_VERSION: &str = "v1";
+/// How many disks are: the operating system's and two with data for each virtual machine.
+pub const MOST_DISKS: usize = 60_000;
+
+pub(crate) const KUBEVIRT_VERSION: &str = "v1";
 pub(crate) const VIRTUAL_MACHINE: CustomResource =
     CustomResource { group: "kubevirt.io", kind: "VirtualMachine", plural: "virtualmachines" };
-const INSTANCE: CustomResource = CustomResource { group: "kubevirt.io", kind: "VirtualMachineInstance", plural: "virtualmachineinstances" };
+pub(crate) const INSTANCE: CustomResource =
+    CustomResource { group: "kubevirt.io", kind: "VirtualMachineInstance", plural: "virtualmachineinstances" };
 const CLUSTER: CustomResource = CustomResource { group: "cluster.x-k8s.io", kind: "Cluster", plural: "clusters" };
 const DEPLOYMENT: CustomResource = CustomResource { group: "cluster.x-k8s.io", kind: "MachineDeployment", plural: "machinedeployments" };
 pub(crate) const MACHINE: CustomResource = CustomResource { group: "cluster.x-k8s.io", kind: "Machine", plural: "machines" };
@@ -53,14 +58,15 @@ impl Undercloud {
     /// Tenants' virtual machines and clusters now and their changes from now on, for as long as the stream is polled. It never
     /// ends. An undercloud without KubeVirt has no virtual machines, and one without Cluster API no tenant clusters.
     pub fn watch_tenants(&self) -> impl Stream<Item = TenantsEvent> + Send + use<> {
-        let installed = |resource| Source::installed(&self.client, &self.tenant_namespace, resource, KUBEVIRT_VERSION);
+        let installed = |resource, version| Source::installed(&self.client, &self.tenant_namespace, resource, version);
         let preferred = |resource| Source::preferred(&self.client, &self.tenant_namespace, resource);
-        let pieces: [BoxStream<'static, Piece>; 5] = [
-            follow(installed(VIRTUAL_MACHINE), VIRTUAL_MACHINE, vm_seen).map(Piece::Vm).boxed(),
-            follow(installed(INSTANCE), INSTANCE, instance_seen).map(Piece::Instance).boxed(),
+        let pieces: [BoxStream<'static, Piece>; 6] = [
+            follow(installed(VIRTUAL_MACHINE, KUBEVIRT_VERSION), VIRTUAL_MACHINE, vm_part).map(Piece::Vm).boxed(),
+            follow(installed(INSTANCE, KUBEVIRT_VERSION), INSTANCE, instance_seen).map(Piece::Instance).boxed(),
             follow(preferred(CLUSTER), CLUSTER, cluster_seen).map(Piece::Cluster).boxed(),
             follow(preferred(DEPLOYMENT), DEPLOYMENT, pool_seen).map(Piece::Pool).boxed(),
             follow(preferred(MACHINE), MACHINE, machine_seen).map(Piece::Machine).boxed(),
+            follow(installed(DATA_VOLUME, DATA_VOLUME_VERSION), DATA_VOLUME, disk_seen).map(Piece::Disk).boxed(),
         ];
         let joiner = (select_all(pieces), Joiner::default(), VecDeque::new());
         stream::unfold(joiner, |(mut pieces, mut joiner, mut waiting)| async move {
@@ -79,15 +85,17 @@ fn follow<S: Send + 'static>(
     resource: CustomResource,
     see: fn(&DynamicObject) -> Option<S>,
 ) -> impl Stream<Item = Told<S>> + Send + use<S> {
-    watch::follow(Kind { source, plural: resource.plural, see, most: MOST_VMS })
+    let most = if resource == DATA_VOLUME { MOST_DISKS } else { MOST_VMS };
+    watch::follow(Kind { source, plural: resource.plural, see, most })
 }
 
 enum Piece {
-    Vm(Told<VmSeen>),
+    Vm(Told<VmPart>),
     Instance(Told<NamedInstance>),
     Cluster(Told<TenantClusterSeen>),
     Pool(Told<PartOf<PoolSeen>>),
     Machine(Told<PartOf<TenantMachineSeen>>),
+    Disk(Told<OwnedDisk>),
 }
 
 impl Piece {
@@ -98,6 +106,7 @@ impl Piece {
             Piece::Cluster(_) => 2,
             Piece::Pool(_) => 3,
             Piece::Machine(_) => 4,
+            Piece::Disk(_) => 5,
         }
     }
 
@@ -107,7 +116,8 @@ impl Piece {
         | Piece::Instance(Told::Lost(fault))
         | Piece::Cluster(Told::Lost(fault))
         | Piece::Pool(Told::Lost(fault))
-        | Piece::Machine(Told::Lost(fault))) = self
+        | Piece::Machine(Told::Lost(fault))
+        | Piece::Disk(Told::Lost(fault))) = self
         else {
             return Told::Heard;
         };
@@ -160,11 +170,12 @@ impl<S> Shelf<S> {
 
 #[derive(Default)]
 struct Joiner {
-    vms: Shelf<VmSeen>,
+    vms: Shelf<VmPart>,
     instances: Shelf<NamedInstance>,
     clusters: Shelf<TenantClusterSeen>,
     pools: Shelf<PartOf<PoolSeen>>,
     machines: Shelf<PartOf<TenantMachineSeen>>,
+    disks: Shelf<OwnedDisk>,
     lines: Lines,
     told: Option<Picture>,
 }
@@ -190,7 +201,8 @@ impl Joiner {
 
     fn events_of(&mut self, piece: Piece) -> Vec<TenantsEvent> {
         let about_vms = match piece {
-            Piece::Vm(told) => self.vms.take(told, |vm| vm.name.key(), |vm| vm.name.clone()),
+            Piece::Vm(told) => self.vms.take(told, |part| part.vm.name.key(), |part| part.vm.name.clone()),
+            Piece::Disk(told) => self.disks.take(told, |disk| disk.disk.name.clone(), |disk| disk.vm.clone()),
             Piece::Instance(told) => self.instances.take(told, |instance| instance.vm.key(), |instance| instance.vm.clone()),
             Piece::Cluster(told) => {
                 let news = self.clusters.take(told, |cluster| cluster.name.key(), |cluster| cluster.name.clone());
@@ -226,11 +238,10 @@ impl Joiner {
     }
 
     fn first_listing(&mut self) -> Option<TenantsEvent> {
-        let all_listed =
-            self.vms.is_listed && self.instances.is_listed && self.clusters.is_listed && self.pools.is_listed && self.machines.is_listed;
+        let are_vms_listed = self.vms.is_listed && self.instances.is_listed && self.disks.is_listed;
+        let all_listed = are_vms_listed && self.clusters.is_listed && self.pools.is_listed && self.machines.is_listed;
         all_listed.then(|| {
-            let vms: Vec<VmSeen> =
-                self.vms.by_name.values().map(|vm| vm_seen::joined(vm, self.instances.by_name.get(&vm.name.key()))).collect();
+            let vms: Vec<VmSeen> = self.vms.by_name.values().map(|part| self.joined_vm(part)).collect();
             let clusters: Vec<TenantClusterSeen> = self.clusters.by_name.values().map(|cluster| self.joined(cluster)).collect();
             self.told = Some(Picture {
                 vms: vms.iter().map(|vm| (vm.name.clone(), vm.clone())).collect(),
@@ -240,6 +251,12 @@ impl Joiner {
         })
     }
 
+    fn joined_vm(&self, VmPart { vm, os_disk }: &VmPart) -> VmSeen {
+        let mut joined = vm_seen::joined(vm, self.instances.by_name.get(&vm.name.key()));
+        joined.os_disk = os_disk.as_ref().map(|name| os_disk_seen(self.disks.by_name.get(name)));
+        joined
+    }
+
     fn joined(&self, cluster: &TenantClusterSeen) -> TenantClusterSeen {
         let pools = self.pools.by_name.values().filter(|pool| pool.cluster == cluster.name).map(|pool| pool.part.clone());
         let machines = self.machines.by_name.values().filter(|machine| machine.cluster == cluster.name).map(|machine| machine.part.clone());
@@ -247,7 +264,7 @@ impl Joiner {
     }
 
     fn tell_vm(&mut self, name: VmName) -> Option<TenantsEvent> {
-        let now = self.vms.by_name.get(&name.key()).map(|vm| vm_seen::joined(vm, self.instances.by_name.get(&name.key())));
+        let now = self.vms.by_name.get(&name.key()).map(|part| self.joined_vm(part));
         let told = &mut self.told.as_mut()?.vms;
         match now {
             Some(now) if told.get(&name) == Some(&now) => None,

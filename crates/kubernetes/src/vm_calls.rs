@@ -7,23 +7,20 @@ use http::Request;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Api;
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams, Preconditions};
-use model::{Delivery, DiskStorage, Fault, FaultClass, Shutdown, Span, VmName, VmRef, VmSpec};
+use model::{Delivery, DiskRef, DiskStorage, Fault, FaultClass, Shutdown, VmName, VmRef, VmSpec};
 use serde_json::{Value, json};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use zeroize::Zeroizing;
 
 use crate::capi::SKIP_REMEDIATION;
 use crate::eviction::is_about_uid;
 use crate::fault::{self, Purpose};
 use crate::name;
+use crate::os_disk::{DATA_VOLUME, DATA_VOLUME_VERSION};
 use crate::secret::{SecretData, SecretWanted};
-use crate::source::CustomResource;
-use crate::tenants::{MACHINE, VIRTUAL_MACHINE};
+use crate::tenants::{INSTANCE, KUBEVIRT_VERSION, MACHINE, VIRTUAL_MACHINE};
 use crate::undercloud::{CALL_TIMEOUT, FIELD_MANAGER, Undercloud, within};
 use crate::vm_object::{self, MANAGED_BY};
-
-const DATA_VOLUME: CustomResource = CustomResource { group: "cdi.kubevirt.io", kind: "DataVolume", plural: "datavolumes" };
-const DATA_VOLUME_VERSION: &str = "v1beta1";
 
 /// The secrets of a virtual machine that is to be made, out of the vault. They show nothing of themselves.
 #[derive(Clone, Default)]
@@ -40,29 +37,37 @@ impl fmt::Debug for VmSecrets {
 }
 
 impl Undercloud {
-    /// Shuts exactly this virtual machine down, or ends it at once. One that does not run is left as it is.
-    pub async fn request_vm_stop(&self, vm: &VmRef, shutdown: Shutdown) -> Result<(), Fault> {
+    /// Shuts exactly this virtual machine down, or ends it at once. One that does not run is left as it is. Where a node is named,
+    /// the virtual machine is stopped only if it is there.
+    pub async fn request_vm_stop(&self, vm: &VmRef, shutdown: Shutdown, node: Option<&str>) -> Result<(), Fault> {
         let body = match shutdown {
             Shutdown::Graceful => Vec::new(),
             Shutdown::Skip => json!({"gracePeriod": 0}).to_string().into_bytes(),
         };
-        self.request_run(vm, "stop", body).await
+        self.request_run(vm, "stop", body, node).await
     }
 
     /// Starts exactly this virtual machine. One that runs is left as it is.
     pub async fn request_vm_start(&self, vm: &VmRef) -> Result<(), Fault> {
-        self.request_run(vm, "start", Vec::new()).await
+        self.request_run(vm, "start", Vec::new(), None).await
     }
 
-    async fn request_run(&self, vm: &VmRef, verb: &str, body: Vec<u8>) -> Result<(), Fault> {
+    async fn request_run(&self, vm: &VmRef, verb: &str, body: Vec<u8>, node: Option<&str>) -> Result<(), Fault> {
         let asked = format!("{verb} of virtual machine {vm}");
         let vms = self.vms(&vm.name)?;
         let path =
             format!("/apis/subresources.kubevirt.io/v1/namespaces/{}/virtualmachines/{}/{verb}", self.tenant_namespace, vm.name.key());
         let call = async {
-            // The subresource takes no precondition, so that the object is looked at first.
+            // The subresource takes no precondition: what may be sent to it is a grace period and a dry run. So the object is looked
+            // at first, and where it has to be on one node its instance too. What happens between the look and the request, in the
+            // few milliseconds that takes, KubeVirt gives no way to exclude.
             if !is_meant(&vms.get(&vm.name.key()).await?, vm) {
                 return Ok(Found::Another);
+            }
+            if let Some(node) = node
+                && !self.is_on(vm, node).await?
+            {
+                return Ok(Found::Elsewhere);
             }
             let request = Request::put(path).header("content-type", "application/json").body(body).map_err(kube::Error::HttpError)?;
             match self.client.request_text(request).await {
@@ -72,47 +77,37 @@ impl Undercloud {
         };
         match within(&asked, Purpose::Request, call).await? {
             Found::Meant => Ok(()),
-            Found::Another | Found::Lingering => Err(another(&asked)),
+            Found::Another => Err(missing(&asked, "it is gone, and another has its name")),
+            Found::Elsewhere => Err(missing(&asked, &format!("it is not on node {} any more", node.unwrap_or_default()))),
+        }
+    }
+
+    /// Whether the instance of a virtual machine is on this node. One that has none is on no node.
+    async fn is_on(&self, vm: &VmRef, node: &str) -> kube::Result<bool> {
+        let instances: Api<DynamicObject> =
+            Api::namespaced_with(self.client.clone(), &self.tenant_namespace, &INSTANCE.at(KUBEVIRT_VERSION));
+        match instances.get(&vm.name.key()).await {
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(false),
+            found => Ok(found?.data["status"]["nodeName"] == node),
         }
     }
 
     /// Deletes exactly this virtual machine, and its disks with it. One that is gone is deleted.
     pub async fn request_vm_delete(&self, vm: &VmRef) -> Result<(), Fault> {
         let vms = self.vms(&vm.name)?;
-        let params = DeleteParams {
-            preconditions: Some(Preconditions { uid: Some(vm.uid.clone()), resource_version: None }),
-            ..DeleteParams::default()
-        };
-        let call = async {
-            match vms.delete(&vm.name.key(), &params).await {
-                Err(kube::Error::Api(status)) if status.code == 404 || status.code == 409 && is_about_uid(&status.message) => Ok(()),
-                answer => answer.map(drop),
-            }
-        };
+        let name = vm.name.key();
+        let call = request_end(&vms, &name, &vm.uid, DeleteParams::default());
         within(&format!("DELETE virtual machine {vm}"), Purpose::Request, call).await
     }
 
-    /// Throws away the disk with the operating system of exactly this virtual machine; KubeVirt makes it anew from the image.
-    /// One whose system lies on no disk of its own has nothing to throw away. It is done when the disk was seen to be gone, or to be
-    /// another.
-    pub async fn request_os_disk_discard(&self, vm: &VmRef) -> Result<(), Fault> {
-        let asked = format!("DELETE OS disk of virtual machine {vm}");
-        let vms = self.vms(&vm.name)?;
+    /// Throws away exactly this disk. One that is gone, or is another by now, is thrown away; when it is gone is seen by watching.
+    pub async fn request_disk_discard(&self, disk: &DiskRef) -> Result<(), Fault> {
+        name::check("a disk", &disk.name)?;
         let disks: Api<DynamicObject> =
             Api::namespaced_with(self.client.clone(), &self.tenant_namespace, &DATA_VOLUME.at(DATA_VOLUME_VERSION));
-        let call = async {
-            let found = vms.get(&vm.name.key()).await?;
-            if !is_meant(&found, vm) {
-                return Ok(Found::Another);
-            }
-            let Some(disk) = os_disk_of(&found, &vm.name) else { return Ok(Found::Meant) };
-            discard(&disks, &disk).await
-        };
-        match within(&asked, Purpose::Request, call).await? {
-            Found::Meant => Ok(()),
-            Found::Another => Err(another(&asked)),
-            Found::Lingering => Err(Fault::new(FaultClass::Busy, Delivery::Maybe, format!("{asked}: it is still being removed"))),
-        }
+        // The claim behind the disk goes first, so that nothing of the old disk is left when the disk is seen to be gone.
+        let call = request_end(&disks, &disk.name, &disk.uid, DeleteParams::foreground());
+        within(&format!("DELETE disk {}", disk.name), Purpose::Request, call).await
     }
 
     /// Makes a virtual machine, its secrets first; they go with it when it is deleted. One of that name that we made is left as it is; anybody else's is a fault.
@@ -188,64 +183,33 @@ fn owner(vm: &VmName, made: &DynamicObject) -> OwnerReference {
     }
 }
 
-/// Whether the object of a name is the one that was meant.
+/// Whether the object of a name is the one that was meant, where it was meant to be.
 enum Found {
     Meant,
     Another,
-    /// It was meant, and is not gone yet.
-    Lingering,
+    Elsewhere,
 }
 
-/// How often, and at what intervals, a disk that was thrown away is looked at within one call. What keeps it longer than a few seconds
-/// may keep it for long.
-const DISK_LOOKS: u32 = 5;
-const DISK_LOOK_EVERY: Span = Span::seconds(1);
-
-async fn find(disks: &Api<DynamicObject>, disk: &str) -> kube::Result<Option<DynamicObject>> {
-    match disks.get(disk).await {
-        Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
-        found => found.map(Some),
+/// Deletes exactly the object that has this uid. It is as good as deleted if it is gone, or another has its name.
+async fn request_end(objects: &Api<DynamicObject>, name: &str, uid: &str, params: DeleteParams) -> kube::Result<()> {
+    let preconditions = Some(Preconditions { uid: Some(uid.to_owned()), resource_version: None });
+    match objects.delete(name, &DeleteParams { preconditions, ..params }).await {
+        Err(kube::Error::Api(status)) if status.code == 404 || status.code == 409 && is_about_uid(&status.message) => Ok(()),
+        answer => answer.map(drop),
     }
-}
-
-async fn discard(disks: &Api<DynamicObject>, disk: &str) -> kube::Result<Found> {
-    let Some(old) = find(disks, disk).await? else { return Ok(Found::Meant) };
-    if old.metadata.deletion_timestamp.is_none() {
-        let preconditions = Some(Preconditions { uid: old.metadata.uid.clone(), resource_version: None });
-        match disks.delete(disk, &DeleteParams { preconditions, ..DeleteParams::default() }).await {
-            Err(kube::Error::Api(status)) if status.code == 404 || status.code == 409 && is_about_uid(&status.message) => {}
-            answer => drop(answer?),
-        }
-    }
-    for _ in 0..DISK_LOOKS {
-        let now = find(disks, disk).await?;
-        if now.is_none_or(|now| now.metadata.uid != old.metadata.uid) {
-            return Ok(Found::Meant);
-        }
-        sleep(DISK_LOOK_EVERY.to_std()).await;
-    }
-    Ok(Found::Lingering)
 }
 
 fn is_meant(found: &DynamicObject, vm: &VmRef) -> bool {
     found.metadata.uid.as_deref() == Some(vm.uid.as_str())
 }
 
-fn another(asked: &str) -> Fault {
-    Fault::new(FaultClass::Missing, Delivery::No, format!("{asked}: it is gone, and another has its name"))
+fn missing(asked: &str, because: &str) -> Fault {
+    Fault::new(FaultClass::Missing, Delivery::No, format!("{asked}: {because}"))
 }
 
 /// The words with which KubeVirt refuses what is so already. It gives no other sign.
 fn is_already_so(message: &str) -> bool {
     ["already running", "not running", "does not support manual", "only supports manual"].iter().any(|words| message.contains(words))
-}
-
-/// The disk that a virtual machine boots from, if KubeVirt makes it: ours by its name, anybody else's by being the first.
-fn os_disk_of(found: &DynamicObject, vm: &VmName) -> Option<String> {
-    let templates = found.data["spec"]["dataVolumeTemplates"].as_array()?;
-    let names: Vec<&str> = templates.iter().filter_map(|template| template["metadata"]["name"].as_str()).collect();
-    let ours = vm_object::os_disk_name(vm);
-    names.iter().find(|name| **name == ours).or(names.first()).map(|name| (*name).to_owned())
 }
 
 fn secrets_of(vm: &VmName, spec: &VmSpec, secrets: &VmSecrets, namespace: &str) -> Vec<SecretWanted> {

@@ -9,6 +9,7 @@ use model::{
 use serde::Deserialize;
 
 use crate::capi::{CLUSTER_LABEL, CONTROL_PLANE_LABEL, pool_name};
+use crate::os_disk::os_disk_name;
 use crate::quantity;
 
 /// The grace of a virtual machine that does not say: KubeVirt's own default.
@@ -89,8 +90,8 @@ struct Condition {
     message: String,
 }
 
-/// A `VirtualMachine` without its instance; nothing if it cannot be one of ours, such as one with a name that ours cannot have.
-pub(crate) fn vm_seen(object: &DynamicObject) -> Option<VmSeen> {
+/// A `VirtualMachine` without its instance and its disk; nothing if it cannot be one of ours, such as one with a name that ours cannot have.
+fn vm_seen(object: &DynamicObject) -> Option<VmSeen> {
     let metadata = &object.metadata;
     let Body { spec, status } = Body::deserialize(&object.data).unwrap_or_default();
     let state = if metadata.deletion_timestamp.is_some() { VmState::Terminating } else { state_of(&status.printable_status) };
@@ -108,7 +109,19 @@ pub(crate) fn vm_seen(object: &DynamicObject) -> Option<VmSeen> {
         grace: instance.termination_grace_period_seconds.map_or(DEFAULT_GRACE, Span::seconds),
         node_of: labels.and_then(node_of),
         created_at: metadata.creation_timestamp.as_ref().map(|time| Timestamp::from_millis(time.0.as_millisecond())),
+        os_disk: None,
     })
+}
+
+/// A `VirtualMachine`, with what it calls the disk that it boots from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VmPart {
+    pub vm: VmSeen,
+    pub os_disk: Option<String>,
+}
+
+pub(crate) fn vm_part(object: &DynamicObject) -> Option<VmPart> {
+    Some(VmPart { vm: vm_seen(object)?, os_disk: os_disk_name(object) })
 }
 
 /// A `VirtualMachineInstance`, with the name that it shares with its virtual machine, and why it has no node if it has none.
@@ -311,7 +324,7 @@ mod tests {
             "status": {"phase": "Running", "nodeName": "rack1compute01", "conditions": [{"type": "Ready", "status": "True"}]},
         })))
         .unwrap();
-        expect![[r#"VmSeen { name: naks-01-agentpool1-md-tjr8k-4qqx4, uid: "u", run: Always, state: Running, message: None, instance: Some(InstanceSeen { uid: "i", node: Some("rack1compute01"), phase: Running, ready: True, is_ending: false }), cpu_cores: 8, memory_bytes: 8589934592, grace: 3m 00s, node_of: Some(NodeOf { cluster: naks-01, pool: Some(agentpool1) }), created_at: Some(2026-11-15T14:00:00.000Z) }"#]]
+        expect![[r#"VmSeen { name: naks-01-agentpool1-md-tjr8k-4qqx4, uid: "u", run: Always, state: Running, message: None, instance: Some(InstanceSeen { uid: "i", node: Some("rack1compute01"), phase: Running, ready: True, is_ending: false }), cpu_cores: 8, memory_bytes: 8589934592, grace: 3m 00s, node_of: Some(NodeOf { cluster: naks-01, pool: Some(agentpool1) }), created_at: Some(2026-11-15T14:00:00.000Z), os_disk: None }"#]]
             .assert_eq(&format!("{:?}", joined(&vm, Some(&instance))));
     }
 

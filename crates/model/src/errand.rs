@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::name::{TenantClusterName, VmName};
 use crate::pod::{EvictionAnswer, Grace, PodRef};
 use crate::time::Timestamp;
-use crate::vm::VmRef;
+use crate::vm::{DiskRef, VmRef};
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
@@ -67,9 +67,10 @@ pub enum Errand {
     DeleteVm {
         vm: VmRef,
     },
-    /// Throws the disk with its operating system away; KubeVirt makes it anew from the image.
+    /// Throws exactly this disk with its operating system away; KubeVirt makes it anew from the image.
     DiscardOsDisk {
         vm: VmRef,
+        disk: DiskRef,
     },
 }
 
@@ -152,7 +153,7 @@ impl fmt::Display for Errand {
             Errand::StartVm { vm } => write!(f, "the start of `{vm}`"),
             Errand::CreateVm { vm } => write!(f, "the creation of `{vm}`"),
             Errand::DeleteVm { vm } => write!(f, "the deletion of `{vm}`"),
-            Errand::DiscardOsDisk { vm } => write!(f, "the end of the OS disk of `{vm}`"),
+            Errand::DiscardOsDisk { vm, .. } => write!(f, "the end of the OS disk of `{vm}`"),
         }
     }
 }

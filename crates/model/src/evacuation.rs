@@ -38,6 +38,11 @@ pub struct StoppedVm {
     pub start_asked_at: Option<Timestamp>,
     #[serde(default)]
     pub start_attempts: u32,
+    /// When it was last forced off, so that it can be started: its shutdown came to no end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub force_asked_at: Option<Timestamp>,
+    #[serde(default)]
+    pub force_attempts: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 mod action;
 mod activity;
+mod advice;
 mod baseline;
 mod cluster;
 mod endpoint;
@@ -46,6 +47,9 @@ pub use activity::{
     ACTIVITY_FORMAT, ACTIVITY_TEXT_MAX, ACTIVITY_VERB_MAX, Activity, ActivityError, ActivityKind, ActivityStatus, DescriptionChange,
     HoldChange, OURSELVES, Part, PartKind, Sent, Subject, labels,
 };
+pub use advice::{
+    Advice, AdvisedCommand, DataRisk, PartAdvice, PostCheck, PostState, Remedy, RepairedPart, ReplaceNeed, StorageAdvice, Symptom, Tried,
+};
 pub use baseline::{Baseline, BaselineNode, BaselineVm};
 pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
 pub use endpoint::Endpoint;
@@ -78,7 +82,9 @@ pub use operation::{
     Cancel, DeviceAsk, Ended, Entry, Fact, Failure, OPERATION_FORMAT, Operation, OperationResult, Party, StepKind, Target,
 };
 pub use pod::{BudgetSeen, EvictionAnswer, Grace, Neighbourhood, PodDemands, PodOwner, PodPhase, PodRef, PodSeen, Termination, Toleration};
-pub use preview::{BudgetFate, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, QuorumFate, VmFate, VmOutcome};
+pub use preview::{
+    BudgetFate, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, QuorumFate, TenantQuorumFate, VmFate, VmOutcome,
+};
 pub use refusal::{Refusal, Rule};
 pub use replacement::{Replaced, Replacement, Safeguard, StoragePolicy, Unhealthy};
 pub use request::{Ask, Conditions, Editions, Outage, REQUEST_LIFE, Request, VERDICT_LIFE, Verdict};
@@ -97,8 +103,8 @@ pub use text::{cleaned, is_unprintable};
 pub use time::{Clock, Span, Timestamp};
 pub use validation::{Category, CategoryResult, Comparison, FieldResult, Validation, ValidationMark, ValidationResult};
 pub use vm::{
-    BootMethod, DeviceModel, DiskStorage, HintExecution, HintKind, HintScope, HintTarget, InstancePhase, InstanceSeen, IpAllocation,
-    NetworkAttachment, NodeOf, OsDisk, PlacementHint, Registry, RunStrategy, VirtioInterface, Vm, VmProvisioning, VmRef, VmSeen, VmSpec,
-    VmState,
+    BootMethod, DeviceModel, DiskRef, DiskStorage, HintExecution, HintKind, HintScope, HintTarget, InstancePhase, InstanceSeen,
+    IpAllocation, NetworkAttachment, NodeOf, OsDisk, OsDiskSeen, PlacementHint, Registry, RunStrategy, VirtioInterface, Vm, VmProvisioning,
+    VmRef, VmSeen, VmSpec, VmState,
 };
 pub use wait::{Eye, Wait, WaitKind};

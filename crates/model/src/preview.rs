@@ -31,6 +31,9 @@ pub struct Preview {
     /// Of a control-plane machine only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quorum: Option<QuorumFate>,
+    /// Control planes of tenant clusters that lose a node to it, for a while or for good.
+    #[serde(default)]
+    pub tenant_quorums: Vec<TenantQuorumFate>,
     pub holds: Vec<Hold>,
     pub duration: ExpectedDuration,
     /// What is not known and would matter: an API that does not answer, pods that were not listed yet.
@@ -148,6 +151,21 @@ pub struct QuorumFate {
     pub needed: usize,
     pub voting_before: usize,
     pub voting_after: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TenantQuorumFate {
+    pub cluster: TenantClusterName,
+    #[serde(flatten)]
+    pub votes: QuorumFate,
+}
+
+impl QuorumFate {
+    /// Whether those who are left could not go on.
+    pub fn is_lost(&self) -> bool {
+        self.voting_after < self.needed
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

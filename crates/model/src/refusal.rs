@@ -21,6 +21,8 @@ pub struct Refusal {
 pub enum Rule {
     /// The request waited too long for its verdict and was not carried out.
     RequestExpired,
+    /// Whoever judges the request knows no such action of what it is meant for.
+    ActionKnown,
     ClusterRunning,
     ClusterConnected,
     /// There is no such machine (any more).
@@ -93,6 +95,7 @@ impl Rule {
     pub fn name(self) -> &'static str {
         match self {
             Rule::RequestExpired => "request-expired",
+            Rule::ActionKnown => "action-known",
             Rule::ClusterRunning => "cluster-running",
             Rule::ClusterConnected => "cluster-connected",
             Rule::MachineExists => "machine-exists",
@@ -138,6 +141,7 @@ impl Rule {
     pub fn code(self) -> &'static str {
         match self {
             Rule::RequestExpired => "RequestExpired",
+            Rule::ActionKnown => "ActionKnown",
             Rule::ClusterRunning => "ClusterRunning",
             Rule::ClusterConnected => "ClusterConnected",
             Rule::MachineExists => "MachineExists",
@@ -179,8 +183,9 @@ impl Rule {
         }
     }
 
-    pub const ALL: [Rule; 39] = [
+    pub const ALL: [Rule; 40] = [
         Rule::RequestExpired,
+        Rule::ActionKnown,
         Rule::ClusterRunning,
         Rule::ClusterConnected,
         Rule::MachineExists,

@@ -223,6 +223,30 @@ pub struct VmSeen {
     pub node_of: Option<NodeOf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
+    /// The disk that it boots from; nothing if none of its own outlives a stop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub os_disk: Option<OsDiskSeen>,
+}
+
+/// The disk that a virtual machine boots from, of those that KubeVirt makes for it from an image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum OsDiskSeen {
+    /// KubeVirt has yet to make it.
+    Absent,
+    There {
+        disk: DiskRef,
+        /// Whether it was told to end.
+        is_ending: bool,
+    },
+}
+
+/// One disk of the undercloud and no other: one that is made anew under the same name has another uid.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiskRef {
+    pub name: String,
+    pub uid: String,
 }
 
 /// A virtual machine that is a tenant cluster's node. The node has the virtual machine's name.

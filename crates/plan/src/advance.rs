@@ -6,7 +6,7 @@ use model::{
 };
 
 use crate::draft::{Draft, ErrandStep, LookStep, Step};
-use crate::operate::{Bench, Finding, effect_wait, examine, settle_of, step_for, steps_of};
+use crate::operate::{Bench, Finding, effect_wait, examine, is_known, settle_of, step_for, steps_of};
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
 use crate::{control_plane, converge, ending, evacuate, install};
@@ -83,6 +83,11 @@ pub(crate) fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: O
 /// Takes steps until one is not done yet, or the operation ends.
 fn take_steps(scene: &Scene<'_>, machine: &mut Machine, operation: &mut Operation) -> Turn {
     let now = scene.now;
+    if !is_known(operation) {
+        let because = format!("this version knows no {} of machines", operation.action.command());
+        ending::fail(operation, machine, Failure::DeviceUnsupported, &because, now);
+        return Turn::default();
+    }
     loop {
         let Some(step) = steps_of(operation).into_iter().find(|step| operation.done_at(*step).is_none()) else {
             ending::succeed(operation, machine, now);

@@ -108,6 +108,8 @@ pub struct ErrandStep {
     /// `None` if it brings back what is remembered of a machine, outside any operation.
     pub operation: Option<OperationId>,
     pub errand: Errand,
+    /// The undercloud's node on which a virtual machine is stopped for its machine's sake: one that has moved on is left alone.
+    pub node: Option<String>,
     pub attempt: u32,
     /// Why, in a few words; a cordon carries it to the node.
     pub reason: String,

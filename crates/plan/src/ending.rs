@@ -149,10 +149,18 @@ pub(crate) fn fail(operation: &mut Operation, machine: &mut Machine, failure: Fa
     let waited = operation.wait.as_ref().map(|wait| format!("; it waited for {}", wait.kind)).unwrap_or_default();
     install::note_end(operation, machine, OperationResult::Failed, now);
     settle_holds(operation, machine);
-    let message = format!("{} failed: {because}{waited}. Left behind: {}", operation.action.command(), left_behind(operation, machine));
-    let next = next_command(operation, machine);
+    let message = format!("{} failed: {because}{waited}. Left behind: {}", what_failed(operation), left_behind(operation, machine));
+    let next = next_command(operation, machine, Some(failure));
     operation.wait = None;
     operation.ended = Some(Ended { at: now, result: OperationResult::Failed, message, next: Some(next), failure: Some(failure) });
+}
+
+/// A machine that could not be emptied is cordoned all the same, once its cordon was seen.
+fn what_failed(operation: &Operation) -> &'static str {
+    match operation.action {
+        Action::Cordon { evacuate: Evacuate::Yes | Evacuate::Forced } if operation.done_at(StepKind::Cordon).is_some() => "evacuation",
+        action => action.command(),
+    }
 }
 
 /// The site file no longer describes the machine. What was asked of it before may still have happened, so a machine
@@ -188,7 +196,7 @@ pub(crate) fn cancel(operation: &mut Operation, machine: &mut Machine, step: Ste
     // Whoever cancels does not want it done the harder way; but a machine should not be forgotten while it is off.
     let is_half_empty = machine.evacuated.is_some() && machine.holds.iter().any(|hold| hold.owner.is_a_persons_to_release());
     let next = if machine.provisioning == Provisioning::Error {
-        next_command(operation, machine)
+        next_command(operation, machine, None)
     } else if is_seen_off(machine) {
         format!("rackwright bmm start {}", machine.name)
     } else if is_half_empty {
@@ -241,7 +249,7 @@ fn left_behind(operation: &Operation, machine: &Machine) -> String {
     format!("power {power}; holds {holds}{memory}")
 }
 
-fn next_command(operation: &Operation, machine: &Machine) -> String {
+fn next_command(operation: &Operation, machine: &Machine, failure: Option<Failure>) -> String {
     let name = &machine.name;
     let off = is_seen_off(machine);
     if machine.last_seen.bmc_fault.is_some() {
@@ -250,6 +258,8 @@ fn next_command(operation: &Operation, machine: &Machine) -> String {
     match operation.action {
         // The hold stays, and is applied when the undercloud answers; whoever does not want that any more must say so.
         Action::Cordon { .. } => format!("rackwright bmm uncordon {name}"),
+        // Tenants who hold are not advised against.
+        _ if failure == Some(Failure::HeldByBudget) => format!("rackwright bmm show {name}"),
         // Where even a forced power-off has had no effect, asking for one more is no advice.
         Action::PowerOff { .. } if !off && operation.last_asked(DeviceAsk::ForceOff).is_none() => {
             format!("rackwright bmm power-off {name} --skip-shutdown")

@@ -1,6 +1,8 @@
 //! What must stay true of the errands of any plan. Written without looking at how plans are made.
 
-use model::{Action, DrainPolicy, Errand, Evacuate, Fact, Machine, Management, Operation, PodRef, TenantClusterName, VmName, VmRef};
+use model::{
+    Action, DrainPolicy, Errand, Evacuate, Fact, Machine, Management, Operation, PodRef, Shutdown, TenantClusterName, VmName, VmRef,
+};
 
 use crate::draft::{ErrandStep, Plan};
 use crate::invariants::Violation;
@@ -60,6 +62,9 @@ fn is_of_memory(after: &Snapshot, step: &ErrandStep) -> bool {
     let knows = |cluster: &TenantClusterName, node: &str| memory.nodes.iter().find(|known| known.cluster == *cluster && known.node == node);
     match &step.errand {
         Errand::StartVm { vm } => memory.vms.iter().any(|stopped| stopped.vm == *vm && stopped.start_attempts == step.attempt),
+        Errand::StopVm { vm, shutdown: Shutdown::Skip } => {
+            memory.vms.iter().any(|stopped| stopped.vm == *vm && stopped.force_attempts == step.attempt)
+        }
         Errand::UncordonNode { cluster, node } => knows(cluster, node).is_some_and(|known| known.uncordon_attempts == step.attempt),
         Errand::ResumeRemediation { cluster, node } => knows(cluster, node).is_some_and(|known| known.is_skipped),
         Errand::ClearOutOfService { cluster, node } => knows(cluster, node).is_some_and(|known| known.is_out_of_service),

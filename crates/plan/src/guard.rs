@@ -1,11 +1,13 @@
 //! Whether an action may begin: the guards, each a rule with its evidence and its remedy.
 
+use std::fmt;
+
 use model::{
     Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule, Timestamp,
 };
 
 use crate::snapshot::Snapshot;
-use crate::{contact, control_plane, evacuate, install};
+use crate::{contact, control_plane, evacuate, install, operate};
 
 /// Operations that may run in one cluster at once.
 ///
@@ -23,6 +25,7 @@ pub(crate) struct Guarded<'a> {
 impl Guarded<'_> {
     /// The first rule that speaks against it. What a person can mend alone comes first.
     pub fn check(&self) -> Result<(), Refusal> {
+        self.action_known()?;
         self.machine_described()?;
         self.machine_managed()?;
         self.held_by_operation()?;
@@ -42,6 +45,14 @@ impl Guarded<'_> {
     pub(crate) fn refuse(&self, rule: Rule, evidence: Vec<String>, remedy: impl Into<String>) -> Result<(), Refusal> {
         let message = format!("`{}` cannot be {}", self.machine.name, self.action.participle());
         Err(Refusal { rule, message, evidence, remedy: remedy.into() })
+    }
+
+    /// The API offers no such action; one of a later version may.
+    fn action_known(&self) -> Result<(), Refusal> {
+        match operate::steps_on_machine(self.action) {
+            Some(_) => Ok(()),
+            None => Err(unknown_action(&self.machine.name, self.action, "a machine")),
+        }
     }
 
     /// Without a description there is no way to the machine, so it counts as not managed.
@@ -246,6 +257,16 @@ pub(crate) fn unmanaged_by(machine: &Machine) -> Option<String> {
         Management::Unmanaged { by, reason, since } => {
             Some(format!("{by} took `{}` out of management at {}: {reason}", machine.name, since.clock()))
         }
+    }
+}
+
+/// The keeper is asked for what its version does not do.
+pub(crate) fn unknown_action(name: impl fmt::Display, action: Action, of: &str) -> Refusal {
+    Refusal {
+        rule: Rule::ActionKnown,
+        message: format!("`{name}` cannot be {}", action.participle()),
+        evidence: vec![format!("the keeper of its cluster knows no {} of {of}", action.command())],
+        remedy: "run one version everywhere: the server that took the request is of another than the keeper".into(),
     }
 }
 

@@ -40,6 +40,7 @@ mod sweep;
 mod tenant_cluster;
 mod tenants;
 mod update;
+pub mod validation;
 mod vm;
 mod words;
 

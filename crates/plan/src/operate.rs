@@ -17,29 +17,56 @@ use crate::{converge, ending, evacuate, install, node_step, power_step};
 const EVACUATION: [StepKind; 3] = [StepKind::CordonTenants, StepKind::Drain, StepKind::StopVms];
 const RETURN: [StepKind; 2] = [StepKind::StartVms, StepKind::UncordonTenants];
 
+/// The steps of an action on a machine; nothing for an action that machines do not know.
+pub(crate) fn steps_on_machine(action: Action) -> Option<&'static [StepKind]> {
+    match action {
+        Action::PowerOff { .. } => Some(&[StepKind::Cordon, StepKind::PowerOff]),
+        Action::Start => Some(&[StepKind::PowerOn, StepKind::Rejoin, StepKind::Uncordon]),
+        Action::Restart => Some(&[StepKind::Cordon, StepKind::PowerOff, StepKind::PowerOn, StepKind::Rejoin, StepKind::Uncordon]),
+        Action::Cordon { .. } => Some(&[StepKind::Cordon]),
+        Action::Uncordon => Some(&[StepKind::Uncordon]),
+        Action::Reimage { .. } => Some(&install::REIMAGE),
+        Action::Replace { .. } => Some(&install::REPLACE),
+        Action::Validate => Some(&[StepKind::Login, StepKind::ValidateHardware]),
+        Action::Create | Action::Delete | Action::RestartNode | Action::Inspect => None,
+    }
+}
+
+/// The same of a virtual machine, or of the one that a tenant's node is.
+pub(crate) fn steps_on_vm(action: Action) -> Option<&'static [StepKind]> {
+    match action {
+        Action::PowerOff { .. } => Some(&[StepKind::Stop]),
+        Action::Start => Some(&[StepKind::Start]),
+        Action::Restart | Action::RestartNode => Some(&[StepKind::Stop, StepKind::Start]),
+        Action::Reimage { .. } => Some(&[StepKind::Stop, StepKind::DiscardOsDisk, StepKind::Start]),
+        Action::Create => Some(&[StepKind::Create, StepKind::Start]),
+        Action::Delete => Some(&[StepKind::Delete]),
+        Action::Cordon { .. } | Action::Uncordon | Action::Replace { .. } | Action::Validate | Action::Inspect => None,
+    }
+}
+
+/// The same of a whole site.
+pub(crate) fn steps_on_site(action: Action) -> Option<&'static [StepKind]> {
+    (action == Action::Inspect).then_some(&[StepKind::InspectMachines])
+}
+
+/// Whether what the operation is at work on knows its action. No other begins; but a keeper of another version may leave one behind.
+pub(crate) fn is_known(operation: &Operation) -> bool {
+    known_steps(operation).is_some()
+}
+
+fn known_steps(operation: &Operation) -> Option<&'static [StepKind]> {
+    match &operation.target {
+        Target::Machine(_) => steps_on_machine(operation.action),
+        Target::Vm(_) | Target::TenantNode { .. } => steps_on_vm(operation.action),
+        Target::Site(_) => steps_on_site(operation.action),
+    }
+}
+
 /// The steps of an operation, in their order. Those that empty a machine, or fill it again, are among them once its journal says
 /// so.
 pub fn steps_of(operation: &Operation) -> Vec<StepKind> {
-    let steps: &[StepKind] = match (&operation.target, operation.action) {
-        (Target::Machine(_), Action::PowerOff { .. }) => &[StepKind::Cordon, StepKind::PowerOff],
-        (Target::Machine(_), Action::Start) => &[StepKind::PowerOn, StepKind::Rejoin, StepKind::Uncordon],
-        (Target::Machine(_), Action::Restart) => {
-            &[StepKind::Cordon, StepKind::PowerOff, StepKind::PowerOn, StepKind::Rejoin, StepKind::Uncordon]
-        }
-        (Target::Machine(_), Action::Cordon { .. }) => &[StepKind::Cordon],
-        (Target::Machine(_), Action::Uncordon) => &[StepKind::Uncordon],
-        (_, Action::PowerOff { .. }) => &[StepKind::Stop],
-        (_, Action::Start) => &[StepKind::Start],
-        (_, Action::Restart | Action::RestartNode) => &[StepKind::Stop, StepKind::Start],
-        (Target::Machine(_), Action::Reimage { .. }) => &install::REIMAGE,
-        (Target::Machine(_), Action::Replace { .. }) => &install::REPLACE,
-        (Target::Machine(_), Action::Validate) => &[StepKind::Login, StepKind::ValidateHardware],
-        (Target::Site(_), Action::Inspect) => &[StepKind::InspectMachines],
-        (_, Action::Reimage { .. }) => &[StepKind::Stop, StepKind::DiscardOsDisk, StepKind::Start],
-        (_, Action::Create) => &[StepKind::Create, StepKind::Start],
-        (_, Action::Delete) => &[StepKind::Delete],
-        (_, Action::Cordon { .. } | Action::Uncordon | Action::Replace { .. } | Action::Validate | Action::Inspect) => &[],
-    };
+    let steps = known_steps(operation).unwrap_or_default();
     let has = |fact: &Fact| operation.journal.iter().any(|entry| entry.fact == *fact);
     let (evacuates, returns) = (has(&Fact::Evacuating), has(&Fact::Returning));
     let mut all = Vec::with_capacity(steps.len() + EVACUATION.len() + RETURN.len());
@@ -178,8 +205,9 @@ pub(crate) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
         | StepKind::PromoteEtcd
         | StepKind::DropJoinToken
         | StepKind::InspectMachines => install::examine(bench, step),
+        // No action on a machine has them.
         StepKind::Create | StepKind::Stop | StepKind::DiscardOsDisk | StepKind::Start | StepKind::Delete => {
-            Finding::Skip("it is not part of this version".into())
+            Finding::Fail { failure: Failure::DeviceUnsupported, because: format!("a machine has no step {}", step.title()) }
         }
     }
 }

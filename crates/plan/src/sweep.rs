@@ -65,6 +65,7 @@ mod tests {
             waits: Vec::new(),
             skus: Vec::new(),
             join: None,
+            join: None,
         }
     }
 
@@ -149,6 +150,7 @@ mod tests {
             racks: Vec::new(),
             machines: vec![described],
             skus: Vec::new(),
+            join: None,
         };
         crate::enroll(&crate::Stored::default(), &site, now).unwrap().machines.into_values().next().unwrap()
     }

@@ -41,7 +41,7 @@ pub async fn equip(loaded: &Loaded, before: Option<Before<'_>>, vault: &Arc<Vaul
         bmcs.insert(machine.name.clone(), bmc);
     }
     let maker = Arc::new(Maker { vault: vault.clone(), trusts: loaded.trusts.clone() });
-    Ok(Equipment { bmcs, maker, undercloud })
+    Ok(Equipment { bmcs, maker, undercloud, etcd: None })
 }
 
 /// Makes drivers for machines whose hardware was replaced: recognized as the site file says, with another serial number or login.

@@ -219,6 +219,7 @@ impl ControlPlane {
             bmcs: equipment.bmcs.clone(),
             maker: equipment.maker.clone(),
             undercloud: equipment.undercloud.clone(),
+            etcd: equipment.etcd.clone(),
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
             install: key.map(|key| InstallDesk { key, base_url: self.install_url.clone() }),

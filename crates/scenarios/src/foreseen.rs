@@ -65,6 +65,13 @@ impl Teller {
             let (name, allowed, affected) = (text(&budget["budget"]), &budget["allowed"], &budget["affected"]);
             self.say(&format!("    budget {name} allows {allowed} of {affected}, blocks {}{why}", budget["blocking"]));
         }
+        for quorum in items(&seen["tenantQuorums"]) {
+            let (before, members) = (&quorum["votingBefore"], &quorum["members"]);
+            let (after, needed) = (&quorum["votingAfter"], &quorum["needed"]);
+            let lost = if quorum["lost"] == true { ", its API goes" } else { "" };
+            let cluster = text(&quorum["cluster"]);
+            self.say(&format!("    control plane of {cluster}: {before} of {members} now, {after} after, {needed} needed{lost}"));
+        }
         for hold in items(&seen["holds"]) {
             self.say(&format!("    held by {}: {}", text(&hold["owner"]), text(&hold["reason"])));
         }

@@ -161,7 +161,7 @@ impl House {
     }
 
     async fn keeper(&self, store: SharedStore) -> Keeper {
-        let Equipment { bmcs, maker, undercloud } = self.equipment_of(&self.definition).await;
+        let Equipment { bmcs, maker, undercloud, etcd } = self.equipment_of(&self.definition).await;
         Keeper {
             cluster: self.definition.cluster.clone(),
             holder: "local".to_owned(),
@@ -170,6 +170,7 @@ impl House {
             bmcs,
             maker,
             undercloud,
+            etcd,
             door: Arc::new(wiring::door_of(&self.site)),
             secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
             install: Some(installing::desk(&self.vault, &self.definition).await),

@@ -26,6 +26,7 @@
 //! kubectl delete vm web1              somebody deletes it past us
 //! tenant kubectl cordon NODE          a tenant cordons, uncordons or deletes a node of its own
 //! tenant evict web-0 in naks-01       a tenant evicts a pod of its own
+//! tenant budget web keeps 1 in naks-01  a tenant changes a budget of its own
 //! alice vm power-off web1             ask for an action of a virtual machine, `create` and `delete` among them: `asking.rs`
 //! alice restart-node a of naks-01     have a node of a tenant's cluster restarted
 //! alice drain-policy hold for naks-01 what its drains do about budgets; `naks-01/agentpool1` is one pool
@@ -124,6 +125,9 @@ impl Teller {
             ["virtctl", verb, vm] => self.say(&format!("  {}", self.house.virtctl(verb, vm).await)),
             ["kubectl", "delete", "vm", vm] => self.say(&format!("  {}", self.house.delete_vm(vm).await)),
             ["tenant", "evict", pod, "in", cluster] => self.say(&format!("  {}", self.house.tenant_evict(cluster, pod).await)),
+            ["tenant", "budget", budget, "keeps", least, "in", cluster] => {
+                self.say(&format!("  {}", self.house.tenant_budget(cluster, budget, least).await));
+            }
             ["tenant", "kubectl", verb, node] => self.say(&format!("  {}", self.house.tenant_kubectl(verb, node).await)),
             ["kubectl", verb, machine] => self.kubectl(verb, machine).await,
             ["by", "hand", verb, machine] => self.by_hand(verb, machine).await,

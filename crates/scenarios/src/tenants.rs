@@ -93,6 +93,13 @@ impl House {
         self.tenant(cluster, Method::POST, &path, &eviction).await.0.as_u16()
     }
 
+    /// A budget is to keep another number of pods, as the owner of a tenant's cluster asks for it. Returns the status code.
+    pub async fn tenant_budget(&self, cluster: &str, budget: &str, least: &str) -> u16 {
+        let least: u32 = least.parse().unwrap_or_else(|_| panic!("`{least}` is not a number of pods"));
+        let path = format!("/apis/policy/v1/namespaces/default/poddisruptionbudgets/{budget}");
+        self.tenant(cluster, Method::PATCH, &path, &json!({"spec": {"minAvailable": least}})).await.0.as_u16()
+    }
+
     /// A request to the undercloud's API with its token.
     pub async fn undercloud(&self, method: Method, path: &str, body: &Value) -> (StatusCode, Value) {
         send(self.site.kubernetes(), &self.site.layout().kubernetes_token(), method, path, body).await

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
+use etcd::EtcdCluster;
 use http::Request;
 use keeper::{BmcMaker, Equipment, VaultCredentials};
 use kubernetes::{Door, InProcessDoor, Undercloud};
@@ -105,7 +106,7 @@ pub async fn equipment_of(site: &sim::Site, definition: &Site, vault: &Arc<Vault
         bmcs.insert(described.name.clone(), bmc);
     }
     let maker = Arc::new(Maker { site: site.clone(), vault: vault.clone() });
-    Equipment { bmcs, maker, undercloud: Undercloud::in_process(authorized_kubernetes(site)) }
+    Equipment { bmcs, maker, undercloud: Undercloud::in_process(authorized_kubernetes(site)), etcd: Some(etcd_of(site)) }
 }
 
 /// Makes drivers for machines whose hardware was replaced. The address of a BMC begins with the name of the simulated machine.
@@ -129,6 +130,12 @@ impl BmcMaker for Maker {
         let credentials = Arc::new(VaultCredentials::new(self.vault.clone(), hardware.credentials.clone()));
         Ok(Bmc::of_machine(Transport::in_process(service), address, credentials, &hardware.serial_number))
     }
+}
+
+/// The site's etcd, at the addresses that its members would have.
+pub fn etcd_of(site: &sim::Site) -> EtcdCluster {
+    let endpoint = |machine: &sim::MachineSpec| format!("https://{}:2379", machine.host_address).parse().expect("an address is a URL");
+    EtcdCluster::new(etcd::Transport::in_process(site.etcd()), site.etcd_machines().map(endpoint))
 }
 
 /// The ways into the site's tenant clusters: the host in a kubeconfig begins with the cluster's name.

@@ -70,6 +70,7 @@ stories! {
     fault_tenant_api_tls = "fault-tenant-api-tls",
     fault_tenant_token_expired = "fault-tenant-token-expired",
     fault_tenant_eviction_error = "fault-tenant-eviction-error",
+    fault_tenant_budgets_uncounted = "fault-tenant-budgets-uncounted",
     fault_pod_finalizer_stuck = "fault-pod-finalizer-stuck",
     fault_vm_ignores_shutdown = "fault-vm-ignores-shutdown",
     fault_vm_crashes = "fault-vm-crashes",
@@ -100,6 +101,8 @@ stories! {
     evacuate_a_node_that_vanishes = "evacuate-a-node-that-vanishes",
     evacuate_while_the_control_plane_is_away = "evacuate-while-the-control-plane-is-away",
     evacuate_and_cancel = "evacuate-and-cancel",
+    cancel_while_a_vm_ignores_its_shutdown = "cancel-while-a-vm-ignores-its-shutdown",
+    a_tenants_only_control_plane_node = "a-tenants-only-control-plane-node",
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt};
 use kubernetes::{Door, InsideEvent, NetworkDoor, TenantCluster, TenantsEvent, Undercloud};
-use model::{InstancePhase, NodeRole, RunStrategy, Shutdown, VmState};
+use model::{DiskRef, InstancePhase, NodeRole, OsDiskSeen, RunStrategy, Shutdown, VmState};
 use scenarios::{authorized_kubernetes, door_of};
 use sim::{ClusterNode, SiteSpec, Tenancy, TenantVm, Workload, WorkloadKind};
 use store::{MemoryStore, SharedStore};
@@ -103,7 +103,7 @@ async fn a_virtual_machine_is_stopped_and_started_and_each_may_be_asked_twice() 
     for (wanted, is_stop) in [(VmState::Stopped, true), (VmState::Running, false)] {
         for _ in 0..2 {
             let asked = if is_stop {
-                place.undercloud.request_vm_stop(&meant, Shutdown::Graceful).await
+                place.undercloud.request_vm_stop(&meant, Shutdown::Graceful, vm.node()).await
             } else {
                 place.undercloud.request_vm_start(&meant).await
             };
@@ -116,9 +116,38 @@ async fn a_virtual_machine_is_stopped_and_started_and_each_may_be_asked_twice() 
         })
         .await;
     }
-    let another = model::VmRef { uid: "another".to_owned(), ..meant };
-    let fault = place.undercloud.request_vm_stop(&another, Shutdown::Skip).await.unwrap_err();
+    let another = model::VmRef { uid: "another".to_owned(), ..meant.clone() };
+    let fault = place.undercloud.request_vm_stop(&another, Shutdown::Skip, None).await.unwrap_err();
     assert_eq!(fault.class, model::FaultClass::Missing);
+    let fault = place.undercloud.request_vm_stop(&meant, Shutdown::Skip, Some("rack9compute09")).await.unwrap_err();
+    assert_eq!((fault.class, fault.delivery), (model::FaultClass::Missing, model::Delivery::No), "{fault}");
+    place.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_disk_that_is_thrown_away_is_seen_to_be_gone_and_the_next_to_be_another() {
+    let place = place().await;
+    let mut events = pin!(place.undercloud.watch_tenants());
+    let vm = until("the virtual machine is listed", &mut events, |event| match event {
+        TenantsEvent::Listed { vms, .. } => vms.into_iter().find(|vm| vm.name.as_str() == "firewallvnf"),
+        _ => None,
+    })
+    .await;
+    let Some(OsDiskSeen::There { disk: old, is_ending: false }) = vm.os_disk.clone() else { panic!("{:?}", vm.os_disk) };
+    let another = DiskRef { uid: "another".to_owned(), ..old.clone() };
+    assert_eq!(place.undercloud.request_disk_discard(&another).await, Ok(()), "it is not that one, and stays");
+    for _ in 0..2 {
+        assert_eq!(place.undercloud.request_disk_discard(&old).await, Ok(()));
+    }
+    let new = until("another disk is seen", &mut events, |event| match event {
+        TenantsEvent::VmChanged(seen) if seen.name == vm.name => match seen.os_disk {
+            Some(OsDiskSeen::There { disk, .. }) if disk != old => Some(disk),
+            _ => None,
+        },
+        _ => None,
+    })
+    .await;
+    assert_eq!(new.name, old.name);
     place.close().await;
 }
 
@@ -142,6 +171,7 @@ async fn a_tenant_cluster_tells_of_its_nodes_pods_and_budgets_and_obeys() {
     let nodes = nodes.unwrap();
     let worker = nodes.iter().find(|node| node.name == WORKER).expect("the worker is a node");
     assert_eq!(worker.machine.as_deref(), Some("rack1compute02"));
+    assert_eq!(worker.version, "v1.36.4", "a node has its own cluster's Kubernetes, not the site's");
     assert!(worker.allocatable.cpu_millis > 0 && worker.allocatable.memory_bytes > 0 && !worker.is_unschedulable, "{worker:?}");
     let web: Vec<_> = pods.as_ref().unwrap().iter().filter(|pod| pod.labels.values().any(|value| value == "web")).collect();
     assert_eq!(web.len(), 2);

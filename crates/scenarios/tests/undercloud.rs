@@ -157,7 +157,8 @@ async fn what_stands_in_the_way_of_an_eviction_is_told_apart() {
     tenant.call("DELETE", "/api/v1/namespaces/team", &json!({})).await;
     assert_eq!(undercloud.observe_namespace("team").await.unwrap().unwrap().phase, NamespacePhase::Terminating);
     assert_eq!(undercloud.request_eviction(&member, Grace::Own).await, Ok(EvictionAnswer::NamespaceTerminating));
-    pass(31).await;
+    // Five seconds until what is in it is told to end, and the thirty that the pod then has.
+    pass(36).await;
     assert_eq!(undercloud.observe_namespace("team").await, Ok(None));
     assert_eq!(undercloud.request_eviction(&member, Grace::Own).await, Ok(EvictionAnswer::AlreadyGone));
     house.close().await;

@@ -38,6 +38,7 @@ pub(crate) struct Way {
 /// An answer that is of no use, or none.
 type Heard<T> = Result<T, Outcome>;
 
+#[expect(clippy::needless_pass_by_value, reason = "as what errors are mapped by, it is given them")]
 fn silence(why: impl ToString) -> Outcome {
     Outcome::Silence { why: why.to_string() }
 }
@@ -56,7 +57,9 @@ impl Way {
             Errand::Exchange { config, machine } => {
                 let request = call(Method::POST, &attempt_url(&config, "exchange"), Some(&config.token), config.ca.as_deref());
                 let body = self.answer(with_json(request, &json!({ "machine": machine }))).await?;
-                serde_json::from_slice(&body).map(|grant| Outcome::Granted(Box::new(grant))).map_err(silence)
+                // The parser's own words could quote a token.
+                let grant = serde_json::from_slice(&body).map_err(|_| silence("the answer is no session"))?;
+                Ok(Outcome::Granted(Box::new(grant)))
             }
             Errand::FetchImage { session, is_spoiled } => self.fetch_image(&session, is_spoiled).await,
             Errand::Report { session, report } => {
@@ -66,7 +69,7 @@ impl Way {
             }
             Errand::FetchSeed { session } => {
                 let body = self.answer(empty(in_session(Method::GET, &session, "seed"))).await?;
-                let seed: Seed = serde_json::from_slice(&body).map_err(silence)?;
+                let seed: Seed = serde_json::from_slice(&body).map_err(|_| silence("the answer is no first-boot configuration"))?;
                 Ok(Outcome::Seed(read_seed(&seed.user_data, session.config.ca)))
             }
             Errand::PhoneHome { home, ca } => {

@@ -1,4 +1,5 @@
-//! A simulated site that speaks real protocols: one Redfish service per BMC and one Kubernetes API, over `world`'s physics.
+//! A simulated site that speaks real protocols: one Redfish service per BMC, one Kubernetes API, and one etcd per machine of the
+//! control plane, over `world`'s physics.
 //!
 //! Its machines are installed over HTTP, as real ones are: `errands` is what they ask, `net` how they reach others.
 //! What a request changes is saved before it is answered, and nothing unsaved is ever told. The drivers cannot tell the
@@ -7,6 +8,7 @@
 mod control;
 mod errands;
 mod error;
+mod etcd;
 mod faults;
 pub mod images;
 mod journal;

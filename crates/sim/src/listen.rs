@@ -1,4 +1,4 @@
-//! The site's addresses: one port per BMC and one per Kubernetes API, the same ones at every start where possible.
+//! The site's addresses: one port per BMC, per member of etcd and per Kubernetes API, the same ones at every start where possible.
 //!
 //! A service that is away has no listener: connections to it are refused, and open ones break.
 
@@ -44,7 +44,7 @@ const BACKLOG: u32 = 128;
 /// The pause after a listener failed to accept or to come back, such as for want of file descriptors.
 const LISTEN_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// How the BMCs are spoken to. The undercloud's Kubernetes API is always plain HTTP, those of tenants are always HTTPS.
+/// How the BMCs are spoken to. The undercloud's Kubernetes API and etcd are always plain HTTP, those of tenants are always HTTPS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BmcScheme {
     #[default]
@@ -69,6 +69,8 @@ pub struct Endpoints {
     pub token: String,
     /// By machine name.
     pub bmcs: BTreeMap<String, SocketAddr>,
+    /// The members of etcd, by machine name.
+    pub etcd: BTreeMap<String, SocketAddr>,
     /// What to trust, if the BMCs speak HTTPS.
     pub trust: Option<BmcTrust>,
     /// By tenant cluster.
@@ -88,6 +90,8 @@ pub struct TenantEndpoint {
 struct Ports {
     kubernetes: u16,
     bmcs: BTreeMap<String, u16>,
+    #[serde(default)]
+    etcd: BTreeMap<String, u16>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     tenants: BTreeMap<String, u16>,
     #[serde(default)]
@@ -149,10 +153,12 @@ impl Site {
         }
         let (listener, images) = bind(ip, remembered.images).await?;
         faces.push(Listening { listener, wire: Wire::new(self.clone(), Face::Images), tls: None });
+        let etcd = self.listen_for_etcd(ip, &remembered, &mut faces).await?;
         let tenants = self.listen_for_tenants(ip, &remembered, &mut faces).await?;
         let ports = Ports {
             kubernetes: kubernetes.port(),
             bmcs: bmcs.iter().map(|(name, address)| (name.clone(), address.port())).collect(),
+            etcd: etcd.iter().map(|(name, address)| (name.clone(), address.port())).collect(),
             tenants: tenants.iter().map(|(name, endpoint)| (name.clone(), endpoint.address.port())).collect(),
             images: images.port(),
         };
@@ -166,7 +172,24 @@ impl Site {
             self.inner.listeners.spawn(async move { site.serve_face(face).await });
         }
         let trust = certificates.map(|certificates| certificates.trust);
-        Ok(Endpoints { kubernetes, token: self.layout().kubernetes_token(), bmcs, trust, tenants, images })
+        Ok(Endpoints { kubernetes, token: self.layout().kubernetes_token(), bmcs, etcd, trust, tenants, images })
+    }
+
+    /// Opens a port for each machine that a member of etcd may run on. While none runs there, nobody listens.
+    async fn listen_for_etcd(
+        &self,
+        ip: IpAddr,
+        remembered: &Ports,
+        faces: &mut Vec<Listening>,
+    ) -> Result<BTreeMap<String, SocketAddr>, SimError> {
+        let mut addresses = BTreeMap::new();
+        for machine in self.etcd_machines() {
+            let Some(wire) = self.etcd_of(&machine.name) else { continue };
+            let (listener, address) = bind(ip, remembered.etcd.get(&machine.name).copied().unwrap_or(0)).await?;
+            faces.push(Listening { listener, wire, tls: None });
+            addresses.insert(machine.name.clone(), address);
+        }
+        Ok(addresses)
     }
 
     /// Opens a port for each tenant cluster, and writes down where it is where Cluster API keeps that.

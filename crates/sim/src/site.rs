@@ -12,7 +12,7 @@ use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use world::{BmcLog, ClusterName, Instant, Kube, Layout, Record, World};
+use world::{BmcLog, ClusterName, Instant, Kube, Layout, MachineSpec, Record, Role, World};
 
 use crate::error::SimError;
 use crate::faults::{Face, Memory, Wire};
@@ -173,6 +173,24 @@ impl Site {
     /// The Kubernetes API of the site's undercloud. One that cannot be reached fails with an `io::Error`.
     pub fn kubernetes(&self) -> Wire {
         Wire::new(self.clone(), Face::Kubernetes)
+    }
+
+    /// The members of the undercloud's etcd: a request goes to the one on the machine whose address its URL names. One that cannot be
+    /// reached fails with an `io::Error`.
+    pub fn etcd(&self) -> Wire {
+        Wire::new(self.clone(), Face::Etcd(None))
+    }
+
+    /// The machines that a member of etcd may run on.
+    pub fn etcd_machines(&self) -> impl Iterator<Item = &MachineSpec> {
+        let may_vote = |role: Role| matches!(role, Role::ControlPlane | Role::SpareControlPlane);
+        self.inner.layout.machines().iter().filter(move |machine| may_vote(machine.role))
+    }
+
+    /// The member of etcd on one machine.
+    pub(crate) fn etcd_of(&self, machine: &str) -> Option<Wire> {
+        let index = self.inner.layout.index_of(machine)?;
+        Some(Wire::new(self.clone(), Face::Etcd(Some(index))))
     }
 
     /// The Kubernetes API of a tenant cluster. One that cannot be reached fails with an `io::Error`.

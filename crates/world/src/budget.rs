@@ -1,7 +1,7 @@
 //! Disruption budgets: how many pods one still allows to lose, and whether the eviction of a pod may go on.
 //!
-//! Both are decided here from documents alone. A budget's status is computed in the same instant as what it depends on, so
-//! that here no client ever meets one that is not yet observed; the answer for it is decided all the same.
+//! Both are decided here from documents alone. A budget's status is computed in the same instant as what it depends on; a client
+//! meets one that is not yet observed only while a fault holds the disruption controller up.
 
 use std::collections::BTreeMap;
 

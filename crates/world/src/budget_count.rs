@@ -1,7 +1,8 @@
 //! The disruption controller: it keeps the list of each budget's pods, and counts them anew whenever one of them, the
 //! budget, or the workload behind them changes.
 //!
-//! It counts once for all that happens at one instant, before anybody outside sees it.
+//! It counts once for all that happens at one instant, before anybody outside sees it, unless a fault holds it up: then
+//! budgets keep the count that they had, and one that was made or changed meanwhile has none.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -64,6 +65,10 @@ impl Kube {
     }
 
     fn count_for_budgets(&mut self, budgets: impl IntoIterator<Item = ObjectKey>, at: Instant) {
+        if self.is_counting_held_up {
+            self.uncounted.extend(budgets);
+            return;
+        }
         let timeout = self.pace.in_site_time(budget::DISRUPTION_TIMEOUT);
         let mut has_counted = false;
         for key in budgets {
@@ -78,6 +83,16 @@ impl Kube {
         }
         if has_counted {
             self.reschedule_budgets();
+        }
+    }
+
+    /// Lets a fault hold the controller up, or lets it catch up.
+    pub(crate) fn hold_up_counting(&mut self, is_held_up: bool, at: Instant) {
+        let was_held_up = std::mem::replace(&mut self.is_counting_held_up, is_held_up);
+        self.reschedule_budgets();
+        if was_held_up && !is_held_up {
+            // All of them: what was to be counted is not remembered through a restart of the simulator.
+            self.count_soon(self.all_budgets(), at);
         }
     }
 

@@ -8,23 +8,12 @@ use serde_json::Value;
 use crate::events::{Announce, Component};
 use crate::kube::Kube;
 use crate::kubelet::Verdict;
-use crate::layout::Role;
 use crate::node;
 use crate::objects::{Durability, NODES, ObjectKey};
 use crate::site::World;
 use crate::time::Instant;
 
 impl World {
-    pub(crate) fn has_quorum(&self) -> bool {
-        let voters = self.layout.machines().iter().enumerate().filter(|(_, spec)| spec.role == Role::ControlPlane);
-        let (mut all, mut up) = (0, 0);
-        for (index, _) in voters {
-            all += 1;
-            up += usize::from(self.reaches_api(index));
-        }
-        2 * up > all
-    }
-
     /// Whether the undercloud's API answers: it has quorum, and its servers are not down themselves.
     pub(crate) fn can_serve_api(&self) -> bool {
         self.has_quorum() && !self.is_api_down()
@@ -32,6 +21,7 @@ impl World {
 
     /// Looks at the undercloud's quorum again after a host came or went.
     pub(crate) fn weigh_quorum(&mut self, at: Instant) {
+        self.settle_etcd(at);
         let available = self.can_serve_api();
         if available && !self.undercloud.available {
             (0..self.states.len()).for_each(|index| self.refresh_problems(index));

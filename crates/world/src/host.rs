@@ -8,6 +8,7 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::KUBERNETES_VERSION;
 use crate::hardware::Release;
 use crate::kubelet::NodeState;
 use crate::layout::{MachineSpec, Role};
@@ -30,6 +31,9 @@ pub(crate) struct HostFacts {
     pub labels: BTreeMap<String, String>,
     /// Taints by key, all `NoSchedule`, that the node registers with.
     pub taints: BTreeSet<String>,
+    /// The Kubernetes that it was installed with. A world that was saved before it was told knows only the site's.
+    #[serde(default = "site_version")]
+    pub version: String,
     /// Whether the host carries a vote of its cluster's control plane.
     #[serde(default)]
     pub votes: bool,
@@ -39,6 +43,10 @@ pub(crate) struct HostFacts {
     /// What the host's operating system calls itself; nothing of one that is like all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release: Option<Release>,
+}
+
+fn site_version() -> String {
+    KUBERNETES_VERSION.to_owned()
 }
 
 /// What a node of a tenant cluster is for.
@@ -66,6 +74,8 @@ pub struct TenantNode {
     /// Written into documents, never dialled.
     pub address: Ipv4Addr,
     pub uuid: String,
+    /// The Kubernetes that it was installed with.
+    pub version: String,
     /// Labels beyond those that follow from the rest.
     pub labels: BTreeMap<String, String>,
 }
@@ -83,6 +93,7 @@ impl HostFacts {
             memory: memory.to_owned(),
             labels: node::machine_labels(spec),
             taints: is_voter.then(|| node::CONTROL_PLANE_ROLE.to_owned()).into_iter().collect(),
+            version: site_version(),
             votes: is_voter,
             static_pods: Vec::new(),
             release: None,
@@ -101,6 +112,7 @@ impl HostFacts {
             memory: format!("{}Mi", node.memory_mib),
             labels: node::tenant_labels(node),
             taints: is_voter.then(|| node::CONTROL_PLANE_ROLE.to_owned()).into_iter().collect(),
+            version: node.version.clone(),
             votes: is_voter,
             static_pods,
             release: None,

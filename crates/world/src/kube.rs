@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::json;
 
+use crate::KUBERNETES_VERSION;
 use crate::host::{Host, HostFacts};
 use crate::objects::{DISRUPTION_BUDGETS, NAMESPACES, ObjectKey, ObjectTable, RESOURCES, Resource, TENANT_RESOURCES};
 use crate::pace::Pace;
@@ -43,6 +44,8 @@ pub(crate) enum Timer {
     Placing,
     Taints,
     Garbage,
+    /// Namespaces that are being deleted lose their content.
+    Namespaces,
 }
 
 /// Whose turn it is: hosts in the order in which they joined, and then the controllers.
@@ -75,6 +78,8 @@ pub struct Kube {
     /// Whether a fault keeps the API servers down.
     pub(crate) is_held_down: bool,
     pub(crate) controllers: Controllers,
+    /// Whether a fault keeps the disruption controller from counting.
+    pub(crate) is_counting_held_up: bool,
     /// The budgets that are to be counted.
     pub(crate) uncounted: BTreeSet<ObjectKey>,
     /// The pods that each budget means.
@@ -106,6 +111,7 @@ impl Kube {
             reserved_version: 0,
             is_held_down: false,
             controllers: Controllers::default(),
+            is_counting_held_up: false,
             uncounted: BTreeSet::new(),
             budget_members: BTreeMap::new(),
             unplaced: BTreeSet::new(),
@@ -139,6 +145,12 @@ impl Kube {
 
     pub(crate) fn slot_of(&self, node: &str) -> Option<usize> {
         self.slots.get(node).copied()
+    }
+
+    /// The version of its API server: that of the first host of its control plane.
+    pub fn version(&self) -> &str {
+        let mut voters = self.hosts.values().filter(|host| host.facts.votes);
+        voters.next().map_or(KUBERNETES_VERSION, |host| &host.facts.version)
     }
 
     /// Takes a host in, at the slot it has or at the next free one. Its kubelet does not run yet.
@@ -184,6 +196,7 @@ impl Kube {
             Turn::Timer(Timer::Placing) => self.placing_steps(at),
             Turn::Timer(Timer::Taints) => self.taint_steps(at),
             Turn::Timer(Timer::Garbage) => self.garbage_steps(at),
+            Turn::Timer(Timer::Namespaces) => self.namespace_steps(at),
         }
     }
 
@@ -256,6 +269,8 @@ impl Kube {
         let budgets = self.objects.list(&DISRUPTION_BUDGETS, None);
         let timeout = self.pace.in_site_time(budget::DISRUPTION_TIMEOUT);
         let next = budgets.filter_map(|(_, budget)| budget::next_return_at(budget, timeout)).min();
+        // Whoever is held up gives nothing back, and would find the same thing due for ever.
+        let next = next.filter(|_| !self.is_counting_held_up);
         self.set_timer(Timer::Budgets, next);
     }
 }

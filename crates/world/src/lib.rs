@@ -11,6 +11,7 @@ mod budget;
 mod budget_count;
 mod clusters;
 mod control_plane;
+mod etcd;
 mod events;
 mod eviction;
 mod fault;
@@ -32,6 +33,7 @@ mod placing;
 mod pod;
 mod pod_gc;
 mod pod_work;
+mod power;
 mod quantity;
 mod random;
 mod scheduler;
@@ -48,6 +50,7 @@ mod writes;
 pub use agent::{AgentConfig, AgentReport, AgentTrouble, Call, Errand, Grant, Outcome, Session, WantedDisk, WantedImage};
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
 pub use clusters::ClusterName;
+pub use etcd::{EtcdMember, EtcdRefusal, EtcdStatus};
 pub use eviction::EvictionRefusal;
 pub use fault::{Aim, FAULT_SPAN_MAX, FAULTS_MAX, Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget, Setting};
 pub use hardware::{
@@ -61,7 +64,6 @@ pub use hardware::{
 pub use host::{TenantNode, TenantRole};
 pub use kube::{Flavour, Kube};
 pub use layout::{DescribedMachine, Layout, LayoutError, MachineSpec, Role, Vendor};
-pub use machine::{PowerState, ResetAnswer, ResetType};
 pub use objects::{
     CLAIMS, CLUSTERS, CONFIG_MAPS, Change, ChangeKind, DAEMON_SETS, DATA_VOLUMES, DEPLOYMENTS, DISRUPTION_BUDGETS, Durability, EVENTS,
     Expired, Generation, LEASES, MACHINE_DEPLOYMENTS, MACHINES, NAMESPACES, NODES, ObjectError, ObjectKey, ObjectTable, Offer, PODS, Part,
@@ -70,6 +72,7 @@ pub use objects::{
 };
 pub use pace::Pace;
 pub use persist::{Record, RestoreError};
+pub use power::{PowerState, ResetAnswer, ResetType};
 pub use random::{Random, hash_text};
 pub use site::World;
 pub use tenancy::{

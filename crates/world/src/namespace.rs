@@ -1,12 +1,13 @@
 //! Namespaces: making them, and deleting them with all that is in them.
 //!
-//! A namespace that is being deleted stays, terminating, until its last object has gone.
+//! A namespace that is being deleted takes nothing new in from that moment on. What is in it lives on for a few seconds, until
+//! the namespace controller comes; the namespace stays, terminating, until the last of it has gone.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::kube::{Flavour, Kube};
+use crate::kube::{Flavour, Kube, Timer};
 use crate::objects::{Deletion, Durability, NAMESPACES, ObjectError, ObjectKey, Part, Preconditions, Resource, Scope};
 use crate::pod::is_terminating;
 use crate::time::Instant;
@@ -37,6 +38,11 @@ fn namespaced(flavour: Flavour) -> impl Iterator<Item = &'static Resource> {
     flavour.resources().iter().copied().filter(|resource| resource.scope == Scope::Namespaced)
 }
 
+/// When the namespace began to go. It says so in whole seconds, and so never too late.
+fn deleted_at(namespace: &Value) -> Option<Instant> {
+    namespace["metadata"]["deletionTimestamp"].as_str().and_then(Instant::parse)
+}
+
 impl Kube {
     /// Refuses to put anything into a namespace that is not there or is on its way out.
     pub(crate) fn check_namespace(&self, namespace: &str) -> Result<(), ObjectError> {
@@ -56,29 +62,38 @@ impl Kube {
             return Ok(Deleted::Leaving(found.clone()));
         }
         self.objects.mark_deletion(&NAMESPACES, key, &Deletion { at, grace_seconds: 0 })?;
-        let terminating = self.objects.modify(&NAMESPACES, key, Part::Whole, Durability::Kept, |namespace| {
+        let terminating: Arc<Value> = self.objects.modify(&NAMESPACES, key, Part::Whole, Durability::Kept, |namespace| {
             let mut namespace = namespace.clone();
             namespace["status"]["phase"] = json!("Terminating");
             Ok::<_, ObjectError>(namespace)
         })?;
-        for resource in namespaced(self.flavour) {
-            let content: Vec<ObjectKey> = self.objects.list(resource, Some(name)).map(|(key, _)| key.clone()).collect();
-            for key in content {
-                // It was there a moment ago, and no precondition is set.
-                let _ = self.delete(resource, &key, &DeleteOptions::default(), at);
+        self.hasten(Timer::Namespaces, at + self.pace.namespace_lag);
+        Ok(Deleted::Leaving(terminating))
+    }
+
+    /// Deletes what is in the namespaces whose time has come. Those that it comes to later, or again, are found by looking.
+    pub(crate) fn namespace_steps(&mut self, at: Instant) {
+        let emptied_at = |namespace: &Value| Some(deleted_at(namespace)? + self.pace.namespace_lag);
+        let leaving: Vec<(String, Instant)> =
+            self.objects.list(&NAMESPACES, None).filter_map(|(key, found)| Some((key.name.clone(), emptied_at(found)?))).collect();
+        self.set_timer(Timer::Namespaces, leaving.iter().map(|(_, due)| *due).filter(|due| *due > at).min());
+        for (name, _) in leaving.iter().filter(|(_, due)| *due <= at) {
+            for resource in namespaced(self.flavour) {
+                let content: Vec<ObjectKey> = self.objects.list(resource, Some(name)).map(|(key, _)| key.clone()).collect();
+                for key in content {
+                    // It was there a moment ago, or went with what was deleted before it; no precondition is set.
+                    let _ = self.delete(resource, &key, &DeleteOptions::default(), at);
+                }
             }
+            self.settle_namespace(name, at);
         }
-        self.settle_namespace(name);
-        Ok(match self.objects.get(&NAMESPACES, key) {
-            Some(left) => Deleted::Leaving(left.clone()),
-            None => Deleted::Gone(terminating),
-        })
     }
 
     /// Removes a namespace that is being deleted once nothing is left in it.
-    pub(crate) fn settle_namespace(&mut self, name: &str) {
+    pub(crate) fn settle_namespace(&mut self, name: &str, at: Instant) {
         let key = ObjectKey::cluster(name);
-        let is_leaving = self.objects.get(&NAMESPACES, &key).is_some_and(|namespace| is_terminating(namespace));
+        let deleted_at = self.objects.get(&NAMESPACES, &key).and_then(|namespace| deleted_at(namespace));
+        let is_leaving = deleted_at.is_some_and(|deleted_at| at >= deleted_at + self.pace.namespace_lag);
         if is_leaving && namespaced(self.flavour).all(|resource| self.objects.list(resource, Some(name)).next().is_none()) {
             // It is there, and no precondition is set.
             let _ = self.objects.delete(&NAMESPACES, &key, &Preconditions::default());

@@ -41,6 +41,8 @@ pub struct Pace {
     pub first_boot: Span,
     /// How long what runs on a machine waits before it calls again somebody who did not answer.
     pub call_again: Span,
+    /// From when a learner of etcd starts until it has all that the others have.
+    pub etcd_catch_up: Span,
     /// A minute of the site's life, in which people give the spans of faults.
     pub minute: Span,
     /// How often a kubelet renews its lease.
@@ -59,6 +61,9 @@ pub struct Pace {
     pub disk_import: Span,
     /// From a change until the controller or the scheduler that watches for it has acted on it.
     pub controller_lag: Span,
+    /// From the deletion of a namespace until its content is deleted: the namespace controller gives every API server time to
+    /// learn of it, so that nothing new gets in behind its back.
+    pub namespace_lag: Span,
     /// How often the collector looks for pods that no kubelet will end.
     pub pod_gc_every: Span,
 }
@@ -77,6 +82,7 @@ impl Pace {
         image_write: Span::minutes(4),
         first_boot: Span::minutes(1),
         call_again: Span::seconds(10),
+        etcd_catch_up: Span::seconds(30),
         minute: Span::minutes(1),
         lease_every: Span::seconds(10),
         node_grace: Span::seconds(10 * GRACE_IN_LEASES),
@@ -86,6 +92,7 @@ impl Pace {
         vm_boot: Span::seconds(40),
         disk_import: Span::minutes(1),
         controller_lag: Span(200),
+        namespace_lag: Span::seconds(5),
         pod_gc_every: Span::seconds(20),
     };
 
@@ -108,6 +115,7 @@ impl Pace {
             image_write: faster(self.image_write),
             first_boot: faster(self.first_boot),
             call_again: faster(self.call_again).max(CALL_AGAIN_FLOOR),
+            etcd_catch_up: faster(self.etcd_catch_up),
             minute: faster(self.minute),
             lease_every,
             node_grace: lease_every.times(GRACE_IN_LEASES),
@@ -117,6 +125,7 @@ impl Pace {
             vm_boot: faster(self.vm_boot),
             disk_import: faster(self.disk_import),
             controller_lag: faster(self.controller_lag),
+            namespace_lag: faster(self.namespace_lag),
             pod_gc_every: faster(self.pod_gc_every).max(Span(1)),
         }
     }
@@ -143,6 +152,7 @@ impl Pace {
             image_write: Span::ZERO,
             first_boot: Span::ZERO,
             call_again: CALL_AGAIN_FLOOR,
+            etcd_catch_up: Span::ZERO,
             minute: Pace::REAL.minute,
             lease_every: LEASE_EVERY_FLOOR,
             node_grace: LEASE_EVERY_FLOOR.times(GRACE_IN_LEASES),
@@ -152,6 +162,7 @@ impl Pace {
             vm_boot: Span::ZERO,
             disk_import: Span::ZERO,
             controller_lag: Span::ZERO,
+            namespace_lag: Span::ZERO,
             pod_gc_every: Pace::REAL.pod_gc_every,
         }
     }

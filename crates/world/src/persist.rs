@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::bmc::{Counters, LogEntry};
+use crate::etcd::Etcd;
 use crate::fault::Faults;
 use crate::hardware::Hardware;
 use crate::kube::Kube;
@@ -26,6 +27,9 @@ pub(crate) const PROGRESS_KEY: &str = "progress";
 /// The record of the site's faults.
 const FAULTS_KEY: &str = "faults";
 
+/// The record of the undercloud's etcd. A site whose etcd nobody ever changed has none.
+const ETCD_KEY: &str = "etcd";
+
 /// One saved piece of a site. `value` is `None` when the piece is gone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
@@ -42,6 +46,7 @@ pub(crate) struct Unsaved {
     pub fallen_entries: Vec<(usize, u64)>,
     pub progress: bool,
     pub faults: bool,
+    pub etcd: bool,
     /// The keys of records that went with their tenant cluster.
     gone: Vec<String>,
 }
@@ -145,6 +150,9 @@ impl World {
             let value = if self.faults.is_empty() { None } else { to_value(&self.faults) };
             records.push(Record { key: FAULTS_KEY.to_owned(), value });
         }
+        if unsaved.etcd {
+            records.push(Record { key: ETCD_KEY.to_owned(), value: to_value(&self.etcd) });
+        }
         records.extend(self.undercloud.take_object_records(""));
         for (name, tenant) in &mut self.tenants {
             records.extend(tenant.take_tenant_records(name));
@@ -170,6 +178,7 @@ impl World {
         for (key, value) in records {
             match key.split('/').collect::<Vec<_>>()[..] {
                 [PROGRESS_KEY] => progress = Some(from_value::<Progress>(&key, value)?),
+                [ETCD_KEY] => world.etcd = from_value::<Etcd>(&key, value)?,
                 [FAULTS_KEY] => world.faults = from_value::<Faults>(&key, value)?,
                 ["machine", name] => {
                     let index = world.layout.index_of(name).ok_or_else(|| RestoreError::Unexpected { key: key.clone() })?;
@@ -216,6 +225,7 @@ impl World {
         self.undercloud.reserved_version = progress.reserved_version;
         self.undercloud.awake(stood_still, now);
         self.faults.shift(stood_still);
+        self.etcd.shift(stood_still);
         for state in &mut self.states {
             state.machine.shift(stood_still);
             state.hardware.tasks.shift(stood_still);
@@ -229,11 +239,13 @@ impl World {
             self.reschedule(index);
         }
         self.resume_errands();
+        self.settle_etcd(now);
         self.undercloud.resume(self.can_serve_api(), now);
         for tenant in self.tenants.values_mut() {
             tenant.awake(stood_still, now);
             tenant.resume(tenant.has_majority(), now);
         }
+        self.strike_tenants_anew(now);
         self.found_tenants(now);
         self.virt_settle(now);
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::kube::Kube;
+use crate::kube::{Kube, Timer};
 use crate::mirror::is_mirror;
 use crate::objects::{Deletion, Durability, ObjectError, ObjectKey, PODS, Part};
 use crate::pod::{self, Work};
@@ -182,5 +182,6 @@ impl Kube {
             self.weigh_doom(&key, at);
         }
         self.reschedule_dooms();
+        self.hasten(Timer::Namespaces, at);
     }
 }

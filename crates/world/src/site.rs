@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bmc::{BmcLog, Logged};
+use crate::etcd::Etcd;
 use crate::events::Announce;
 use crate::fault::{FaultKind, FaultTarget, Faults};
 use crate::hardware::{BootSource, Hardware};
@@ -54,12 +55,14 @@ pub struct World {
     pub(crate) pace: Pace,
     pub(crate) now: Instant,
     pub(crate) states: Vec<MachineState>,
-    /// The site's own Kubernetes. It answers while a majority of the control-plane machines serves.
+    /// The site's own Kubernetes. It answers while most of the voting members of its etcd run.
     pub(crate) undercloud: Kube,
     /// The tenants' Kubernetes clusters, by name.
     pub(crate) tenants: BTreeMap<String, Kube>,
     /// KubeVirt's controllers, and the guests.
     pub(crate) virt: Virt,
+    /// Who has a vote in the undercloud's control plane.
+    pub(crate) etcd: Etcd,
     pub(crate) faults: Faults,
     pub(crate) unsaved: Unsaved,
     /// The machines that want to ask something over the network, and have not been heard yet.
@@ -76,6 +79,7 @@ impl World {
     pub fn new(layout: Layout, pace: Pace, now: Instant) -> World {
         let mut world = World::assemble(layout, pace, now);
         world.undercloud.found(now);
+        world.settle_etcd(now);
         world.undercloud.available = world.has_quorum();
         for index in 0..world.states.len() {
             world.unsaved.machines.insert(index);
@@ -123,6 +127,7 @@ impl World {
             undercloud,
             tenants: BTreeMap::new(),
             virt: Virt::default(),
+            etcd: Etcd::founded(&layout),
             faults: Faults::default(),
             layout,
             pace,
@@ -333,8 +338,12 @@ impl World {
     /// The host's kubelet runs and can reach the API servers.
     pub(crate) fn kubelet_starts(&mut self, index: usize) {
         self.refresh_problems(index);
-        if let Some(system) = self.states[index].hardware.volumes.system() {
-            self.undercloud.host_mut(index).facts.release.clone_from(&system.release);
+        let (hardware, facts) = (&self.states[index].hardware, &mut self.undercloud.host_mut(index).facts);
+        if let Some(system) = hardware.volumes.system() {
+            facts.release.clone_from(&system.release);
+        }
+        if let (_, Some(uuid)) = hardware.parts.other_board() {
+            uuid.clone_into(&mut facts.uuid);
         }
         if let Some(boot_id) = self.states[index].machine.boot_id() {
             self.undercloud.kubelet_starts(index, boot_id);

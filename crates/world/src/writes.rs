@@ -194,7 +194,7 @@ impl Kube {
             self.budget_written(key, at);
         }
         if after.is_none() && resource.scope == Scope::Namespaced {
-            self.settle_namespace(&key.namespace);
+            self.settle_namespace(&key.namespace, at);
         }
     }
 }

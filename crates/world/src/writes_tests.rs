@@ -198,15 +198,35 @@ fn a_namespace_takes_its_content_with_it() {
     let deleted = world.delete_object(&NAMESPACES, &name, &DeleteOptions::default(), at(10)).unwrap();
     let Deleted::Leaving(leaving) = deleted else { panic!("{deleted:?}") };
     assert_eq!(leaving["status"]["phase"], "Terminating");
-    assert!(world.objects().list(&SECRETS, Some("team")).next().is_none());
     let late = world.create_object(&SECRETS, "team", json!({"metadata": {"name": "t"}}), at(11));
     assert_eq!(late, Err(ObjectError::NamespaceTerminating { namespace: "team".to_owned() }));
-    let evicted = world.evict_pod(&ObjectKey::namespaced("team", "a"), &DeleteOptions::default(), at(12));
-    assert_eq!(evicted, Err(EvictionRefusal::Object(ObjectError::NamespaceTerminating { namespace: "team".to_owned() })));
-    world.advance(at(40));
+    let member = ObjectKey::namespaced("team", "a");
+    let refused = Err(EvictionRefusal::Object(ObjectError::NamespaceTerminating { namespace: "team".to_owned() }));
+    for (after, is_leaving) in [(14, false), (15, true)] {
+        world.advance(at(after));
+        assert_eq!(world.objects().list(&SECRETS, Some("team")).next().is_none(), is_leaving, "after {after} s");
+        assert_eq!(is_terminating(world.objects().get(&PODS, &member).unwrap()), is_leaving, "after {after} s");
+        assert_eq!(world.evict_pod(&member, &DeleteOptions::default(), at(after)), refused, "after {after} s");
+    }
+    world.advance(at(45));
     assert!(world.objects().get(&NAMESPACES, &name).is_none());
-    let immortal = world.delete_object(&NAMESPACES, &ObjectKey::cluster("default"), &DeleteOptions::default(), at(41));
+    let immortal = world.delete_object(&NAMESPACES, &ObjectKey::cluster("default"), &DeleteOptions::default(), at(46));
     assert!(matches!(immortal, Err(ObjectError::Forbidden(_))));
+}
+
+#[test]
+fn a_namespace_goes_on_leaving_after_a_restart_of_the_simulator() {
+    let mut world = site();
+    let name = ObjectKey::cluster("team");
+    world.create_object(&NAMESPACES, "", json!({"metadata": {"name": "team"}}), at(0)).unwrap();
+    world.create_object(&SECRETS, "team", json!({"metadata": {"name": "s"}, "data": {}}), at(0)).unwrap();
+    world.delete_object(&NAMESPACES, &name, &DeleteOptions::default(), at(10)).unwrap();
+    let records = world.take_records().into_iter().filter_map(|record| Some((record.key, record.value?)));
+    let mut later = World::restore(world.layout().clone(), Pace::REAL, records.collect::<Vec<_>>(), at(12)).unwrap();
+    later.advance(at(14));
+    assert!(later.objects().get(&NAMESPACES, &name).is_some());
+    later.advance(at(15));
+    assert!(later.objects().get(&NAMESPACES, &name).is_none());
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! A preview as clients read it: one flat object for each thing that something happens to, so that queries stay short.
 
-use model::{Amount, BudgetFate, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, QuorumFate, Refusal, Span, VmFate};
+use model::{
+    Amount, BudgetFate, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, QuorumFate, Refusal, Span, TenantQuorumFate,
+    VmFate,
+};
 use serde_json::{Map, Value, json};
 
 use super::machines::render_hold;
@@ -18,6 +21,7 @@ pub(crate) fn render(preview: &Preview) -> Value {
         "morePods": preview.more_pods,
         "budgets": preview.budgets.iter().map(render_budget).collect::<Value>(),
         "quorum": preview.quorum.as_ref().map(render_quorum),
+        "tenantQuorums": preview.tenant_quorums.iter().map(render_tenant_quorum).collect::<Value>(),
         "holds": preview.holds.iter().map(render_hold).collect::<Value>(),
         "duration": render_duration(&preview.duration),
         "unknowns": preview.unknowns,
@@ -96,6 +100,11 @@ fn render_quorum(quorum: &QuorumFate) -> Value {
     })
 }
 
+fn render_tenant_quorum(quorum: &TenantQuorumFate) -> Value {
+    let more = vec![("cluster", json!(quorum.cluster)), ("lost", json!(quorum.votes.is_lost()))];
+    with(render_quorum(&quorum.votes), more)
+}
+
 fn render_duration(duration: &ExpectedDuration) -> Value {
     json!({ "expectedSeconds": seconds(duration.expected), "atMostSeconds": seconds(duration.at_most), "basis": duration.basis })
 }
@@ -138,6 +147,7 @@ mod tests {
             "morePods": 7,
             "budgets": [{ "cluster": "naks-01", "budget": "web/web", "allowed": 0, "affected": 1, "isBlocking": true, "why": "w" }],
             "quorum": { "members": 3, "needed": 2, "votingBefore": 3, "votingAfter": 2 },
+            "tenantQuorums": [{ "cluster": "naks-01", "members": 1, "needed": 1, "votingBefore": 1, "votingAfter": 0 }],
             "holds": [{ "owner": { "kind": "user", "caller": "bob" }, "reason": "r", "since": crate::fixtures::NOW }],
             "duration": { "expected": 90_000, "atMost": 2_400_000, "basis": "b" },
             "unknowns": ["u"],
@@ -180,11 +190,18 @@ mod tests {
             pods: Vec::new(),
             budgets: Vec::new(),
             quorum: None,
+            tenant_quorums: Vec::new(),
             holds: Vec::new(),
             unknowns: Vec::new(),
             ..full()
         };
         assert_eq!(faults_of(&schema::PREVIEW, &render(&bare)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_tenants_control_plane_that_cannot_go_on_is_marked() {
+        let lost = json!({ "cluster": "naks-01", "members": 1, "needed": 1, "votingBefore": 1, "votingAfter": 0, "lost": true });
+        assert_eq!(render(&full())["tenantQuorums"], json!([lost]));
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(crate) const PREVIEW: Model = Model {
         always("morePods", Whole),
         always("budgets", List(&Object(&BUDGET))),
         always("quorum", Object(&QUORUM)).nullable(),
+        always("tenantQuorums", List(&Object(&TENANT_QUORUM))),
         always("holds", List(&Object(&HOLD))),
         always("duration", Object(&DURATION)),
         always("unknowns", TEXTS),
@@ -93,6 +94,19 @@ const QUORUM: Model = Model {
     name: "PreviewedQuorum",
     about: "The control plane's votes before and after.",
     fields: &[always("members", Whole), always("needed", Whole), always("votingBefore", Whole), always("votingAfter", Whole)],
+};
+
+const TENANT_QUORUM: Model = Model {
+    name: "PreviewedTenantQuorum",
+    about: "The nodes of a tenant cluster's control plane that run before and after. With fewer than are needed its API does not answer.",
+    fields: &[
+        always("cluster", Text),
+        always("members", Whole),
+        always("needed", Whole),
+        always("votingBefore", Whole),
+        always("votingAfter", Whole),
+        always("lost", Flag),
+    ],
 };
 
 const DURATION: Model = Model {

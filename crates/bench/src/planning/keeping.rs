@@ -122,6 +122,7 @@ impl Kept {
             maker: Arc::new(NeverReplaced),
             undercloud: undercloud(&world),
             install: None,
+            etcd: None,
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(clock.clone())))))),
             offers: watch::channel(None).1,

@@ -78,6 +78,7 @@ fn vm(name: &str, machine: &MachineName, cluster: Option<&TenantClusterName>) ->
         grace: Span::seconds(180),
         node_of: cluster.map(|cluster| NodeOf { cluster: cluster.clone(), pool: None }),
         created_at: None,
+        os_disk: None,
     }
 }
 

@@ -105,6 +105,7 @@ impl House {
             maker: equipment.maker,
             install: None,
             undercloud: equipment.undercloud,
+            etcd: equipment.etcd,
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(vault.clone())),
             offers: watch::channel(None).1,

@@ -48,6 +48,7 @@ pub(crate) fn site(machines: Vec<SiteMachine>) -> Site {
         racks: vec![rack],
         machines,
         skus: Vec::new(),
+        join: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Delivery, Fault, FaultClass, KeeperState, MachineName, SecretRef, Span, keys};
+use model::{Delivery, Fault, FaultClass, KeeperState, MachineName, Party, SecretRef, Span, keys};
 use plan::{Plan, Step};
 use store::StoreError;
 use tokio::time::Instant;
@@ -30,9 +30,10 @@ impl Loop {
         if !asks_nothing && !self.tenure.may_ask() {
             return Err(KeeperError::LeaseTooShort);
         }
-        for look in &plan.looks {
+        for look in plan.looks.iter().filter(|look| look.machine.is_some()) {
             self.inquire(look);
         }
+        self.look_at_etcd(&plan);
         for step in plan.steps {
             self.ask(step);
         }
@@ -136,6 +137,9 @@ impl Loop {
     }
 
     pub(super) fn ask(&mut self, step: Step) {
+        if step.ask.party() == Party::Etcd {
+            return self.ask_etcd(step);
+        }
         debug!(cluster = %self.keeper.cluster, machine = %step.machine, ask = %step.ask, attempt = step.attempt, "asking");
         let device = if devices::is_for_node(step.ask) { Device::Undercloud } else { Device::Bmc };
         let behalf = Behalf { snapshot: &self.books.snapshot, machine: Some(&step.machine) };

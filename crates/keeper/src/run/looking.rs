@@ -96,6 +96,7 @@ impl Loop {
                 self.listen_to(&machine);
             }
             Event::Looked(inquiry) => self.take_inquiry(inquiry),
+            Event::Etcd(look) => self.take_etcd_look(look),
             Event::Told { machine } => self.hasten_look(&machine),
             Event::Ear { machine, bmc, ear } => self.note_ear(machine, &bmc, ear),
             Event::Node(event) => {

@@ -4,6 +4,7 @@
 mod acting;
 mod calls;
 mod entering;
+mod etcd;
 mod inquiring;
 mod listening;
 mod looking;
@@ -30,6 +31,7 @@ use crate::polls::Polls;
 use crate::{Keeper, KeeperError, Offer, PLAN_EVERY, STOP_TIMEOUT};
 use calls::Calls;
 use entering::Lines;
+pub(crate) use etcd::EtcdLook;
 pub(crate) use inquiring::Inquiry;
 use listening::Ears;
 use rewiring::Ways;

@@ -19,6 +19,7 @@ impl Keeper {
             self.bmcs = newest.bmcs.clone();
             self.undercloud = newest.undercloud.clone();
             self.maker = newest.maker.clone();
+            self.etcd = newest.etcd.clone();
         }
     }
 }
@@ -89,6 +90,7 @@ impl Loop {
     fn take_devices(&mut self, equipment: &Arc<Equipment>) {
         self.keeper.taken_over.send_replace(Some(equipment.clone()));
         self.keeper.undercloud = equipment.undercloud.clone();
+        self.keeper.etcd = equipment.etcd.clone();
         self.keeper.maker = equipment.maker.clone();
         self.ways.take(&equipment.bmcs);
         let after = self.present_ways();

@@ -134,10 +134,10 @@ async fn request_of_undercloud(step: &ErrandStep, undercloud: &Undercloud) -> Re
     match &step.errand {
         Errand::SkipRemediation { node, .. } => undercloud.request_remediation_skip(node).await,
         Errand::ResumeRemediation { node, .. } => undercloud.request_remediation_resume(node).await,
-        Errand::StopVm { vm, shutdown } => undercloud.request_vm_stop(vm, *shutdown).await,
+        Errand::StopVm { vm, shutdown } => undercloud.request_vm_stop(vm, *shutdown, step.node.as_deref()).await,
         Errand::StartVm { vm } => undercloud.request_vm_start(vm).await,
         Errand::DeleteVm { vm } => undercloud.request_vm_delete(vm).await,
-        Errand::DiscardOsDisk { vm } => undercloud.request_os_disk_discard(vm).await,
+        Errand::DiscardOsDisk { disk, .. } => undercloud.request_disk_discard(disk).await,
         other => Err(misdirected(other)),
     }
 }
@@ -165,7 +165,7 @@ async fn resolve(spec: &VmSpec, secrets: &dyn Secrets) -> Result<VmSecrets, Faul
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use kubernetes::{MOST_BUDGETS, MOST_NODES, MOST_PODS, MOST_VMS};
+    use kubernetes::{MOST_BUDGETS, MOST_DISKS, MOST_NODES, MOST_PODS, MOST_VMS};
     use tokio::time::Instant;
 
     use super::*;
@@ -202,6 +202,6 @@ mod tests {
         let page = include_str!("../../../../docs/limits.md");
         let (_, of_sites) = page.split_once("\n## What a site may have\n").unwrap();
         let limits: Vec<usize> = of_sites.lines().filter_map(|line| line.split('|').nth(2)?.trim().replace(',', "").parse().ok()).collect();
-        assert_eq!(limits, [MOST_VMS, MOST_NODES, MOST_PODS, MOST_BUDGETS, MAX_ERRANDS]);
+        assert_eq!(limits, [MOST_VMS, MOST_DISKS, MOST_NODES, MOST_PODS, MOST_BUDGETS, MAX_ERRANDS]);
     }
 }

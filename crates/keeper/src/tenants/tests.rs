@@ -81,6 +81,7 @@ fn vm(name: &str, node: Option<&str>) -> VmSeen {
         grace: Span::seconds(30),
         node_of: None,
         created_at: None,
+        os_disk: None,
     }
 }
 
@@ -207,6 +208,7 @@ async fn an_answered_errand_is_remembered_while_somebody_may_ask_about_it() {
         machine: Some(machine(1).name),
         operation: None,
         errand: Errand::StopVm { vm: meant, shutdown: Shutdown::Graceful },
+        node: None,
         attempt: 1,
         reason: String::new(),
     };

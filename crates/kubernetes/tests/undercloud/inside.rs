@@ -120,6 +120,45 @@ async fn the_out_of_service_taint_is_patched_against_the_version_that_was_read()
     .assert_eq(&fake.take_log());
 }
 
+fn node_as(spec: &Value, annotations: &Value) -> Reply {
+    Reply::Answer(200, json!({"metadata": {"name": "n1", "resourceVersion": "7", "annotations": annotations}, "spec": spec}))
+}
+
+#[tokio::test]
+async fn a_cordon_is_patched_against_the_version_that_was_read_and_marked_as_ours() {
+    let fake = Fake::default().on("LIST", node_as(&json!({}), &Value::Null)).on("PATCH", Reply::Answer(200, node("n1", 8)));
+    assert_eq!(fake.tenant_cluster().request_cordon("n1", "evacuation").await, Ok(()));
+    expect![[r#"
+        GET /api/v1/nodes/n1
+        PATCH /api/v1/nodes/n1?&fieldManager=rackwright application/merge-patch+json {"metadata":{"annotations":{"rackwright.dev/cordoned":"evacuation"},"resourceVersion":"7"},"spec":{"unschedulable":true}}
+    "#]].assert_eq(&fake.take_log());
+    let conflict = "Operation cannot be fulfilled on nodes \"n1\": the object has been modified";
+    let fake = Fake::default().on("LIST", node_as(&json!({}), &Value::Null)).on("PATCH", refusal(409, conflict));
+    let fault = fake.tenant_cluster().request_cordon("n1", "evacuation").await.unwrap_err();
+    expect![[
+        r#"busy: PATCH node n1 answered 409: Operation cannot be fulfilled on nodes "n1": the object has been modified [delivered: No]"#
+    ]]
+    .assert_eq(&format!("{fault} [delivered: {:?}]", fault.delivery));
+}
+
+#[tokio::test]
+async fn what_somebody_else_has_cordoned_is_neither_taken_for_ours_nor_uncordoned() {
+    let cordoned = json!({"unschedulable": true});
+    let fake = Fake::default().on("LIST", node_as(&cordoned, &Value::Null)).on("PATCH", Reply::Answer(200, node("n1", 8)));
+    assert_eq!(fake.tenant_cluster().request_cordon("n1", "evacuation").await, Ok(()));
+    assert_eq!(fake.tenant_cluster().request_uncordon("n1").await, Ok(()));
+    assert!(!fake.take_log().contains("PATCH"));
+    let ours = json!({"rackwright.dev/cordoned": "evacuation"});
+    let fake = Fake::default().on("LIST", node_as(&cordoned, &ours)).on("PATCH", Reply::Answer(200, node("n1", 8)));
+    assert_eq!(fake.tenant_cluster().request_cordon("n1", "evacuation").await, Ok(()), "asking twice is the same as asking once");
+    assert_eq!(fake.tenant_cluster().request_uncordon("n1").await, Ok(()));
+    expect![[r#"
+        GET /api/v1/nodes/n1
+        GET /api/v1/nodes/n1
+        PATCH /api/v1/nodes/n1?&fieldManager=rackwright application/merge-patch+json {"metadata":{"annotations":{"rackwright.dev/cordoned":null},"resourceVersion":"7"},"spec":{"unschedulable":null}}
+    "#]].assert_eq(&fake.take_log());
+}
+
 #[tokio::test]
 async fn a_door_leads_to_the_host_of_the_kubeconfig_with_its_token() {
     let door = InProcessDoor::new(|host: &str| {

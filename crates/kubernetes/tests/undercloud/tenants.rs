@@ -6,6 +6,7 @@ use expect_test::expect;
 use fake::{End, Fake, Reply, bookmark, event, list, refusal};
 use futures::StreamExt;
 use kubernetes::{MOST_VMS, TenantsEvent};
+use model::OsDiskSeen;
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, timeout};
 
@@ -15,6 +16,7 @@ const VMS: &str = "/apis/kubevirt.io/v1/namespaces/tenants/virtualmachines";
 const INSTANCES: &str = "/apis/kubevirt.io/v1/namespaces/tenants/virtualmachineinstances";
 const CLUSTERS: &str = "/apis/cluster.x-k8s.io/v1beta2/namespaces/tenants/clusters";
 const DEPLOYMENTS: &str = "/apis/cluster.x-k8s.io/v1beta2/namespaces/tenants/machinedeployments";
+const DISKS: &str = "/apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes";
 const MACHINES: &str = "/apis/cluster.x-k8s.io/v1beta2/namespaces/tenants/machines";
 
 async fn first(count: usize, fake: &Fake) -> String {
@@ -31,7 +33,14 @@ async fn first(count: usize, fake: &Fake) -> String {
                     clusters.iter().map(|cluster| format!("{} of {} machines", cluster.name, cluster.machines.len())).collect();
                 format!("listed [{}] [{}]", vms.join(", "), clusters.join(", "))
             }
-            TenantsEvent::VmChanged(vm) => format!("changed {} {:?} on {}", vm.name, vm.state, vm.node().unwrap_or("nothing")),
+            TenantsEvent::VmChanged(vm) => {
+                let disk = vm.os_disk.as_ref().map(|disk| match disk {
+                    OsDiskSeen::Absent => " with no disk yet".to_owned(),
+                    OsDiskSeen::There { disk, is_ending: true } => format!(" with a disk {} that ends", disk.uid),
+                    OsDiskSeen::There { disk, is_ending: false } => format!(" with disk {}", disk.uid),
+                });
+                format!("changed {} {:?} on {}{}", vm.name, vm.state, vm.node().unwrap_or("nothing"), disk.unwrap_or_default())
+            }
             TenantsEvent::VmGone { name } => format!("gone {name}"),
             TenantsEvent::ClusterChanged(cluster) => format!("changed {} of {} machines", cluster.name, cluster.machines.len()),
             TenantsEvent::ClusterGone { name } => format!("gone {name}"),
@@ -97,6 +106,36 @@ async fn virtual_machines_and_clusters_are_joined_from_their_parts_and_followed(
         9s changed naks-01 of 2 machines
     "#]]
     .assert_eq(&first(5, &fake).await);
+}
+
+fn disk(uid: &str, version: u32, deleted_at: Option<&str>) -> Value {
+    let owner = json!([{"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "name": "a", "uid": "a", "controller": true}]);
+    json!({"apiVersion": "cdi.kubevirt.io/v1beta1", "kind": "DataVolume", "metadata": {"name": "a-os", "uid": uid, "namespace": "tenants",
+        "resourceVersion": version.to_string(), "ownerReferences": owner, "deletionTimestamp": deleted_at}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_disk_that_one_boots_from_is_followed_until_another_is_in_its_place() {
+    let mut booting = vm("a", "Stopped", 5);
+    booting["spec"] = json!({"runStrategy": "Halted", "dataVolumeTemplates": [{"metadata": {"name": "a-os"}}],
+        "template": {"spec": {"volumes": [{"name": "os", "dataVolume": {"name": "a-os"}}]}}});
+    let ends = disk("d-1", 11, Some("2026-11-15T14:00:00Z"));
+    let mut data = disk("d-9", 12, None);
+    data["metadata"]["name"] = json!("a-data");
+    let changes = [event("MODIFIED", &ends), event("ADDED", &data), event("DELETED", &ends), event("ADDED", &disk("d-2", 13, None))];
+    let fake = furnished()
+        .on(&format!("LIST {VMS}"), list(10, &[booting]))
+        .on(&format!("LIST {INSTANCES}"), list(10, &[]))
+        .on(&format!("LIST {MACHINES}"), list(10, &[]))
+        .on(&format!("LIST {DISKS}"), list(10, &[disk("d-1", 9, None)]))
+        .on(&format!("WATCH {DISKS}"), Reply::Stream(changes.to_vec(), End::FallSilent));
+    expect![[r#"
+        0s listed [a on nothing] [naks-01 of 0 machines]
+        0s changed a Stopped on nothing with a disk d-1 that ends
+        0s changed a Stopped on nothing with no disk yet
+        0s changed a Stopped on nothing with disk d-2
+    "#]]
+    .assert_eq(&first(4, &fake).await);
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use fake::{Fake, Reply, refusal};
 use kubernetes::VmSecrets;
-use model::{DiskStorage, OsDisk, Registry, SecretRef, Shutdown, VmName, VmRef, VmSpec};
+use model::{DiskRef, DiskStorage, OsDisk, Registry, SecretRef, Shutdown, VmName, VmRef, VmSpec};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
@@ -30,8 +30,8 @@ fn found() -> Fake {
 #[tokio::test]
 async fn a_stop_looks_first_and_asks_for_no_grace_only_where_it_is_forced() {
     let fake = found().on("PUT", Reply::Answer(202, json!({})));
-    assert_eq!(fake.undercloud().request_vm_stop(&meant(), Shutdown::Graceful).await, Ok(()));
-    assert_eq!(fake.undercloud().request_vm_stop(&meant(), Shutdown::Skip).await, Ok(()));
+    assert_eq!(fake.undercloud().request_vm_stop(&meant(), Shutdown::Graceful, None).await, Ok(()));
+    assert_eq!(fake.undercloud().request_vm_stop(&meant(), Shutdown::Skip, None).await, Ok(()));
     assert_eq!(fake.undercloud().request_vm_start(&meant()).await, Ok(()));
     expect![[r#"
         GET /apis/kubevirt.io/v1/namespaces/tenants/virtualmachines/fw
@@ -54,22 +54,51 @@ async fn what_is_so_already_is_accepted_and_other_conflicts_are_not() {
         ("the object has been modified; please apply your changes to the latest version and try again", false),
     ] {
         let fake = found().on(STOP, refusal(409, message));
-        let answer = fake.undercloud().request_vm_stop(&meant(), Shutdown::Graceful).await;
+        let answer = fake.undercloud().request_vm_stop(&meant(), Shutdown::Graceful, None).await;
         assert_eq!(answer.is_ok(), is_accepted, "{message}");
     }
 }
 
 #[tokio::test]
-async fn another_of_the_same_name_is_neither_stopped_nor_robbed_of_its_disk() {
+async fn another_of_the_same_name_is_not_stopped() {
     let fake = Fake::default().on("LIST", vm("u-2", &json!({})));
     let undercloud = fake.undercloud();
     expect!["missing: stop of virtual machine fw: it is gone, and another has its name"]
-        .assert_eq(&undercloud.request_vm_stop(&meant(), Shutdown::Skip).await.unwrap_err().to_string());
-    expect!["missing: DELETE OS disk of virtual machine fw: it is gone, and another has its name"]
-        .assert_eq(&undercloud.request_os_disk_discard(&meant()).await.unwrap_err().to_string());
-    assert!(!fake.take_log().contains("DELETE"));
+        .assert_eq(&undercloud.request_vm_stop(&meant(), Shutdown::Skip, None).await.unwrap_err().to_string());
+    assert!(!fake.take_log().contains("PUT"));
     expect!["missing: stop of virtual machine fw answered 404: not found"]
-        .assert_eq(&Fake::default().undercloud().request_vm_stop(&meant(), Shutdown::Skip).await.unwrap_err().to_string());
+        .assert_eq(&Fake::default().undercloud().request_vm_stop(&meant(), Shutdown::Skip, None).await.unwrap_err().to_string());
+}
+
+const INSTANCE: &str = "LIST /apis/kubevirt.io/v1/namespaces/tenants/virtualmachineinstances/fw";
+
+fn instance_on(node: &str) -> Reply {
+    let instance = json!({"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachineInstance", "metadata": {"name": "fw", "uid": "i-1"},
+        "status": {"nodeName": node}});
+    Reply::Answer(200, instance)
+}
+
+#[tokio::test]
+async fn one_that_has_moved_is_not_stopped_for_the_sake_of_the_node_that_it_left() {
+    let there = Some("rack1compute01");
+    let fake = found().on(INSTANCE, instance_on("rack1compute01")).on("PUT", Reply::Answer(202, json!({})));
+    assert_eq!(fake.undercloud().request_vm_stop(&meant(), Shutdown::Graceful, there).await, Ok(()));
+    expect![[r#"
+        GET /apis/kubevirt.io/v1/namespaces/tenants/virtualmachines/fw
+        GET /apis/kubevirt.io/v1/namespaces/tenants/virtualmachineinstances/fw
+        PUT /apis/subresources.kubevirt.io/v1/namespaces/tenants/virtualmachines/fw/stop application/json
+    "#]]
+    .assert_eq(&fake.take_log());
+    for elsewhere in [instance_on("rack1compute02"), instance_on(""), refusal(404, "gone")] {
+        let fake = found().on(INSTANCE, elsewhere).on("PUT", Reply::Answer(202, json!({})));
+        let fault = fake.undercloud().request_vm_stop(&meant(), Shutdown::Skip, there).await.unwrap_err();
+        let told = format!("{fault} [delivered: {:?}]", fault.delivery);
+        assert_eq!(told, "missing: stop of virtual machine fw: it is not on node rack1compute01 any more [delivered: No]");
+        assert!(!fake.take_log().contains("PUT"));
+    }
+    let fake = found().on(INSTANCE, refusal(503, "later"));
+    assert!(fake.undercloud().request_vm_stop(&meant(), Shutdown::Skip, there).await.is_err(), "where it is has to be known");
+    assert!(!fake.take_log().contains("PUT"));
 }
 
 #[tokio::test]
@@ -86,36 +115,24 @@ async fn a_deletion_names_the_uid() {
     .assert_eq(&fake.take_log());
 }
 
-const DISK: &str = "LIST /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os";
-
-fn disk(uid: &str) -> Reply {
-    Reply::Answer(200, json!({"apiVersion": "cdi.kubevirt.io/v1beta1", "kind": "DataVolume", "metadata": {"name": "fw-os", "uid": uid}}))
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_disk_that_boots_is_discarded_once_it_was_seen_to_be_another() {
-    let gone = json!({"kind": "Status", "apiVersion": "v1", "status": "Success"});
-    let fake = found().on("DELETE", Reply::Answer(200, gone)).on(DISK, disk("d-1")).on(DISK, disk("d-1")).on(DISK, disk("d-2"));
-    assert_eq!(fake.undercloud().request_os_disk_discard(&meant()).await, Ok(()));
+#[tokio::test]
+async fn a_disk_is_thrown_away_by_its_uid_in_one_call_that_waits_for_nothing() {
+    let disk = DiskRef { name: "fw-os".to_owned(), uid: "d-1".to_owned() };
+    let leaving = json!({"apiVersion": "cdi.kubevirt.io/v1beta1", "kind": "DataVolume", "metadata": {"name": "fw-os", "uid": "d-1"}});
+    let another = "Precondition failed: UID in precondition: d-1, UID in object meta: d-2";
+    let fake = Fake::default()
+        .on("DELETE", Reply::Answer(200, leaving))
+        .on("DELETE", refusal(404, "gone"))
+        .on("DELETE", refusal(409, another))
+        .on("DELETE", refusal(409, "the object is being used"));
+    let undercloud = fake.undercloud();
+    assert_eq!(undercloud.request_disk_discard(&disk).await, Ok(()));
     expect![[r#"
-        GET /apis/kubevirt.io/v1/namespaces/tenants/virtualmachines/fw
-        GET /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os
-        DELETE /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os? application/json {"preconditions":{"uid":"d-1"}}
-        GET /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os
-        GET /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os
-    "#]]
-    .assert_eq(&fake.take_log());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_disk_that_stays_is_not_discarded_and_one_that_is_not_there_is() {
-    let gone = json!({"kind": "Status", "apiVersion": "v1", "status": "Success"});
-    let fake = found().on("DELETE", Reply::Answer(200, gone)).on(DISK, disk("d-1"));
-    let fault = fake.undercloud().request_os_disk_discard(&meant()).await.unwrap_err();
-    expect!["busy: DELETE OS disk of virtual machine fw: it is still being removed"].assert_eq(&fault.to_string());
-    let fake = found().on(DISK, refusal(404, "gone"));
-    assert_eq!(fake.undercloud().request_os_disk_discard(&meant()).await, Ok(()));
-    assert!(!fake.take_log().contains("DELETE"));
+        DELETE /apis/cdi.kubevirt.io/v1beta1/namespaces/tenants/datavolumes/fw-os? application/json {"propagationPolicy":"Foreground","preconditions":{"uid":"d-1"}}
+    "#]].assert_eq(&fake.take_log());
+    assert_eq!(undercloud.request_disk_discard(&disk).await, Ok(()), "what is gone is thrown away");
+    assert_eq!(undercloud.request_disk_discard(&disk).await, Ok(()), "what has its name is another, and stays");
+    assert!(undercloud.request_disk_discard(&disk).await.is_err());
 }
 
 fn described() -> VmSpec {

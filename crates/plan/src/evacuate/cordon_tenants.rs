@@ -1,6 +1,6 @@
 //! Keeps pods away from the tenant nodes on a machine, and Cluster API from taking them for broken.
 
-use model::{CordonedNode, DrainPolicy, Errand, Evacuated, Fact, Failure, Leftover, Timestamp, Wait, WaitKind};
+use model::{CordonedNode, DrainPolicy, Errand, Evacuated, Eye, Fact, Failure, Leftover, Timestamp, Wait, WaitKind};
 
 use super::Notes;
 use super::errand::{Standing, past_of, standing};
@@ -63,7 +63,7 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     let late_at = late_at(bench);
     if let Err(wait) = see_undercloud(bench) {
         return if bench.now >= late_at && !is_the_goal(bench) {
-            go_on_unheard(bench)
+            go_on_unheard(bench, &wait)
         } else {
             Finding::wait_for_news(wait, late_at, bench.now)
         };
@@ -74,7 +74,8 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     let (errands, wait, until) = work(bench, AskAgain::Yes);
     match wait {
         None => Finding::Done,
-        Some(wait) => Finding::errands(errands, wait, [until, Some(late_at)].into_iter().flatten().filter(|at| *at > bench.now).min()),
+        // Once it is late nothing is waited for here: what stands in the way is passed over, or held.
+        Some(wait) => Finding::errands(errands, wait, [until, Some(late_at)].into_iter().flatten().min()),
     }
 }
 
@@ -182,11 +183,15 @@ pub(crate) fn is_held(bench: &Bench<'_>, lodger: &Lodger) -> bool {
 
 /// A restart or a power-off goes on without emptying a machine that nothing is heard of, unless a tenant node that was last seen
 /// there is to be held: then no budget can be asked, and the power stays.
-pub(crate) fn go_on_unheard(bench: &Bench<'_>) -> Finding {
-    let why = "the undercloud does not answer";
+pub(crate) fn go_on_unheard(bench: &Bench<'_>, unheard: &Wait) -> Finding {
+    let why = match &unheard.kind {
+        WaitKind::Device { eye: Eye::Tenants, fault, .. } => format!("nothing is heard of virtual machines: {fault}"),
+        WaitKind::FirstLook { .. } => "virtual machines have not been listed yet".to_owned(),
+        _ => "the undercloud does not answer".to_owned(),
+    };
     match lodgers(bench).iter().find(|lodger| is_held(bench, lodger)) {
-        Some(held) => held_finding(held, why),
-        None => Finding::Skip(why.into()),
+        Some(held) => held_finding(held, &why),
+        None => Finding::Skip(why),
     }
 }
 

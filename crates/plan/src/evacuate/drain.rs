@@ -1,6 +1,8 @@
 //! Lets pods leave the tenant nodes on a machine, by eviction and so by their disruption budgets' leave.
 
-use model::{DrainPolicy, Errand, Fact, Failure, Fault, Grace, Leftover, PodSeen, Readiness, Span, Timestamp, Wait, WaitKind};
+use std::collections::BTreeSet;
+
+use model::{DrainPolicy, Errand, Fact, Failure, Grace, Leftover, PodSeen, Readiness, Span, Timestamp, Wait, WaitKind};
 
 use super::cordon_tenants::{self, AskAgain, held_finding, is_held, left};
 use super::dead;
@@ -9,6 +11,8 @@ use super::eviction::{Reaction, react};
 use super::quarters::{
     Host, Lodger, began_at, drain_span, host, inside, is_gone, is_passed_over, lodgers, node_of, pods_to_leave, policy, see_undercloud,
 };
+use super::round::{Round, drain_wait, known_fault, settle_wait};
+use super::told::Told;
 use super::{Notes, words};
 use crate::operate::{Bench, Finding};
 use crate::pods::{Part, Reach, part_in_drain};
@@ -53,7 +57,7 @@ fn look<'a>(bench: &Bench<'a>, lodger: &Lodger) -> Look<'a> {
     }
     let inside = match inside(bench.snapshot, &lodger.cluster, began_at(bench)) {
         Err(silence) => {
-            let until = if is_gone(bench) { bench.now } else { silence.since + bench.limits.unreachable_timeout };
+            let until = if is_gone(bench) { bench.now } else { passed_over_at(bench, silence.since) };
             return Look::Mute { silence, until };
         }
         Ok(inside) => inside,
@@ -62,7 +66,7 @@ fn look<'a>(bench: &Bench<'a>, lodger: &Lodger) -> Look<'a> {
     let since = node.ready_since.unwrap_or_else(|| began_at(bench));
     match (host(bench), node.ready) {
         (Host::Off, _) => Look::Unreachable { since: bench.now, until: bench.now },
-        (_, Readiness::Unknown) => Look::Unreachable { since, until: since + bench.limits.unreachable_timeout },
+        (_, Readiness::Unknown) => Look::Unreachable { since, until: passed_over_at(bench, since) },
         _ => Look::Lively { inside, began_at: draining_since(bench, lodger).unwrap_or(bench.now) },
     }
 }
@@ -75,9 +79,19 @@ fn draining_since(bench: &Bench<'_>, lodger: &Lodger) -> Option<Timestamp> {
 }
 
 /// When the time for all nodes together is up. Cordoning them counts, so that all of it stays within the operation's own time.
+fn time_up_at(bench: &Bench<'_>) -> Timestamp {
+    began_at(bench) + drain_span(bench)
+}
+
+/// The same, once there was a first try at a node.
 fn ends_at(bench: &Bench<'_>) -> Option<Timestamp> {
     let is_begun = bench.operation.journal.iter().any(|entry| matches!(entry.fact, Fact::Draining { .. }));
-    is_begun.then(|| began_at(bench) + drain_span(bench))
+    is_begun.then(|| time_up_at(bench))
+}
+
+/// When a node is passed over that has been silent since then. One that falls silent late does not make the time longer.
+fn passed_over_at(bench: &Bench<'_>, silent_since: Timestamp) -> Timestamp {
+    (silent_since + bench.limits.unreachable_timeout).min(time_up_at(bench))
 }
 
 pub(crate) fn note(bench: &Bench<'_>) -> Notes {
@@ -85,6 +99,7 @@ pub(crate) fn note(bench: &Bench<'_>) -> Notes {
     if see_undercloud(bench).is_err() {
         return notes;
     }
+    let told = Told::by(&bench.operation.journal);
     let is_up = ends_at(bench).is_some_and(|at| bench.now >= at);
     for lodger in lodgers(bench) {
         match look(bench, &lodger) {
@@ -102,9 +117,9 @@ pub(crate) fn note(bench: &Bench<'_>) -> Notes {
             }
             Look::Lively { inside, .. } => {
                 cordon_tenants::remember(bench, &lodger, &mut notes);
-                note_drain(bench, &lodger, inside, &mut notes);
+                note_drain(bench, &lodger, inside, &told, &mut notes);
                 if is_up {
-                    note_left(bench, &lodger, inside, &mut notes);
+                    note_left(bench, &lodger, inside, &told, &mut notes);
                 }
             }
         }
@@ -132,59 +147,38 @@ fn pass_over_unreachable(bench: &Bench<'_>, lodger: &Lodger, notes: &mut Notes) 
 }
 
 /// That the drain of a node begins, and each pod that a budget keeps, the first time that it does.
-fn note_drain(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, notes: &mut Notes) {
+fn note_drain(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, told: &Told<'_>, notes: &mut Notes) {
     let Lodger { cluster, node, .. } = lodger;
     if draining_since(bench, lodger).is_none() {
         notes.facts.push(Fact::Draining { cluster: cluster.clone(), node: node.clone() });
         return;
     }
     for pod in pods_to_leave(inside, node).filter(|pod| pod.termination.is_none()) {
-        if let Some(why) = kept_now(bench, lodger, pod).filter(|_| !is_kept(bench, lodger, pod)) {
+        if let Some(why) = kept_now(bench, lodger, pod).filter(|_| told.why_kept(cluster, &pod.pod).is_none()) {
             notes.facts.push(Fact::Kept { cluster: cluster.clone(), pod: pod.pod.to_string(), why });
         }
     }
-    for pod in pods_to_leave(inside, node).filter(|pod| is_stuck(pod, bench.now) && !is_left(bench, lodger, pod)) {
+    for pod in pods_to_leave(inside, node).filter(|pod| is_stuck(pod, bench.now) && !told.is_left(cluster, &pod.pod)) {
         let why = if pod.has_finalizers { "something keeps its object although it has ended" } else { "it does not end" };
         notes.facts.push(pod_left(lodger, pod, why));
     }
 }
 
-/// Time is up: what is still there goes with its node.
-fn note_left(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, notes: &mut Notes) {
-    if is_held(bench, lodger) {
-        return;
-    }
-    let pods: Vec<_> = pods_to_leave(inside, &lodger.node).filter(|pod| !is_left(bench, lodger, pod)).collect();
-    if pods.is_empty() {
+/// Time is up: what is still there goes with its node. Where that is to be held, only what its budgets have let go.
+fn note_left(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, told: &Told<'_>, notes: &mut Notes) {
+    let pods: Vec<_> = pods_to_leave(inside, &lodger.node).filter(|pod| !told.is_left(&lodger.cluster, &pod.pod)).collect();
+    if pods.is_empty() || is_held(bench, lodger) && pods.iter().any(|pod| pod.termination.is_none()) {
         return;
     }
     notes.facts.push(left(lodger, words::with_unnamed("its time was up", pods.len(), PODS_NAMED)));
     for pod in pods.iter().take(PODS_NAMED).filter(|pod| !is_stuck(pod, bench.now)) {
-        let kept = bench.operation.journal.iter().rev().find_map(|entry| match &entry.fact {
-            Fact::Kept { cluster, pod: name, why } if *cluster == lodger.cluster && *name == pod.pod.to_string() => Some(why.clone()),
-            _ => None,
-        });
-        let why = kept.unwrap_or_else(|| if pod.termination.is_some() { "it had not ended" } else { "it could not be evicted" }.to_owned());
-        notes.facts.push(pod_left(lodger, pod, &why));
+        let otherwise = if pod.termination.is_some() { "it had not ended" } else { "it could not be evicted" };
+        notes.facts.push(pod_left(lodger, pod, told.why_kept(&lodger.cluster, &pod.pod).unwrap_or(otherwise)));
     }
 }
 
 fn pod_left(lodger: &Lodger, pod: &PodSeen, why: &str) -> Fact {
     Fact::Left { what: Leftover::Pod { cluster: lodger.cluster.clone(), pod: pod.pod.to_string(), why: why.to_owned() } }
-}
-
-fn is_left(bench: &Bench<'_>, lodger: &Lodger, pod: &PodSeen) -> bool {
-    let name = pod.pod.to_string();
-    bench.operation.leftovers().any(|left| matches!(left, Leftover::Pod { cluster, pod, .. } if *cluster == lodger.cluster && *pod == name))
-}
-
-fn is_kept(bench: &Bench<'_>, lodger: &Lodger, pod: &PodSeen) -> bool {
-    let name = pod.pod.to_string();
-    bench
-        .operation
-        .journal
-        .iter()
-        .any(|entry| matches!(&entry.fact, Fact::Kept { cluster, pod, .. } if *cluster == lodger.cluster && *pod == name))
 }
 
 fn is_stuck(pod: &PodSeen, now: Timestamp) -> bool {
@@ -205,40 +199,20 @@ fn kept_now(bench: &Bench<'_>, lodger: &Lodger, pod: &PodSeen) -> Option<String>
     }
 }
 
-/// What a round over all nodes comes to.
-#[derive(Default)]
-struct Round {
-    errands: Vec<Errand>,
-    pods: usize,
-    kept: Vec<String>,
-    /// What the latest eviction that failed was answered with.
-    fault: Option<Fault>,
-    /// When the last of the nodes counts as empty, if no pod comes.
-    settled_at: Option<Timestamp>,
-    waits: Vec<Wait>,
-    until: Option<Timestamp>,
-    is_over: bool,
-}
-
-impl Round {
-    fn revisit(&mut self, at: Timestamp) {
-        self.until = Some(self.until.map_or(at, |until| until.min(at)));
-    }
-}
-
 pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     if let Err(wait) = see_undercloud(bench) {
-        let late_at = ends_at(bench).unwrap_or_else(|| began_at(bench) + drain_span(bench));
+        let late_at = time_up_at(bench);
         let is_the_goal = matches!(bench.operation.action, model::Action::Cordon { .. });
         return if bench.now >= late_at && !is_the_goal {
-            cordon_tenants::go_on_unheard(bench)
+            cordon_tenants::go_on_unheard(bench, &wait)
         } else {
             Finding::wait_for_news(wait, late_at, bench.now)
         };
     }
-    let mut round = Round { is_over: true, ..Round::default() };
+    let told = Told::by(&bench.operation.journal);
+    let mut round = Round::at(bench.now);
     for lodger in lodgers(bench) {
-        if let Some(held) = examine_node(bench, &lodger, &mut round) {
+        if let Some(held) = examine_node(bench, &lodger, &told, &mut round) {
             return held;
         }
     }
@@ -255,11 +229,10 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
         (0, None) => cordon_wait.unwrap_or_else(|| settle_wait(round.settled_at.unwrap_or(bench.now))),
         (pods, _) => drain_wait(bench, pods, round.kept, round.fault),
     };
-    // A time that has passed changes nothing any more.
-    Finding::errands(round.errands, wait, round.until.filter(|at| *at > bench.now))
+    Finding::errands(round.errands, wait, round.until)
 }
 
-fn examine_node(bench: &Bench<'_>, lodger: &Lodger, round: &mut Round) -> Option<Finding> {
+fn examine_node(bench: &Bench<'_>, lodger: &Lodger, told: &Told<'_>, round: &mut Round) -> Option<Finding> {
     match look(bench, lodger) {
         Look::Over => {}
         Look::Mute { silence, until } => {
@@ -278,21 +251,27 @@ fn examine_node(bench: &Bench<'_>, lodger: &Lodger, round: &mut Round) -> Option
             round.waits.push(Wait { kind, since, expected_by: Some(until) });
             round.revisit(until);
         }
-        Look::Lively { inside, began_at } => return examine_pods(bench, lodger, inside, began_at, round),
+        Look::Lively { inside, began_at } => return examine_pods(bench, lodger, (inside, began_at), told, round),
     }
     None
 }
 
-fn examine_pods(bench: &Bench<'_>, lodger: &Lodger, inside: &Inside, began_at: Timestamp, round: &mut Round) -> Option<Finding> {
+fn examine_pods(
+    bench: &Bench<'_>,
+    lodger: &Lodger,
+    (inside, began_at): (&Inside, Timestamp),
+    told: &Told<'_>,
+    round: &mut Round,
+) -> Option<Finding> {
     let mut unevicted = Vec::new();
-    for pod in pods_to_leave(inside, &lodger.node).filter(|pod| !is_left(bench, lodger, pod)) {
+    for pod in pods_to_leave(inside, &lodger.node).filter(|pod| !told.is_left(&lodger.cluster, &pod.pod)) {
         round.pods += 1;
         round.is_over = false;
         match pod.termination {
             Some(termination) => round.revisit(termination.until + STUCK_AFTER),
             None => {
                 unevicted.push(pod.pod.to_string());
-                let is_kept = is_kept(bench, lodger, pod);
+                let is_kept = told.why_kept(&lodger.cluster, &pod.pod).is_some();
                 if is_kept {
                     round.kept.push(pod.pod.to_string());
                 }
@@ -347,12 +326,13 @@ fn send_off(bench: &Bench<'_>, lodger: &Lodger, pod: &PodSeen, is_kept: bool, ro
 }
 
 fn held_by_budgets(bench: &Bench<'_>, lodger: &Lodger, pods: &[String]) -> Finding {
+    let meant: BTreeSet<&String> = pods.iter().collect();
     let whys: Vec<String> = bench
         .operation
         .journal
         .iter()
         .filter_map(|entry| match &entry.fact {
-            Fact::Kept { cluster, pod, why } if *cluster == lodger.cluster && pods.contains(pod) => Some(format!("`{pod}`: {why}")),
+            Fact::Kept { cluster, pod, why } if *cluster == lodger.cluster && meant.contains(pod) => Some(format!("`{pod}`: {why}")),
             _ => None,
         })
         .collect();
@@ -364,26 +344,4 @@ fn held_by_budgets(bench: &Bench<'_>, lodger: &Lodger, pods: &[String]) -> Findi
         words::first_few(&whys)
     );
     Finding::Fail { failure: Failure::HeldByBudget, because }
-}
-
-/// A pod that was bound a moment ago is waited for: nothing is late.
-fn settle_wait(until: Timestamp) -> Wait {
-    Wait { kind: WaitKind::DrainSettles { until }, since: until - BOUND_LATE, expected_by: Some(until) }
-}
-
-fn drain_wait(bench: &Bench<'_>, pods: usize, mut kept: Vec<String>, fault: Option<Fault>) -> Wait {
-    let first = bench.operation.journal.iter().find(|entry| matches!(entry.fact, Fact::Draining { .. }));
-    let since = first.map_or_else(|| bench.now, |entry| entry.at);
-    kept.truncate(words::NAMED);
-    let fault = fault.map(|fault| known_fault(bench).filter(|known| known.class == fault.class).unwrap_or(fault));
-    Wait { kind: WaitKind::Drain { pods, kept, fault }, since, expected_by: Some(since + bench.limits.expected_drain) }
-}
-
-/// What evictions have been answered with so far: the first of a run of faults of a class. The words of two of a kind differ, and
-/// say nothing new.
-fn known_fault(bench: &Bench<'_>) -> Option<Fault> {
-    bench.machine.waits.iter().find_map(|wait| match &wait.kind {
-        WaitKind::Drain { fault, .. } => fault.clone(),
-        _ => None,
-    })
 }

@@ -98,9 +98,17 @@ pub(crate) fn ask_for(
             attempt
         };
         let reason = format!("`{}` is being {} ({})", machine.name, operation.action.participle(), operation.caller);
-        steps.push(ErrandStep { machine: Some(machine.name.clone()), operation: Some(operation.id.clone()), errand, attempt, reason });
+        let node = place_of(snapshot, &errand);
+        let (machine, operation) = (Some(machine.name.clone()), Some(operation.id.clone()));
+        steps.push(ErrandStep { machine, operation, errand, node, attempt, reason });
     }
     steps
+}
+
+/// Where a virtual machine was seen that is to be stopped.
+fn place_of(snapshot: &Snapshot, errand: &Errand) -> Option<String> {
+    let Errand::StopVm { vm, .. } = errand else { return None };
+    snapshot.tenants.vms().get(&vm.name)?.node().map(str::to_owned)
 }
 
 /// Whether something that the operation asked for has not been answered yet. Pods' errands do no harm whenever they arrive.

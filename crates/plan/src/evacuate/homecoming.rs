@@ -5,7 +5,7 @@ use model::{CordonedNode, Errand, Evacuated, Machine, Readiness, RunStrategy, Sh
 
 use super::Notes;
 use super::errand::{Past, Standing, past_of, standing};
-use super::memory::{is_ending, tidy};
+use super::memory::{is_ending, is_given_up, tidy};
 use super::quarters::{Silence, capi_machine, inside, see_undercloud};
 use super::spell::counted_from;
 use super::words::{counted, first_few};
@@ -28,13 +28,20 @@ enum Way {
     Down {
         until: Option<Timestamp>,
     },
+    /// Its shutdown, which nobody can take back, has had its time.
+    ToForce,
     ToStart,
 }
 
 fn way_of(snapshot: &Snapshot, memory: &Evacuated, stopped: &StoppedVm, now: Timestamp) -> Way {
     let Some(vm) = snapshot.tenants.vms().get(&stopped.vm.name).filter(|vm| vm.uid == stopped.vm.uid) else { return Way::Back };
+    if is_given_up(vm) {
+        return Way::ToStart;
+    }
+    let forced_at = forced_at(snapshot, memory, stopped);
     if vm.has_instance() && is_ending(vm) {
-        return Way::Down { until: None };
+        let is_up = forced_at.is_some_and(|at| now >= at);
+        return if is_up { Way::ToForce } else { Way::Down { until: forced_at } };
     }
     if vm.has_instance() || vm.run == RunStrategy::Always {
         // A stop that was asked for a moment ago may not have shown yet.
@@ -48,7 +55,20 @@ fn way_of(snapshot: &Snapshot, memory: &Evacuated, stopped: &StoppedVm, now: Tim
             None => Way::Back,
         };
     }
-    Way::ToStart
+    // A force that is still on its way must not meet what was started since; its answer wakes us.
+    let force = snapshot.tenants.errands.get(&force_of(stopped));
+    if force.is_some_and(|state| state.answer.is_none()) { Way::Down { until: None } } else { Way::ToStart }
+}
+
+/// When one whose shutdown we asked for is forced off: after as long as emptying the machine would have given it.
+fn forced_at(snapshot: &Snapshot, memory: &Evacuated, stopped: &StoppedVm) -> Option<Timestamp> {
+    let asked_by = snapshot.operations.get(&memory.by)?;
+    let (at, _) = asked_by.errand_asked(&Errand::StopVm { vm: stopped.vm.clone(), shutdown: Shutdown::Graceful })?;
+    Some(at + snapshot.cluster.limits.vm_stop_timeout)
+}
+
+fn force_of(stopped: &StoppedVm) -> Errand {
+    Errand::StopVm { vm: stopped.vm.clone(), shutdown: Shutdown::Skip }
 }
 
 fn start_of(stopped: &StoppedVm) -> Errand {
@@ -63,6 +83,14 @@ pub(crate) fn note_starts(bench: &Bench<'_>) -> Notes {
     memory.vms.retain_mut(|stopped| match way_of(bench.snapshot, &before, stopped, bench.now) {
         Way::Back => false,
         Way::Down { .. } => true,
+        Way::ToForce => {
+            let past = past_of(bench.operation, &force_of(stopped), bench.keeper_started_at);
+            let is_due = standing(&bench.snapshot.tenants, &force_of(stopped), past, bench.limits, bench.now) == Standing::Due;
+            if is_due && bench.now < starts_end_at(bench) && stopped.force_asked_at != Some(bench.now) {
+                note_forced(stopped, bench.now);
+            }
+            true
+        }
         Way::ToStart => {
             let errand = start_of(stopped);
             let past = past_of(bench.operation, &errand, bench.keeper_started_at);
@@ -75,6 +103,11 @@ pub(crate) fn note_starts(bench: &Bench<'_>) -> Notes {
         }
     });
     notes
+}
+
+fn note_forced(stopped: &mut StoppedVm, now: Timestamp) {
+    stopped.force_asked_at = Some(now);
+    stopped.force_attempts = stopped.force_attempts.saturating_add(1);
 }
 
 fn starts_end_at(bench: &Bench<'_>) -> Timestamp {
@@ -99,11 +132,12 @@ pub(crate) fn start_vms(bench: &Bench<'_>) -> Finding {
     let mut errands = Vec::new();
     let mut until = ends_at;
     for stopped in &memory.vms {
-        match way_of(bench.snapshot, memory, stopped, bench.now) {
+        let way = way_of(bench.snapshot, memory, stopped, bench.now);
+        match way {
             Way::Back => {}
             Way::Down { until: at } => until = at.map_or(until, |at| at.min(until)),
-            Way::ToStart => {
-                let errand = start_of(stopped);
+            Way::ToForce | Way::ToStart => {
+                let errand = if way == Way::ToForce { force_of(stopped) } else { start_of(stopped) };
                 let past = past_of(bench.operation, &errand, bench.keeper_started_at);
                 let standing = standing(&bench.snapshot.tenants, &errand, past, bench.limits, bench.now);
                 until = standing.until().map_or(until, |at| at.min(until));
@@ -258,6 +292,7 @@ pub(crate) fn converge(draft: &mut Draft, machine: &mut Machine, now: Timestamp,
         machine: Some(machine.name.clone()),
         operation: None,
         errand,
+        node: None,
         attempt,
         reason: format!("`{}` is back", machine.name),
     }));
@@ -291,6 +326,14 @@ impl Due<'_> {
             Way::Back => false,
             Way::Down { until } => {
                 self.revisit(until);
+                true
+            }
+            Way::ToForce => {
+                let errand = force_of(stopped);
+                if self.is_due(&errand, stopped.force_asked_at.map(|at| (at, stopped.force_attempts))) {
+                    note_forced(stopped, self.now);
+                    self.errands.push((errand, stopped.force_attempts));
+                }
                 true
             }
             Way::ToStart => {

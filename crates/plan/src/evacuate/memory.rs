@@ -1,12 +1,13 @@
 //! What is remembered of an emptied machine, and what people do to it meanwhile: that wins.
 
 use model::{
-    CordonedNode, Errand, Evacuated, Fact, Machine, MachineName, Operation, OperationId, RunStrategy, Shutdown, StepKind, StoppedVm,
-    Timestamp, VmName, VmRef, VmSeen, VmState,
+    CordonedNode, Delivery, Errand, Evacuated, Fact, InstancePhase, Machine, MachineName, Operation, OperationId, RunStrategy, StepKind,
+    StoppedVm, Timestamp, VmName, VmRef, VmSeen, VmState,
 };
 
 use crate::contact;
 use crate::snapshot::Snapshot;
+use crate::tenants::Tenants;
 
 pub(crate) fn stopped(vm: &VmSeen) -> StoppedVm {
     StoppedVm {
@@ -16,6 +17,8 @@ pub(crate) fn stopped(vm: &VmSeen) -> StoppedVm {
         was_seen_stopped: false,
         start_asked_at: None,
         start_attempts: 0,
+        force_asked_at: None,
+        force_attempts: 0,
     }
 }
 
@@ -31,6 +34,13 @@ pub(crate) fn is_meant_to_run(vm: &VmSeen) -> bool {
 pub(crate) fn is_ending(vm: &VmSeen) -> bool {
     let is_told = vm.instance.as_ref().is_some_and(|instance| instance.is_ending);
     is_told || vm.run == RunStrategy::Halted || matches!(vm.state, VmState::Stopping | VmState::Terminating)
+}
+
+/// KubeVirt has given its instance up, and waits for somebody to start it again. What is left of the instance may still run where
+/// its machine is only silent.
+pub(crate) fn is_given_up(vm: &VmSeen) -> bool {
+    let has_failed = vm.instance.as_ref().is_some_and(|instance| instance.phase == InstancePhase::Failed);
+    has_failed && vm.state == VmState::Stopped && vm.run != RunStrategy::Always && !is_ending(vm)
 }
 
 /// Nothing of it runs, and KubeVirt will not run it by itself.
@@ -86,9 +96,22 @@ pub(crate) fn note_doings(snapshot: &Snapshot, machine: &mut Machine) {
     tidy(machine);
 }
 
-fn is_asked_to_stop(by: Option<&Operation>, stopped: &StoppedVm) -> bool {
-    let stops = [Shutdown::Graceful, Shutdown::Skip].map(|shutdown| Errand::StopVm { vm: stopped.vm.clone(), shutdown });
-    by.is_some_and(|by| stops.iter().any(|stop| by.errand_asked(stop).is_some()))
+/// Whether a stop that the operation asked for may have reached KubeVirt: one that was refused has stopped nothing.
+fn may_have_stopped(tenants: &Tenants, by: &Operation, vm: &VmRef) -> bool {
+    by.journal.iter().any(|entry| match &entry.fact {
+        Fact::ErrandAsked { errand: errand @ Errand::StopVm { vm: asked, .. }, attempt } if asked == vm => {
+            !was_refused(tenants, by, errand, (entry.at, *attempt))
+        }
+        _ => false,
+    })
+}
+
+/// An answer that has just come is no fact of the journal yet.
+fn was_refused(tenants: &Tenants, by: &Operation, errand: &Errand, (asked_at, attempt): (Timestamp, u32)) -> bool {
+    let noted = by.errand_fault(errand, attempt).map(|(_, fault)| fault);
+    let state = || tenants.errands.get(errand).filter(|state| state.attempt == attempt && state.asked_at >= asked_at);
+    let told = || state().and_then(|state| state.answer.as_ref()).and_then(|answer| answer.outcome.as_ref().err());
+    noted.or_else(told).is_some_and(|fault| fault.delivery == Delivery::No)
 }
 
 /// A tenant cluster that is no more has no nodes to bring back, nor is there anything to do for a node that is gone for good.
@@ -105,13 +128,16 @@ fn note_vm(snapshot: &Snapshot, (machine, by): (&MachineName, Option<&Operation>
     let Some(vm) = seen.filter(|vm| vm.state != VmState::Terminating) else { return false };
     // One that was moved meanwhile is somebody else's doing, and another machine's.
     let runs_on = vm.node().filter(|_| vm.has_instance()).and_then(|node| snapshot.machine_of_node(node));
-    if runs_on.is_some_and(|elsewhere| elsewhere != machine) && !is_ending(vm) && !is_asked_to_stop(by, stopped) {
+    if runs_on.is_some_and(|elsewhere| elsewhere != machine)
+        && !is_ending(vm)
+        && !by.is_some_and(|by| may_have_stopped(&snapshot.tenants, by, &stopped.vm))
+    {
         return false;
     }
     if stopped.was_seen_stopped {
         return !runs_again(vm, stopped);
     }
-    if is_ending(vm) && by.is_some_and(|by| has_yet_to_stop(by, &stopped.vm)) {
+    if is_ending(vm) && by.is_some_and(|by| has_yet_to_stop(&snapshot.tenants, by, &stopped.vm)) {
         // It was remembered in good time, and somebody else stops it.
         return false;
     }
@@ -120,9 +146,8 @@ fn note_vm(snapshot: &Snapshot, (machine, by): (&MachineName, Option<&Operation>
 }
 
 /// Whether an operation that empties its machine has not come to this virtual machine yet.
-fn has_yet_to_stop(operation: &Operation, vm: &VmRef) -> bool {
-    let was_asked = |shutdown| operation.errand_asked(&Errand::StopVm { vm: vm.clone(), shutdown }).is_some();
+fn has_yet_to_stop(tenants: &Tenants, operation: &Operation, vm: &VmRef) -> bool {
     let empties = operation.journal.iter().any(|entry| entry.fact == Fact::Evacuating);
     let is_before = operation.is_running() && operation.done_at(StepKind::StopVms).is_none();
-    empties && is_before && !was_asked(Shutdown::Graceful) && !was_asked(Shutdown::Skip)
+    empties && is_before && !may_have_stopped(tenants, operation, vm)
 }

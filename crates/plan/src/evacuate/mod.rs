@@ -11,8 +11,10 @@ mod eviction;
 mod homecoming;
 mod memory;
 mod quarters;
+mod round;
 mod spell;
 mod stop_vms;
+mod told;
 mod words;
 
 use model::{Action, Entry, Evacuate, Evacuated, Fact, Machine, Operation, Shutdown, StepKind, Timestamp};
@@ -24,7 +26,7 @@ pub(crate) use dead::proof_of_death;
 pub(crate) use errand::{ask_for, is_under_way, note_faults};
 pub(crate) use homecoming::{converge, is_returning};
 pub use memory::forget_vm;
-pub(crate) use memory::{note_doings, remember_running};
+pub(crate) use memory::{is_given_up, note_doings, remember_running};
 pub(crate) use spell::counted_from;
 pub(crate) use words::{brought_back, emptied, kept_in_memory, left_words};
 

@@ -7,6 +7,7 @@ use model::{
     TenantMachineSeen, TenantNodeSeen, Timestamp, VmName, VmSeen, Wait, WaitKind,
 };
 
+use super::memory::is_given_up;
 use super::spell::counted_from;
 use crate::contact;
 use crate::operate::Bench;
@@ -41,9 +42,10 @@ pub(crate) struct Silence {
     pub since: Timestamp,
 }
 
-/// Virtual machines that run on the machine, or may.
+/// Virtual machines that run on the machine, or may. What was given up on a machine that answers does not.
 pub(crate) fn vms_here<'a>(bench: &Bench<'a>) -> impl Iterator<Item = &'a Arc<VmSeen>> + use<'a> {
-    bench.snapshot.vms_on(&bench.machine.name).filter(|vm| vm.has_instance())
+    let is_alive = host(bench) == Host::Alive;
+    bench.snapshot.vms_on(&bench.machine.name).filter(move |vm| vm.has_instance() && !(is_alive && is_given_up(vm)))
 }
 
 /// Nodes of tenant clusters whose virtual machines run on the machine, or may.

@@ -7,7 +7,7 @@ use model::{Errand, Fact, Leftover, OperationId, Shutdown, Span, StepKind, Targe
 use super::Notes;
 use super::cordon_tenants::{go_on_unheard, memory_of};
 use super::errand::{Standing, past_of, standing};
-use super::memory::{is_ending, is_meant_to_run, remembers, stopped};
+use super::memory::{is_ending, is_given_up, is_meant_to_run, remembers, stopped};
 use super::quarters::{Host, gone_at, host, is_gone, see_undercloud, stop_span, vms_here};
 use super::spell::counted_from;
 use crate::operate::{Bench, Finding};
@@ -20,12 +20,15 @@ pub(crate) fn note(bench: &Bench<'_>) -> Notes {
     }
     let is_up = bench.now >= given_up_at(bench);
     for vm in vms_here(bench).filter(|vm| !is_left(bench, vm) && busy_by(bench, vm).is_none()) {
-        if is_meant_to_run(vm) && !remembers(notes.memory.as_ref(), &vm.reference()) {
+        // What ended with its machine ran until then.
+        let is_lost = is_lost(bench, vm);
+        let ran = is_meant_to_run(vm) || is_lost && is_given_up(vm);
+        if ran && !remembers(notes.memory.as_ref(), &vm.reference()) {
             let entry = stopped(vm);
             memory_of(bench, &mut notes).vms.push(entry);
         }
         let name = vm.name.to_string();
-        if is_lost(bench, vm) {
+        if is_lost {
             notes.facts.push(Fact::Left { what: Leftover::LostVm { vm: name } });
         } else if is_up {
             let why = format!("it was not seen to stop, and is {}", vm.state.in_words());
@@ -88,7 +91,7 @@ pub(crate) fn examine(bench: &Bench<'_>) -> Finding {
     if let Err(wait) = see_undercloud(bench) {
         let is_the_goal = matches!(bench.operation.action, model::Action::Cordon { .. });
         return if bench.now >= given_up_at(bench) && !is_the_goal {
-            go_on_unheard(bench)
+            go_on_unheard(bench, &wait)
         } else {
             Finding::wait_for_news(wait, given_up_at(bench), bench.now)
         };

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use model::{Errand, Evacuated, Fact, Leftover, Operation, Shutdown, VmRef};
 
+use crate::vm::may_have_arrived;
+
 /// Names in one message: enough to begin with, and few enough to be read. The journal has all of them.
 pub(crate) const NAMED: usize = 5;
 
@@ -32,7 +34,9 @@ pub(crate) fn emptied(operation: &Operation) -> String {
     let facts = || operation.journal.iter().map(|entry| &entry.fact);
     let stopped: BTreeSet<&str> = facts()
         .filter_map(|fact| match fact {
-            Fact::ErrandAsked { errand: Errand::StopVm { vm, .. }, .. } => Some(vm.name.as_str()),
+            Fact::ErrandAsked { errand: errand @ Errand::StopVm { vm, .. }, .. } if may_have_arrived(operation, errand) => {
+                Some(vm.name.as_str())
+            }
             _ => None,
         })
         .filter(|name| !is_left_vm(name))

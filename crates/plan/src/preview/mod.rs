@@ -8,6 +8,7 @@ mod duration;
 mod fit;
 mod nodes;
 mod pods;
+mod quorums;
 mod tenant;
 mod vms;
 
@@ -64,16 +65,21 @@ pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, ou
     let guarded = Guarded { snapshot, machine, action, outage, now };
     let vms = vms::fates(&scene);
     let nodes = nodes::fates(&scene);
+    let ending: Vec<_> = nodes.iter().filter(|_| scene.ends_workloads()).map(|node| (&node.cluster, node.node.as_str())).collect();
+    let tenant_quorums = quorums::fates(snapshot, &ending, scene.is_host_gone());
     let told = pods::tell(&scene, &nodes, &mut unknowns);
+    // Whoever cuts the power waits for nobody.
+    let waits = scene.effect != Effect::Fells;
     let work = duration::Work {
         drains: told.leaving > 0,
         longest_grace: told.longest_grace,
         is_blocked: told.budgets.iter().any(waits_for_a_person),
         passes_over: nodes
             .iter()
+            .filter(|_| waits)
             .filter_map(|node| if let NodeOutcome::PassedOver { after, .. } = node.outcome { Some(after) } else { None })
             .max(),
-        stops_vms: vms.iter().any(|vm| vm.outcome == VmOutcome::Stopped),
+        stops_vms: waits && vms.iter().any(|vm| vm.outcome == VmOutcome::Stopped),
         starts_vms: vms.iter().any(|vm| vm.outcome == VmOutcome::Started),
     };
     let mut pods = told.pods;
@@ -89,6 +95,7 @@ pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, ou
         more_pods,
         budgets: told.budgets,
         quorum: quorum(&scene),
+        tenant_quorums,
         holds: machine.holds.clone(),
         duration: duration::expect(&scene, &work),
         unknowns,

@@ -2,7 +2,7 @@
 
 use model::{
     Action, Conditions, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, Refusal, Request, Rule, Span, Target,
-    TenantClusterName, Timestamp, VmFate, VmName, VmOutcome, VmSeen,
+    TenantClusterName, TenantQuorumFate, Timestamp, VmFate, VmName, VmOutcome, VmSeen,
 };
 
 use super::PREVIEW_PODS_MAX;
@@ -46,10 +46,19 @@ pub(crate) fn preview_for_tenant(
         more_pods,
         budgets: Vec::new(),
         quorum: None,
+        tenant_quorums: quorums(snapshot, target),
         holds: holds.unwrap_or_default(),
         duration: duration(snapshot, seen.map(AsRef::as_ref), action),
         unknowns: unknowns(snapshot),
     })
+}
+
+/// A node that is restarted is away for a while.
+fn quorums(snapshot: &Snapshot, target: &Target) -> Vec<TenantQuorumFate> {
+    match target {
+        Target::TenantNode { cluster, node } => super::quorums::fates(snapshot, &[(cluster, node)], false),
+        Target::Machine(_) | Target::Vm(_) | Target::Site(_) => Vec::new(),
+    }
 }
 
 fn no_vm(name: &str) -> Refusal {

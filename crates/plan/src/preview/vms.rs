@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::{StoppedVm, VmFate, VmName, VmOutcome, VmSeen, VmState};
 
 use super::{Effect, Scene};
+use crate::evacuate::is_given_up;
 
 /// Those that run there, those that are stopped there, and those that an earlier operation stopped and remembers. By name.
 pub(super) fn fates(scene: &Scene<'_>) -> Vec<VmFate> {
@@ -33,6 +34,7 @@ fn fate(vm: &VmSeen, outcome: VmOutcome) -> VmFate {
 fn outcome_here(scene: &Scene<'_>, vm: &VmSeen) -> VmOutcome {
     match scene.effect {
         _ if !vm.has_instance() => VmOutcome::StaysStopped,
+        _ if is_given_up(vm) && !scene.is_host_gone() => VmOutcome::StaysStopped,
         Effect::Empties | Effect::Fells if scene.is_host_gone() => VmOutcome::Lost,
         Effect::Empties | Effect::Fells => VmOutcome::Stopped,
         Effect::Fills | Effect::LeavesAlone => VmOutcome::Untouched,

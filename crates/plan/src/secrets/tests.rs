@@ -23,6 +23,7 @@ fn cluster() -> Cluster {
         limits: Limits::default(),
         waits: Vec::new(),
         skus: Vec::new(),
+        join: None,
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) fn is_overdue(bench: &Bench<'_>) -> bool {
 }
 
 /// Whether some attempt at an errand may have reached whom it was meant for.
-pub(super) fn may_have_arrived(operation: &Operation, errand: &Errand) -> bool {
+pub(crate) fn may_have_arrived(operation: &Operation, errand: &Errand) -> bool {
     operation.journal.iter().any(|entry| match &entry.fact {
         Fact::ErrandAsked { errand: asked, attempt } if asked == errand => {
             operation.errand_fault(errand, *attempt).is_none_or(|(_, fault)| fault.delivery == Delivery::Maybe)

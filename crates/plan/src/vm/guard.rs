@@ -3,8 +3,8 @@
 use model::{Action, Connection, Machine, MachineName, Refusal, Rule, Target, Vm, VmName, VmProvisioning};
 
 use super::operate::vm_of;
-use crate::guard::{MAX_RUNNING_OPERATIONS, being_done, wait_or_cancel};
-use crate::{contact, snapshot::Snapshot};
+use crate::guard::{MAX_RUNNING_OPERATIONS, being_done, unknown_action, wait_or_cancel};
+use crate::{contact, operate, snapshot::Snapshot};
 
 pub(super) struct Guarded<'a> {
     pub snapshot: &'a Snapshot,
@@ -25,6 +25,9 @@ impl Guarded<'_> {
 
     /// What holds for one that is yet to be made too.
     pub fn begin(&self) -> Result<(), Refusal> {
+        if operate::steps_on_vm(self.action).is_none() {
+            return Err(unknown_action(self.target, self.action, "a virtual machine"));
+        }
         undercloud_heard(self.snapshot).map_err(|(evidence, remedy)| self.refusal(Rule::ClusterConnected, evidence, remedy))?;
         self.queue_full()
     }

@@ -21,6 +21,7 @@ use crate::draft::Draft;
 use crate::snapshot::Snapshot;
 use crate::{Visit, Visited};
 
+pub(crate) use ending::may_have_arrived;
 pub(crate) use operate::vm_of;
 pub(crate) use requests::{act, deadline, put, restart_node, update};
 pub use spec::{SpecFlaw, VM_CORES_MAX, VM_CORES_MIN, VM_MEMORY_GB_MAX, VM_MEMORY_GB_MIN, check_vm_spec};

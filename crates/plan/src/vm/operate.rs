@@ -109,7 +109,7 @@ impl<'a> Bench<'a> {
 fn uid_of(fact: &Fact) -> Option<&str> {
     match fact {
         Fact::ErrandAsked {
-            errand: Errand::StopVm { vm, .. } | Errand::StartVm { vm } | Errand::DeleteVm { vm } | Errand::DiscardOsDisk { vm },
+            errand: Errand::StopVm { vm, .. } | Errand::StartVm { vm } | Errand::DeleteVm { vm } | Errand::DiscardOsDisk { vm, .. },
             ..
         } => Some(&vm.uid),
         _ => None,
@@ -205,7 +205,15 @@ pub(super) fn advance(draft: &mut Draft, id: &OperationId, now: Timestamp) -> Op
 fn settle(draft: &mut Draft, operation: Operation, vm: Option<Vm>, asked: Option<(Errand, u32)>) {
     if let Some((errand, attempt)) = asked {
         let reason = format!("{} by {}", operation.action.command(), operation.caller);
-        draft.plan.errands.push(ErrandStep { machine: None, operation: Some(operation.id.clone()), errand, attempt, reason });
+        draft.plan.errands.push(ErrandStep {
+            machine: None,
+            operation: Some(operation.id.clone()),
+            errand,
+            // A person means the virtual machine, wherever it is.
+            node: None,
+            attempt,
+            reason,
+        });
     }
     if let Some(vm) = vm {
         let is_deleted = operation.action == Action::Delete && operation.was_seen(StepKind::Delete);

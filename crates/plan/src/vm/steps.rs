@@ -1,7 +1,7 @@
 //! The steps of operations on virtual machines: created, stopped, its disk thrown away, started, deleted. Each ends when it is seen.
 
 use model::{
-    Action, DiskStorage, Errand, Failure, FaultClass, HintExecution, HintKind, HintTarget, InstancePhase, Machine, MachineName,
+    Action, DiskStorage, Errand, Fact, Failure, HintExecution, HintKind, HintTarget, InstancePhase, Machine, MachineName, OsDiskSeen,
     RunStrategy, Shutdown, StepKind, Timestamp, Vm, VmSeen, VmState, Wait, WaitKind,
 };
 
@@ -117,24 +117,32 @@ fn stop_wait(bench: &Bench<'_>, forced_at: Option<Timestamp>) -> Wait {
     bench.wait(WaitKind::VmsStop { vms: vec![bench.name.clone()], forced_at }, bench.limits.expected_vm_stop)
 }
 
-/// Only a persistent disk outlives the stop. The answer to this errand is what there is to see: it comes when the old disk is gone,
-/// and KubeVirt makes it anew before the virtual machine runs again.
+/// Only a persistent disk outlives the stop. It is thrown away once, by its uid, and gone when that uid is no longer seen: what
+/// KubeVirt makes in its place before the virtual machine runs again is another.
 fn discard_os_disk(bench: &Bench<'_>, seen: &VmSeen) -> Finding {
     if bench.vm.is_some_and(|vm| vm.spec.os_disk.storage == DiskStorage::Ephemeral) {
         return Finding::Skip("its OS disk is ephemeral, and made anew with every start".into());
     }
-    let errand = Errand::DiscardOsDisk { vm: seen.reference() };
-    let has_no_disk = bench
-        .operation
-        .errand_asked(&errand)
-        .and_then(|(_, attempt)| bench.operation.errand_fault(&errand, attempt))
-        .is_some_and(|(_, fault)| fault.class == FaultClass::Missing);
-    if has_no_disk {
-        return Finding::Skip("it has no OS disk that outlives a stop".into());
-    }
-    match asked(bench, &errand) {
-        Asked::Taken { .. } => Finding::Done,
-        _ => ask_for_effect(bench, &errand, bench.limits.errand_settle),
+    let condemned = bench.operation.journal.iter().find_map(|entry| match &entry.fact {
+        Fact::ErrandAsked { errand: Errand::DiscardOsDisk { disk, .. }, .. } => Some(disk),
+        _ => None,
+    });
+    match (&seen.os_disk, condemned) {
+        (None, None) => Finding::Skip("it has no OS disk that outlives a stop".into()),
+        (Some(OsDiskSeen::Absent), None) => Finding::Skip("no OS disk of it is there".into()),
+        (None | Some(OsDiskSeen::Absent), Some(_)) => Finding::Done,
+        (Some(OsDiskSeen::There { disk, .. }), Some(condemned)) if disk != condemned => Finding::Done,
+        (Some(OsDiskSeen::There { disk, is_ending }), _) => {
+            let errand = Errand::DiscardOsDisk { vm: seen.reference(), disk: disk.clone() };
+            match bench.operation.errand_asked(&errand) {
+                // What keeps it is not moved by being asked again; the watch tells when it is gone.
+                Some((_, attempt)) if *is_ending => {
+                    let kind = WaitKind::ErrandEffect { of: Box::new(errand), attempt };
+                    Finding::Wait { wait: bench.wait(kind, bench.limits.errand_settle), until: None }
+                }
+                _ => ask_for_effect(bench, &errand, bench.limits.errand_settle),
+            }
+        }
     }
 }
 

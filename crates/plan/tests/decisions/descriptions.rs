@@ -2,8 +2,8 @@
 
 use expect_test::{Expect, expect};
 use model::{
-    ClusterName, Delivery, DesiredPower, DeviceAsk, Fault, FaultClass, Hardware, Hold, HoldOwner, Home, Limits, MachineName, NodeAsk,
-    OperationId, Power, RackName, Role, SecretRef, Seen, Site, SiteMachine, SiteRack, Standing,
+    ClusterName, Delivery, DesiredPower, DeviceAsk, Evacuated, Fault, FaultClass, Hardware, Hold, HoldOwner, Home, Limits, MachineName,
+    NodeAsk, OperationId, Power, RackName, Role, SecretRef, Seen, Site, SiteMachine, SiteRack, Standing,
 };
 use plan::{Enrolment, Stored, enroll, redescribe, weaknesses};
 
@@ -254,6 +254,23 @@ fn a_machine_that_something_is_being_done_for_cannot_be_taken_out() {
             refused: `c1` cannot be taken out: its node was asked for something that has not shown yet; wait until it has shown
         "#]],
     );
+}
+
+#[test]
+fn a_machine_whose_workloads_have_not_come_back_cannot_be_taken_out() {
+    let mut emptied = kept();
+    let machine = emptied.machines.get_mut(&c1()).unwrap();
+    machine.evacuated = Some(Evacuated { by: OperationId::new("8f3c"), since: desk::morning(), vms: Vec::new(), nodes: Vec::new() });
+    let refused = "refused: `c1` cannot be taken out: what ran on it was stopped, and has not been brought back; \
+        bring it back first (`rackwright bmm show c1` names it), or start or delete it, and its tenant nodes, elsewhere\n";
+    assert_eq!(enrolment_text(&emptied, &site(WITHOUT_R4)), refused);
+    // Not even one that is off for good: nobody else remembers what ran on it.
+    let machine = emptied.machines.get_mut(&c1()).unwrap();
+    let owner = HoldOwner::PoweredOff { by: OperationId::new("8f3c") };
+    machine.holds.push(Hold { owner, reason: "powered off".into(), since: desk::morning() });
+    machine.last_seen.power = Some(Seen { what: Power::Off, at: desk::morning() });
+    machine.desired_power = DesiredPower::Off;
+    assert_eq!(enrolment_text(&emptied, &site(WITHOUT_R4)), refused);
 }
 
 #[test]

@@ -111,6 +111,9 @@ impl Desk {
         assert_eq!(again.steps, [], "planning twice asks twice");
         assert_eq!(again.errands, [], "planning twice asks for the same twice");
         assert_eq!(again.changes, plan::Changes::default(), "planning twice writes twice");
+        for (machine, at) in again.revisits.iter().filter_map(|(machine, at)| Some((machine, (*at)?))) {
+            assert!(at > self.now, "{machine} is visited again and again at {at}, though nothing changes");
+        }
         laws::running_operations_wait(&self.snapshot);
         laws::one_control_plane_machine_is_disrupted(&self.snapshot);
         laws::holds_have_living_owners(&self.snapshot);
@@ -172,6 +175,10 @@ impl Desk {
 
     pub fn look_node(&mut self, machine: &MachineName, node: Option<NodeSeen>) {
         let now = self.now;
+        match &node {
+            Some(node) => self.snapshot.nodes.insert(node.name.clone(), machine.clone()),
+            None => self.snapshot.nodes.remove(machine.as_str()),
+        };
         self.observe(machine, |observation| observation.node = Some(Seen { what: node, at: now }));
         self.note_death(machine);
     }

@@ -150,7 +150,7 @@ impl Rig {
                 self.send(step);
             }
             for step in plan.errands {
-                let outcome = self.lodging.take(&step.errand, now);
+                let outcome = self.lodging.take(&step, now);
                 self.errands.push((now + ANSWER_AFTER, step, outcome));
             }
             if death == Some(Death::Unanswered) {

@@ -12,6 +12,7 @@ use super::operation::OperationCommand;
 use super::output::{Output, Showing};
 use super::resources::{ClusterCommand, RackCommand};
 use super::runtime::RuntimeCommand;
+use super::swap::SwapArgs;
 use super::tenants::{PoolCommand, TenantClusterCommand};
 use super::top::TopArgs;
 use super::trouble::Trouble;
@@ -193,6 +194,10 @@ pub enum SimCommand {
     Serve(SimServeArgs),
     /// Faults: break things in the simulated site, and mend them.
     Fault(FaultArgs),
+    /// Exchange parts of a simulated machine, as a technician does. Its power is cut for that, and stays off.
+    ///
+    /// Example: rackwright sim swap rack1compute01 --part system-board --serial ABC123
+    Swap(SwapArgs),
 }
 
 impl GlobalArgs {

@@ -113,17 +113,35 @@ struct NumberArgs {
     /// Which port of the network card.
     #[arg(long)]
     port: Option<u32>,
+    /// How many times.
+    #[arg(long)]
+    times: Option<u32>,
+    /// How many modules of memory.
+    #[arg(long)]
+    dimms: Option<u32>,
+    /// Which bay for a drive, counted from 0.
+    #[arg(long)]
+    bay: Option<u32>,
 }
 
 impl NumberArgs {
     fn words(&self) -> Option<String> {
-        let named = [("ms", self.ms), ("status", self.status), ("every", self.every), ("factor", self.factor), ("port", self.port)];
+        let named = [
+            ("ms", self.ms),
+            ("status", self.status),
+            ("every", self.every),
+            ("factor", self.factor),
+            ("port", self.port),
+            ("times", self.times),
+            ("dimms", self.dimms),
+            ("bay", self.bay),
+        ];
         named.into_iter().find_map(|(name, number)| number.map(|number| format!("{name}={number}")))
     }
 }
 
 /// A word of a phrase: what is more than one could be understood as something else.
-fn parse_word(text: &str) -> Result<String, String> {
+pub(super) fn parse_word(text: &str) -> Result<String, String> {
     if text.contains(char::is_whitespace) { Err("it is more than one word".to_owned()) } else { parse_name(text) }
 }
 
@@ -219,7 +237,7 @@ fn is_id(text: &str) -> bool {
 }
 
 /// The site that was named, or the only one.
-async fn only_site(simulator: &Simulator, named: Option<String>) -> Result<String, Trouble> {
+pub(super) async fn only_site(simulator: &Simulator, named: Option<String>) -> Result<String, Trouble> {
     if let Some(site) = named {
         return Ok(site);
     }

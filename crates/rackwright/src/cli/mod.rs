@@ -37,6 +37,7 @@ mod session_tests;
 mod session_workloads;
 mod shorthand;
 pub mod simulator;
+mod swap;
 mod tenants;
 mod top;
 pub mod trouble;
@@ -87,6 +88,7 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::Serve(args) => serving(&args.log.clone(), Usual::Info, crate::serve::run(args)).await,
         Command::Sim(SimCommand::Serve(args)) => serving(&args.log.clone(), Usual::Warn, crate::sim_serve::run(args)).await,
         Command::Sim(SimCommand::Fault(args)) => fault::run(&Home::of_process()?, &global, screen, args).await,
+        Command::Sim(SimCommand::Swap(args)) => swap::run(&Home::of_process()?, &global, screen, args).await,
         Command::Status => status(&open()?, screen).await,
         Command::Top(args) => top::run(&open()?, screen, args).await,
         Command::Bmm(command) => bmm::run(&open()?, screen, command).await,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::answer::{field, field_or_dash, short_id, target_of};
+use super::answer::{field, field_or_dash, items, short_id, target_of};
 use super::render::{Clock, operation_table};
 use super::screen::Screen;
 use super::session::Session;
@@ -41,7 +41,12 @@ fn judge(ended: &Value, wanted: Wanted) -> Result<(), Trouble> {
         (Some("Succeeded"), Wanted::Success) | (Some("Canceled"), Wanted::Cancel) => return Ok(()),
         (Some("Canceled"), Wanted::Success) => (Exit::Canceled, format!("operation {id} on `{machine}` was cancelled")),
         (Some("Failed"), Wanted::Success) => {
-            (Exit::Failed, format!("`{machine}` was not {}", participle(&field_or_dash(ended, "/action"))))
+            let what = if is_half_emptied(ended) {
+                "was cordoned, but not emptied".to_owned()
+            } else {
+                format!("was not {}", participle(&field_or_dash(ended, "/action")))
+            };
+            (Exit::Failed, format!("`{machine}` {what}"))
         }
         (_, Wanted::Cancel) => (Exit::Failed, format!("operation {id} on `{machine}` ended before it could be cancelled")),
         (_, Wanted::Success) => (Exit::Failed, format!("operation {id} on `{machine}` ended as {}", field_or_dash(ended, "/status"))),
@@ -53,6 +58,12 @@ fn judge(ended: &Value, wanted: Wanted) -> Result<(), Trouble> {
         None => format!("`rackwright operation show {id}` tells what happened"),
     });
     Err(trouble)
+}
+
+/// Whether it is an evacuation that failed after the cordon, which stays.
+fn is_half_emptied(ended: &Value) -> bool {
+    let is_cordoned = |step: &Value| step["name"] == "Cordon" && matches!(step["status"].as_str(), Some("Completed" | "Skipped"));
+    ended["action"] == "cordon" && items(ended, "/steps").iter().any(is_cordoned)
 }
 
 /// What happened and what it left behind are two facts, and so two lines.
@@ -120,6 +131,28 @@ mod tests {
                 hint: next: `rackwright bmm power-off rack1compute01 --skip-shutdown`
             "#]],
         );
+    }
+
+    #[test]
+    fn a_machine_that_could_not_be_emptied_is_cordoned_all_the_same() {
+        let message = "evacuation failed: pods of node `n1` of `naks-01` could not be evicted, and its drain policy is hold. \
+                       Left behind: power On; holds evacuation by alice, operation 8f3c1a2b; to be brought back: 1 tenant node";
+        let mut ended = ended("Failed", message, Some("rackwright bmm uncordon rack1compute01"));
+        ended["action"] = json!("cordon");
+        ended["steps"] = json!([{ "name": "Cordon", "status": "Completed" }, { "name": "Drain", "status": "Failed" }]);
+        check(
+            ended.clone(),
+            Wanted::Success,
+            Exit::Failed,
+            expect![[r#"
+                error: `rack1compute01` was cordoned, but not emptied
+                  evacuation failed: pods of node `n1` of `naks-01` could not be evicted, and its drain policy is hold
+                  left behind: power On; holds evacuation by alice, operation 8f3c1a2b; to be brought back: 1 tenant node
+                hint: next: `rackwright bmm uncordon rack1compute01`
+            "#]],
+        );
+        ended["steps"][0]["status"] = json!("Failed");
+        assert_eq!(judge(&ended, Wanted::Success).unwrap_err().message, "`rack1compute01` was not cordoned");
     }
 
     #[test]

@@ -8,6 +8,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("README.md", "./test"),
     ("README.md", "cargo run --release -- up"),
     ("docs/api.md", "import time"),
+    ("docs/errors/ActionKnown.md", "error: `rack1compute01` cannot be reimaged"),
     ("docs/errors/AmbiguousOperationId.md", "error: `8f3c` begins more than one operation's id"),
     ("docs/errors/AttemptRunning.md", "error: what `rack1compute01` tells of its installation is not heard"),
     ("docs/errors/BackupRunning.md", "error: a backup is being made already; one is made at a time"),

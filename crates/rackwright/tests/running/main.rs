@@ -7,6 +7,7 @@ mod deploy;
 #[path = "../support/environment.rs"]
 mod environment;
 mod faults;
+mod kubectl;
 mod logs;
 mod metrics;
 mod server;

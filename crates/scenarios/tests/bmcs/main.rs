@@ -3,6 +3,7 @@
 //! What a peer does not offer is declared. The suite finds out by itself, and the two must agree, so nothing is skipped
 //! unnoticed.
 
+mod installation;
 mod machine;
 mod parts;
 mod peer;

@@ -111,7 +111,7 @@ async fn first_with_volumes(bmc: &Bmc) -> Option<Controller> {
 }
 
 /// Looks at a job until it ends well, or is gone: whoever asked for it then looks at what it should have changed.
-async fn follow(peer: &Peer, bmc: &Bmc, job: Option<JobRef>) -> Option<JobSeen> {
+pub async fn follow(peer: &Peer, bmc: &Bmc, job: Option<JobRef>) -> Option<JobSeen> {
     let job = job?;
     let mut last = None;
     peer.until("the end of the job", async || {

@@ -25,6 +25,15 @@ pub enum Ability {
     FirmwareUpdate,
     Jobs,
     StorageReset,
+    /// A volume for the operating system can be made.
+    OsVolume,
+    /// How much memory there is, and how many processors.
+    Sums,
+    Sensors,
+    PowerSupplies,
+    Logs,
+    BootOptions,
+    License,
     Accounts,
     BmcReset,
     Events,

@@ -91,18 +91,18 @@ async fn a_dell_passes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_hpe_passes_but_for_events() {
-    check(Vendor::Hpe, &[Ability::Events]).await;
+async fn an_hpe_passes_but_for_events_and_a_license() {
+    check(Vendor::Hpe, &[Ability::License, Ability::Events]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lenovo_passes() {
-    check(Vendor::Lenovo, &[]).await;
+async fn a_lenovo_passes_but_for_a_license() {
+    check(Vendor::Lenovo, &[Ability::License]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_supermicro_passes_but_for_events_and_booting_once() {
-    check(Vendor::Supermicro, &[Ability::BootOnce, Ability::Events]).await;
+async fn a_supermicro_passes_but_for_events_booting_once_and_what_it_boots_from() {
+    check(Vendor::Supermicro, &[Ability::BootOnce, Ability::BootOptions, Ability::License, Ability::Events]).await;
 }
 
 #[tokio::test(start_paused = true)]

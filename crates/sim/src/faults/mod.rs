@@ -6,6 +6,7 @@
 mod api_wire;
 mod bmc_wire;
 mod cut;
+mod etcd_wire;
 mod orders;
 mod tenant_wire;
 
@@ -23,7 +24,7 @@ use tower::{BoxError, Service, ServiceExt};
 use world::{ClusterName, World};
 
 use crate::site::Site;
-use crate::{images, kubernetes, redfish};
+use crate::{etcd, images, kubernetes, redfish};
 
 pub(crate) use bmc_wire::Memory;
 pub use orders::{FaultRefused, FaultSeen, parse_order, parse_script, parse_span};
@@ -38,6 +39,8 @@ pub(crate) enum Face {
     Tenant(String),
     /// The server of operating systems' images.
     Images,
+    /// The member of etcd that runs on a machine; of the machine that a request's address names, if none is given.
+    Etcd(Option<usize>),
 }
 
 /// Whether anybody is there.
@@ -54,6 +57,8 @@ impl Face {
             Face::Kubernetes => !world.is_api_down(),
             Face::Tenant(name) => world.is_tenant_reachable(name),
             Face::Images => true,
+            Face::Etcd(Some(machine)) => world.is_etcd_reachable(*machine),
+            Face::Etcd(None) => (0..world.layout().machines().len()).any(|machine| world.is_etcd_reachable(machine)),
         };
         if is_there { Reach::There } else { Reach::Away }
     }
@@ -74,6 +79,7 @@ impl Wire {
             Face::Kubernetes => kubernetes::router(site.clone(), ClusterName::Undercloud),
             Face::Tenant(name) => kubernetes::router(site.clone(), ClusterName::Tenant(name.clone())),
             Face::Images => images::router(),
+            Face::Etcd(_) => etcd::router(site.clone()),
         };
         Wire { site, face, router }
     }
@@ -120,6 +126,7 @@ where
                     Ok(response) => Ok(response),
                     Err(never) => match never {},
                 },
+                Face::Etcd(machine) => etcd_wire::answer(&site, machine, router, request).await,
             }
         })
     }

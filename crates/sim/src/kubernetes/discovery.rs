@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use axum::response::Response;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use world::{KUBERNETES_VERSION, Offer, PODS, Resource, Scope, StatusPart, VIRTUAL_MACHINES};
+use world::{Offer, PODS, Resource, Scope, StatusPart, VIRTUAL_MACHINES};
 
 use super::{Call, json_response, subresource};
 
-pub(super) fn version() -> Value {
-    let minor = KUBERNETES_VERSION.split('.').nth(1).unwrap_or("0");
+pub(super) fn version(of: &str) -> Value {
+    let minor = of.split('.').nth(1).unwrap_or("0");
     json!({
         "major": "1",
         "minor": minor,
-        "gitVersion": KUBERNETES_VERSION,
+        "gitVersion": of,
         "gitCommit": "0000000000000000000000000000000000000000",
         "gitTreeState": "clean",
         "buildDate": "2025-12-09T00:00:00Z",

@@ -112,7 +112,7 @@ async fn serve(State(server): State<Server>, request: Request) -> Response {
 async fn respond(server: &Server, request: Request) -> Result<Response, Failure> {
     let served = server.served()?;
     let call = Call::read(request).await?;
-    if let Some(answer) = open_to_all(&call) {
+    if let Some(answer) = open_to_all(server, &call)? {
         return Ok(answer);
     }
     auth::authenticate(server, &call.headers)?;
@@ -127,12 +127,12 @@ async fn respond(server: &Server, request: Request) -> Result<Response, Failure>
 }
 
 /// What a real API server tells everybody.
-fn open_to_all(call: &Call) -> Option<Response> {
-    match call.path.as_str() {
+fn open_to_all(server: &Server, call: &Call) -> Result<Option<Response>, Failure> {
+    Ok(match call.path.as_str() {
         "/healthz" | "/livez" | "/readyz" => Some("ok".into_response()),
-        "/version" => Some(json_response(StatusCode::OK, &discovery::version())),
+        "/version" => Some(json_response(StatusCode::OK, &discovery::version(&server.look(|kube| kube.version().to_owned())?))),
         _ => None,
-    }
+    })
 }
 
 async fn dispatch(server: &Server, call: &Call, target: &Target) -> Result<Response, Failure> {

@@ -39,6 +39,7 @@ fn node(name: &str) -> TenantNode {
         memory_mib: 8_192,
         address: Ipv4Addr::new(10, 9, 0, 1),
         uuid: format!("uuid-of-{name}"),
+        version: "v1.32.4".to_owned(),
         labels: BTreeMap::new(),
     }
 }
@@ -118,6 +119,8 @@ async fn a_tenant_has_its_own_token_nodes_and_kinds() {
     let nodes = desk.get("/api/v1/nodes").await;
     let names: Vec<&str> = nodes["items"].as_array().unwrap().iter().map(|node| node["metadata"]["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["cp-1", "w-1", "w-2"]);
+    assert_eq!(nodes["items"][1]["status"]["nodeInfo"]["kubeletVersion"], "v1.32.4");
+    assert_eq!(desk.get("/version").await["gitVersion"], "v1.32.4");
     let groups = desk.get("/apis").await;
     let groups: Vec<&str> = groups["groups"].as_array().unwrap().iter().map(|group| group["name"].as_str().unwrap()).collect();
     assert_eq!(groups, ["apps", "coordination.k8s.io", "policy"]);

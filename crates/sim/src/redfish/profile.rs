@@ -116,6 +116,10 @@ pub(super) struct Profile {
     pub update_task: AfterRestart,
     /// Whether there is a stream of server-sent events.
     pub offers_events: bool,
+    /// Whether the System tells what it can start from.
+    pub offers_boot_options: bool,
+    /// The BMC's license, where it tells of one.
+    pub license: Option<&'static str>,
 }
 
 impl Profile {

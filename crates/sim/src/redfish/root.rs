@@ -7,13 +7,16 @@ use serde_json::json;
 use super::answer::Answer;
 use super::call::Call;
 use super::document::link;
+use super::licenses;
 
 /// The schemas that the documents of this service use, for `$metadata`: unversioned name, and version or none.
-const SCHEMAS: [(&str, &str); 55] = [
+const SCHEMAS: [(&str, &str); 60] = [
     ("ServiceRoot", "v1_16_0"),
     ("ComputerSystemCollection", ""),
     ("ComputerSystem", "v1_20_0"),
     ("Bios", "v1_2_0"),
+    ("BootOptionCollection", ""),
+    ("BootOption", "v1_0_4"),
     ("Settings", "v1_3_5"),
     ("ActionInfo", "v1_3_0"),
     ("ProcessorCollection", ""),
@@ -59,6 +62,9 @@ const SCHEMAS: [(&str, &str); 55] = [
     ("UpdateService", "v1_12_0"),
     ("SoftwareInventoryCollection", ""),
     ("SoftwareInventory", "v1_9_0"),
+    ("LicenseService", "v1_1_0"),
+    ("LicenseCollection", ""),
+    ("License", "v1_1_0"),
     ("TaskService", "v1_2_0"),
     ("TaskCollection", ""),
     ("Task", "v1_7_0"),
@@ -97,6 +103,9 @@ pub(super) fn service_root(call: &Call<'_>) -> Result<Answer, Answer> {
     }
     // The one service whose property has another name.
     root["Tasks"] = link("/redfish/v1/TaskService");
+    if profile.license.is_some() {
+        root["LicenseService"] = link(licenses::SERVICE);
+    }
     if profile.has_vendor {
         root["Vendor"] = json!(profile.manufacturer);
     }

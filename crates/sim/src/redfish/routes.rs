@@ -4,8 +4,8 @@ use super::call::Privilege::{ConfigureComponents, ConfigureManager, ConfigureSel
 use super::profile::{MediaInsertion, MediaPlace, Profile, ResetTypes};
 use super::route::{Open, Route, route};
 use super::{
-    accounts, bios, chassis, controllers, drives, events, firmware, logs, managers, media, memory, network, nics, power, processors,
-    resets, roles, root, sensors, sessions, storage, systems, tasks, thermal, updates, volumes,
+    accounts, bios, boot_options, chassis, controllers, drives, events, firmware, licenses, logs, managers, media, memory, network, nics,
+    power, processors, resets, roles, root, sensors, sessions, storage, systems, tasks, thermal, updates, volumes,
 };
 
 /// The System comes first, because a look at it is what a watcher asks for most.
@@ -31,6 +31,8 @@ pub(super) static ROUTES: &[Route] = &[
     route("Systems/{system}/Bios/Actions/Bios.ChangePassword")
         .post(ConfigureComponents, bios::change_password)
         .only_if(|profile| profile.has_dead_action),
+    route("Systems/{system}/BootOptions").get(boot_options::collection).only_if(|profile| profile.offers_boot_options),
+    route("Systems/{system}/BootOptions/{}").get(boot_options::show).only_if(|profile| profile.offers_boot_options),
     route("Systems/{system}/Processors").get(processors::collection),
     route("Systems/{system}/Processors/{}").get(processors::show),
     route("Systems/{system}/Memory").get(memory::collection),
@@ -89,6 +91,9 @@ pub(super) static ROUTES: &[Route] = &[
     route("UpdateService/Actions/UpdateService.SimpleUpdate").post(ConfigureManager, updates::simple_update),
     route("UpdateService/FirmwareInventory").get(firmware::collection),
     route("UpdateService/FirmwareInventory/{}").get(firmware::show),
+    route("LicenseService").get(licenses::service).only_if(|profile| profile.license.is_some()),
+    route("LicenseService/Licenses").get(licenses::collection).only_if(|profile| profile.license.is_some()),
+    route("LicenseService/Licenses/{}").get(licenses::show).only_if(|profile| profile.license.is_some()),
     route("TaskService").get(tasks::service),
     route("TaskService/Tasks").get(tasks::collection),
     route("TaskService/Tasks/{}").get(tasks::show),

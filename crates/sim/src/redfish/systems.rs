@@ -7,7 +7,7 @@ use super::answer::Answer;
 use super::call::{Call, one_of, text};
 use super::document::{self, link};
 use super::profile::{CdWithoutMedia, MediaPlace, Once, PowerTold, Profile};
-use super::{errors, resets};
+use super::{boot_options, errors, resets};
 
 /// The longest address that an HTTP boot takes.
 const BOOT_URI_LENGTH_MAX: usize = 1_024;
@@ -62,6 +62,10 @@ pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
     });
     if let Some(last_boot) = last_boot {
         system["LastResetTime"] = json!(last_boot.at.to_seconds_text());
+    }
+    if profile.offers_boot_options {
+        system["Boot"]["BootOrder"] = json!(boot_options::ORDER);
+        system["Boot"]["BootOptions"] = link(boot_options::path(profile));
     }
     if let Some(media) = media_link(profile) {
         system["VirtualMedia"] = link(media);

@@ -42,6 +42,8 @@ pub(super) static DELL: Profile = Profile {
     power_told: PowerTold::AtOnce,
     update_task: AfterRestart::Remembered,
     offers_events: true,
+    offers_boot_options: true,
+    license: Some("iDRAC9 16G Datacenter License"),
 };
 
 pub(super) static HPE: Profile = Profile {
@@ -80,6 +82,8 @@ pub(super) static HPE: Profile = Profile {
     power_told: PowerTold::AtOnce,
     update_task: AfterRestart::Forgotten,
     offers_events: false,
+    offers_boot_options: true,
+    license: None,
 };
 
 pub(super) static LENOVO: Profile = Profile {
@@ -118,6 +122,8 @@ pub(super) static LENOVO: Profile = Profile {
     power_told: PowerTold::AtOnce,
     update_task: AfterRestart::Remembered,
     offers_events: true,
+    offers_boot_options: true,
+    license: None,
 };
 
 pub(super) static SUPERMICRO: Profile = Profile {
@@ -156,6 +162,8 @@ pub(super) static SUPERMICRO: Profile = Profile {
     power_told: PowerTold::Late,
     update_task: AfterRestart::Remembered,
     offers_events: false,
+    offers_boot_options: false,
+    license: None,
 };
 
 #[cfg(test)]
@@ -227,8 +235,12 @@ mod tests {
     fn the_page_about_the_simulated_bmcs_says_what_the_profiles_say() {
         let page = include_str!("../../../../docs/simulated-bmcs.md");
         let vendors = [Vendor::Dell, Vendor::Hpe, Vendor::Lenovo, Vendor::Supermicro].map(Profile::of);
-        let events: (&str, Cell) = ("a stream of events", |profile| yes(profile.offers_events));
-        for (title, cell) in ROWS.into_iter().chain([events]) {
+        let offers: [(&str, Cell); 3] = [
+            ("a stream of events", |profile| yes(profile.offers_events)),
+            ("boot options and their order", |profile| yes(profile.offers_boot_options)),
+            ("the BMC's license", |profile| yes(profile.license.is_some())),
+        ];
+        for (title, cell) in ROWS.into_iter().chain(offers) {
             let row = format!("| {title} | {} |", vendors.map(cell).join(" | "));
             assert!(page.contains(&row), "docs/simulated-bmcs.md lacks the row\n{row}");
         }

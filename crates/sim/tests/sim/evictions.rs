@@ -132,7 +132,10 @@ async fn a_terminating_namespace_takes_nothing_new_and_evicts_nobody() {
         assert_eq!((refused.status, &refused.body["reason"]), (StatusCode::FORBIDDEN, &json!("Forbidden")));
         assert_eq!(refused.body["details"]["causes"][0]["reason"], "NamespaceTerminating");
     }
-    pass(31).await;
+    // Five seconds until what is in it is told to end, and the thirty that the pod then has.
+    pass(34).await;
+    assert_eq!(harness.get(&format!("{pods}/a")).await.status, StatusCode::OK);
+    pass(2).await;
     assert_eq!(harness.get("/api/v1/namespaces/team").await.status, StatusCode::NOT_FOUND);
 }
 

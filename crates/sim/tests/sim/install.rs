@@ -149,6 +149,23 @@ async fn whoever_starts_over_pxe_where_nobody_answers_starts_its_disk() {
     assert!(installing.transcript().is_empty());
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_same_installation_twice_is_the_same_to_the_millisecond() {
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let installing = Installing::start().await;
+        installing.mint().await;
+        installing.boot_agent().await;
+        pass(540).await;
+        installing.boot_disk().await;
+        pass(360).await;
+        let node = installing.harness.node(&installing.machine).await;
+        let log = installing.harness.site.witness(&installing.machine).unwrap();
+        runs.push((node, log, installing.harness.site.volumes(&installing.machine), installing.transcript()));
+    }
+    assert_eq!(runs[0], runs[1]);
+}
+
 /// The instants are between two things that the machine does; what it has asked and not heard, it would ask again.
 #[tokio::test(start_paused = true)]
 async fn a_simulator_that_crashes_in_mid_install_goes_on() {

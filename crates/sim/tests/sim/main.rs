@@ -5,6 +5,7 @@ mod boot;
 mod control;
 mod durability;
 mod etags;
+mod etcd;
 mod events;
 mod evictions;
 mod faults;

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use sim::{Pace, Site};
+use sim::{BmcScheme, Net, Pace, Site, SocketNet, TrustedCa};
 use store::{MemoryStore, SharedStore, SystemClock};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -31,6 +31,35 @@ fn run(site: &Site) -> (tokio::task::JoinHandle<()>, CancellationToken) {
     let (site, shutdown) = (site.clone(), CancellationToken::new());
     let until = shutdown.clone();
     (tokio::spawn(async move { site.run(until).await.unwrap() }), shutdown)
+}
+
+/// How a machine's network fares with a request that trusts this authority.
+async fn trusting(url: &str, ca: Option<&str>) -> Result<u16, std::io::Error> {
+    let mut request = http::Request::get(url);
+    if let Some(ca) = ca {
+        request = request.extension(TrustedCa(ca.to_owned()));
+    }
+    let response = SocketNet::default().send(request.body(bytes::Bytes::new()).unwrap()).await?;
+    Ok(response.status().as_u16())
+}
+
+#[tokio::test]
+async fn a_machine_believes_whom_its_authority_vouches_for_and_nobody_else() {
+    let store: SharedStore = Arc::new(MemoryStore::new(Arc::new(SystemClock)));
+    let site = open(&store).await;
+    let endpoints = site.listen_with(LOOPBACK, BmcScheme::Https).await.unwrap();
+    let (task, shutdown) = run(&site);
+    let address = endpoints.bmcs.values().next().unwrap();
+    let ca = endpoints.trust.unwrap().ca_pem;
+    let url = format!("https://{address}/redfish/v1/");
+    assert_eq!(trusting(&url, Some(&ca)).await.unwrap(), 200);
+    assert!(trusting(&url, None).await.is_err());
+    assert!(trusting(&url, Some("no certificate")).await.is_err());
+    let plain = format!("http://{}/images/4.4.3/os.img", endpoints.images);
+    assert_eq!(trusting(&plain, Some(&ca)).await.unwrap(), 200);
+    shutdown.cancel();
+    task.await.unwrap();
+    assert!(trusting(&plain, None).await.is_err(), "nobody listens any more");
 }
 
 #[tokio::test]

@@ -26,11 +26,11 @@ pub struct StandIn {
     pub boot_mac: String,
     pub version: String,
     pub os_disk: Value,
-    said: Arc<Mutex<Said>>,
+    pub said: Arc<Mutex<Said>>,
 }
 
 #[derive(Default)]
-struct Said {
+pub struct Said {
     transcript: Vec<String>,
     exchanges: u32,
     is_over: bool,
@@ -56,11 +56,6 @@ impl StandIn {
 
     fn note(&self, line: impl Into<String>) {
         self.said.lock().unwrap().transcript.push(line.into());
-    }
-
-    /// The attempt is no longer the current one.
-    pub fn end(&self) {
-        self.said.lock().unwrap().is_over = true;
     }
 
     pub fn media_url(&self) -> String {

@@ -1,6 +1,6 @@
 //! What a machine asks over the network, when, and what follows from the answers.
 
-use super::stage::{AgentRun, Effect, Findings, PROGRESS_STEP, Stage};
+use super::stage::{AgentRun, Effect, Findings, Stage};
 use super::{Call, Errand, Outcome, WantedDisk};
 use crate::fault::FaultKind;
 use crate::hardware::{BootSource, Contents, FirstBoot, Setup, System};
@@ -80,8 +80,8 @@ impl World {
             return self.first_boot_goes_on(index, at);
         }
         let Host::Agent(run) = &mut self.states[index].machine.host else { return };
-        if let Stage::Writing { session, fetched, told, .. } = &run.stage
-            && told + PROGRESS_STEP >= 100
+        if let Stage::Writing(session, fetched, writing) = &run.stage
+            && writing.is_last()
         {
             run.stage = Stage::FetchingSeed(session.clone(), fetched.clone());
         }
@@ -140,14 +140,16 @@ impl World {
     }
 
     /// The volume that is meant: by its name, by what it is called on the bus, or by a drive that belongs to it. Drives
-    /// without a volume are not shown to the host, and whoever says nothing means the system's.
+    /// without a volume are not shown to the host. Whoever says nothing means the one where the system is by custom, and
+    /// never tenants' data.
     fn find_disk(&self, index: usize, wanted: &WantedDisk) -> Option<u32> {
         if self.faults.is_active(FaultKind::DiskMissing, index) {
             return None;
         }
         let (hardware, inventory) = (self.hardware(index), self.inventory(index));
         if wanted == &WantedDisk::default() {
-            return hardware.volumes.iter().next().map(|volume| volume.number);
+            let mut of_system = hardware.volumes.iter().filter(|volume| volume.is_in_system_bays());
+            return of_system.next().map(|volume| volume.number);
         }
         let is = |wanted: &Option<String>, is: &str| wanted.as_deref().is_some_and(|wanted| wanted.eq_ignore_ascii_case(is));
         let found = hardware.volumes.iter().find(|volume| {

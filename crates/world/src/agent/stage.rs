@@ -8,10 +8,10 @@ use crate::pace::Pace;
 use crate::time::{Instant, Span};
 
 /// How often an agent asks for an image that does not come, before it gives up.
-pub(super) const IMAGE_TRIES: u32 = 3;
+const IMAGE_TRIES: u32 = 3;
 
 /// An agent tells its progress in steps of this many percent.
-pub(super) const PROGRESS_STEP: u8 = 25;
+const PROGRESS_STEP: u8 = 25;
 
 /// What was started from elsewhere than the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,35 @@ pub(crate) struct Fetched {
     pub release: Option<Release>,
 }
 
+/// How far the disk is written, and how much of that was told in percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Writing {
+    began_at: Instant,
+    ends_at: Instant,
+    told: u8,
+}
+
+impl Writing {
+    fn beginning(now: Instant, takes: Span) -> Writing {
+        Writing { began_at: now, ends_at: now + takes, told: 0 }
+    }
+
+    /// What is to be told next.
+    fn next_percent(self) -> u8 {
+        self.told + PROGRESS_STEP
+    }
+
+    /// When there is that much to tell.
+    fn next_at(self) -> Instant {
+        self.began_at + Span((self.ends_at - self.began_at).0 * i64::from(self.next_percent()) / 100)
+    }
+
+    /// Whether nothing is left to tell but that all is written.
+    pub(super) fn is_last(self) -> bool {
+        self.next_percent() >= 100
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Stage {
     /// The firmware fetches what it starts.
@@ -42,13 +71,7 @@ pub(crate) enum Stage {
         volume: u32,
         tries: u32,
     },
-    Writing {
-        session: Session,
-        fetched: Fetched,
-        began_at: Instant,
-        ends_at: Instant,
-        told: u8,
-    },
+    Writing(Session, Fetched, Writing),
     FetchingSeed(Session, Fetched),
     /// All is written, and only has to be told.
     Telling(Session, String),
@@ -117,8 +140,8 @@ impl AgentRun {
 
     /// Moves what is pending, after the site stood still.
     pub fn shift(&mut self, by: Span) {
-        if let Stage::Writing { began_at, ends_at, .. } = &mut self.stage {
-            (*began_at, *ends_at) = (*began_at + by, *ends_at + by);
+        if let Stage::Writing(_, _, writing) = &mut self.stage {
+            (writing.began_at, writing.ends_at) = (writing.began_at + by, writing.ends_at + by);
         }
     }
 
@@ -132,7 +155,7 @@ impl AgentRun {
                 Some(Errand::Exchange { config: config.clone(), machine: config.machine.clone() })
             }
             Stage::FetchingImage { session, .. } => Some(Errand::FetchImage { session: session.clone(), is_spoiled }),
-            Stage::Writing { session, told, .. } => report(session, AgentReport::Progress { percent: told + PROGRESS_STEP }),
+            Stage::Writing(session, _, writing) => report(session, AgentReport::Progress { percent: writing.next_percent() }),
             Stage::FetchingSeed(session, _) => Some(Errand::FetchSeed { session: session.clone() }),
             Stage::Telling(session, sha256) => report(session, AgentReport::Written { sha256: sha256.clone() }),
             Stage::Failing { session, trouble, detail } => {
@@ -160,10 +183,16 @@ impl Stage {
                 Next::at(stage, now)
             }
             (Stage::Fetching, _) => Next::idle("nothing could be fetched").doing(Effect::BootDisk),
-            // Nobody knows about a failed report; the agent that failed is seen as one that does nothing.
-            (stage @ Stage::Writing { .. }, outcome @ (Outcome::Silence { .. } | Outcome::Done)) => stage.told_progress(&outcome, now),
-            (stage @ Stage::FetchingImage { .. }, outcome @ (Outcome::Silence { .. } | Outcome::Refused { .. })) => {
-                stage.without_image(&outcome, again_at)
+            // A progress that nobody heard is not told again: the next one says more.
+            (Stage::Writing(session, fetched, writing), Outcome::Silence { .. } | Outcome::Done) => {
+                let writing = Writing { told: writing.next_percent(), ..writing };
+                Next::at(Stage::Writing(session, fetched, writing), writing.next_at().max(now))
+            }
+            (Stage::FetchingImage { session, volume, tries }, Outcome::Silence { why }) => {
+                without_image(session, volume, tries + 1, &why, again_at)
+            }
+            (Stage::FetchingImage { session, volume, tries }, Outcome::Refused { status }) => {
+                without_image(session, volume, tries + 1, &format!("it answers {status}"), again_at)
             }
             (stage, Outcome::Silence { .. }) => Next::at(stage, again_at),
             (Stage::Stolen(config), _) => Next::at(Stage::Exchanging(config), now),
@@ -187,34 +216,15 @@ impl Stage {
             (_, outcome) => Next::idle(format!("an answer to another question: {outcome:?}")),
         }
     }
-
-    fn told_progress(self, outcome: &Outcome, now: Instant) -> Next {
-        let Stage::Writing { session, fetched, began_at, ends_at, told } = self else { return Next::idle(format!("{outcome:?}")) };
-        // A progress that nobody heard is not told again: the next one says more.
-        let told = told + PROGRESS_STEP;
-        let next = progress_at(began_at, ends_at, told + PROGRESS_STEP).max(now);
-        Next::at(Stage::Writing { session, fetched, began_at, ends_at, told }, next)
-    }
-
-    fn without_image(self, outcome: &Outcome, again_at: Instant) -> Next {
-        let Stage::FetchingImage { session, volume, tries } = self else { return Next::idle(format!("{outcome:?}")) };
-        let tries = tries + 1;
-        if tries < IMAGE_TRIES {
-            return Next::at(Stage::FetchingImage { session, volume, tries }, again_at);
-        }
-        let why = match outcome {
-            Outcome::Refused { status } => format!("it answers {status}"),
-            Outcome::Silence { why } => why.clone(),
-            other => format!("{other:?}"),
-        };
-        let detail = format!("{}: {why}", session.grant.image.url);
-        Next::at(Stage::Failing { session, trouble: AgentTrouble::ImageUnreachable, detail }, again_at)
-    }
 }
 
-/// When this much of an image has been written.
-pub(super) fn progress_at(began_at: Instant, ends_at: Instant, percent: u8) -> Instant {
-    began_at + Span((ends_at - began_at).0 * i64::from(percent) / 100)
+/// An image that did not come is asked for again, until it has been asked for often enough.
+fn without_image(session: Session, volume: u32, tries: u32, why: &str, again_at: Instant) -> Next {
+    if tries < IMAGE_TRIES {
+        return Next::at(Stage::FetchingImage { session, volume, tries }, again_at);
+    }
+    let detail = format!("{}: {why}", session.grant.image.url);
+    Next::at(Stage::Failing { session, trouble: AgentTrouble::ImageUnreachable, detail }, again_at)
 }
 
 fn granted(session: Session, found: &Findings<'_>) -> Next {
@@ -232,7 +242,7 @@ fn missing_disk(session: &Session) -> String {
     let disk = &session.grant.os_disk;
     let named = [("volume", &disk.volume), ("serial number", &disk.serial), ("WWN", &disk.wwn)];
     let named: Vec<String> = named.iter().filter_map(|(what, value)| Some(format!("{what} {}", value.as_ref()?))).collect();
-    if named.is_empty() { "the controller shows no volume".to_owned() } else { format!("no disk has {}", named.join(" or ")) }
+    if named.is_empty() { "the controller shows no volume for it".to_owned() } else { format!("no disk has {}", named.join(" or ")) }
 }
 
 /// It was written as it came, so the system of before has gone whether or not it is the right one.
@@ -246,7 +256,6 @@ fn fetched_image(session: Session, fetched: Fetched, bytes: u64, found: &Finding
         );
         return Next::at(Stage::Failing { session, trouble: AgentTrouble::WrongDigest, detail }, found.now).doing(erase);
     }
-    let (began_at, ends_at) = (found.now, found.now + found.pace.image_write);
-    let first_at = progress_at(began_at, ends_at, PROGRESS_STEP);
-    Next::at(Stage::Writing { session, fetched, began_at, ends_at, told: 0 }, first_at).doing(erase)
+    let writing = Writing::beginning(found.now, found.pace.image_write);
+    Next::at(Stage::Writing(session, fetched, writing), writing.next_at()).doing(erase)
 }

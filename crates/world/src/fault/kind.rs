@@ -43,10 +43,13 @@ pub enum FaultKind {
     ApiDown,
     ApiSlow,
     ApiForgetsWatches,
+    EtcdUnreachable,
+    EtcdLearnerNeverCatchesUp,
     TenantApiDown,
     TenantApiTls,
     TenantTokenExpired,
     TenantEvictionError,
+    TenantBudgetsUncounted,
     PodFinalizerStuck,
     VmIgnoresShutdown,
     VmCrashes,
@@ -79,7 +82,7 @@ pub struct Setting {
 const SLOWNESS: Setting = Setting { name: "ms", default: 5_000, least: 1, most: 600_000 };
 
 impl FaultKind {
-    pub const ALL: [FaultKind; 41] = [
+    pub const ALL: [FaultKind; 44] = [
         FaultKind::BmcUnreachable,
         FaultKind::BmcDenies,
         FaultKind::BmcSlow,
@@ -114,10 +117,13 @@ impl FaultKind {
         FaultKind::ApiDown,
         FaultKind::ApiSlow,
         FaultKind::ApiForgetsWatches,
+        FaultKind::EtcdUnreachable,
+        FaultKind::EtcdLearnerNeverCatchesUp,
         FaultKind::TenantApiDown,
         FaultKind::TenantApiTls,
         FaultKind::TenantTokenExpired,
         FaultKind::TenantEvictionError,
+        FaultKind::TenantBudgetsUncounted,
         FaultKind::PodFinalizerStuck,
         FaultKind::VmIgnoresShutdown,
         FaultKind::VmCrashes,
@@ -160,10 +166,13 @@ impl FaultKind {
             FaultKind::ApiDown => "api-down",
             FaultKind::ApiSlow => "api-slow",
             FaultKind::ApiForgetsWatches => "api-forgets-watches",
+            FaultKind::EtcdUnreachable => "etcd-unreachable",
+            FaultKind::EtcdLearnerNeverCatchesUp => "etcd-learner-never-catches-up",
             FaultKind::TenantApiDown => "tenant-api-down",
             FaultKind::TenantApiTls => "tenant-api-tls",
             FaultKind::TenantTokenExpired => "tenant-token-expired",
             FaultKind::TenantEvictionError => "tenant-eviction-error",
+            FaultKind::TenantBudgetsUncounted => "tenant-budgets-uncounted",
             FaultKind::PodFinalizerStuck => "pod-finalizer-stuck",
             FaultKind::VmIgnoresShutdown => "vm-ignores-shutdown",
             FaultKind::VmCrashes => "vm-crashes",
@@ -207,10 +216,15 @@ impl FaultKind {
             FaultKind::ApiDown => "connections to the undercloud's API server are refused",
             FaultKind::ApiSlow => "the API server answers each request late by `ms` milliseconds",
             FaultKind::ApiForgetsWatches => "the API server ends every watch without a word, and answers 410 to a resumption",
+            FaultKind::EtcdUnreachable => "connections to the undercloud's etcd are refused; it goes on all the same",
+            FaultKind::EtcdLearnerNeverCatchesUp => "a new member of etcd on the machine stays behind, and is never let vote",
             FaultKind::TenantApiDown => "connections to the tenant cluster's API server are refused",
             FaultKind::TenantApiTls => "the tenant cluster's API server shows a certificate that its kubeconfig does not trust",
             FaultKind::TenantTokenExpired => "the tenant cluster's API server answers 401 to the token of its kubeconfig",
             FaultKind::TenantEvictionError => "the tenant cluster's API server answers every eviction with 500",
+            FaultKind::TenantBudgetsUncounted => {
+                "no disruption budget of the tenant cluster is counted: evictions under a new or changed one are answered 429, others by the last count"
+            }
             FaultKind::PodFinalizerStuck => "the pod has a finalizer that nobody takes away, and so never goes",
             FaultKind::VmIgnoresShutdown => "the guest does not hear a shutdown, and stops only when it is forced",
             FaultKind::VmCrashes => "the guest crashes; with a duration, at every boot until then",
@@ -219,10 +233,12 @@ impl FaultKind {
 
     pub fn aim(self) -> Aim {
         match self {
-            FaultKind::ApiDown | FaultKind::ApiSlow | FaultKind::ApiForgetsWatches => Aim::Api,
-            FaultKind::TenantApiDown | FaultKind::TenantApiTls | FaultKind::TenantTokenExpired | FaultKind::TenantEvictionError => {
-                Aim::Tenant
-            }
+            FaultKind::ApiDown | FaultKind::ApiSlow | FaultKind::ApiForgetsWatches | FaultKind::EtcdUnreachable => Aim::Api,
+            FaultKind::TenantApiDown
+            | FaultKind::TenantApiTls
+            | FaultKind::TenantTokenExpired
+            | FaultKind::TenantEvictionError
+            | FaultKind::TenantBudgetsUncounted => Aim::Tenant,
             FaultKind::PodFinalizerStuck => Aim::Pod,
             FaultKind::VmIgnoresShutdown | FaultKind::VmCrashes => Aim::Vm,
             _ => Aim::Machine,

@@ -1,4 +1,6 @@
-//! What faults do to what tenants have: their API servers, a pod that never goes, guests that do not listen or crash.
+//! What faults do to what tenants have: their API servers, budgets that nobody counts, a pod that never goes, guests that do not listen or crash.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
@@ -31,6 +33,15 @@ impl World {
         if is_there { Ok(()) } else { Err(FaultError::Absent { name }) }
     }
 
+    /// After a restart of the simulator: what faults do to tenants' clusters is so again.
+    pub(crate) fn strike_tenants_anew(&mut self, at: Instant) {
+        let struck = self.faults.list.iter().filter(|fault| fault.has_begun).map(|fault| fault.target.clone());
+        let struck: BTreeSet<FaultTarget> = struck.filter(|target| matches!(target, FaultTarget::Tenant(_))).collect();
+        for target in struck {
+            self.strike_tenants(&target, at);
+        }
+    }
+
     /// Lets what a fault of a target other than a machine means become so, when it has begun and when it has ended.
     pub(super) fn strike_tenants(&mut self, target: &FaultTarget, at: Instant) {
         match target {
@@ -39,6 +50,10 @@ impl World {
             FaultTarget::Tenant(name) => {
                 let is_down = self.faults.active(FaultKind::TenantApiDown, target.clone()).is_some();
                 self.tenant_hold_down(name, is_down, at);
+                let is_uncounted = self.faults.active(FaultKind::TenantBudgetsUncounted, target.clone()).is_some();
+                if let Some(tenant) = self.tenants.get_mut(name) {
+                    tenant.hold_up_counting(is_uncounted, at);
+                }
             }
             FaultTarget::Vm(name) => self.virt.touch(name),
             FaultTarget::Pod { cluster, namespace, name } => {
@@ -68,3 +83,7 @@ fn with_finalizer(pod: &Value, is_stuck: bool) -> Value {
     }
     new
 }
+
+#[cfg(test)]
+#[path = "tenants_tests.rs"]
+mod tests;

@@ -137,6 +137,11 @@ impl Volume {
         format!("6{:015x}{name:016x}", name >> 4)
     }
 
+    /// Whether it is made of the drives that carry the operating system.
+    pub(crate) fn is_in_system_bays(&self) -> bool {
+        self.bays.iter().all(|bay| OS_BAYS.contains(bay))
+    }
+
     /// As much as the smallest of its drives allows.
     pub fn bytes(&self, drives: &[Drive]) -> u64 {
         let own = drives.iter().filter(|drive| self.bays.contains(&drive.bay));

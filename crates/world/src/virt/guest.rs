@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::timers::Awaited;
 use super::{capi, instance};
+use crate::KUBERNETES_VERSION;
 use crate::fault::{FaultKind, FaultTarget};
 use crate::host::{TenantNode, TenantRole};
-use crate::objects::{ObjectKey, VIRTUAL_MACHINES};
+use crate::objects::{MACHINES, ObjectKey, VIRTUAL_MACHINES};
 use crate::pod::{self, Work};
 use crate::quantity;
 use crate::random::Random;
@@ -118,9 +119,17 @@ impl World {
             address,
             uuid: random.uuid(),
             labels: BTreeMap::new(),
+            version: self.version_of(&name),
             name,
         };
         Some((cluster, node))
+    }
+
+    /// The Kubernetes of a tenant cluster's node, as its Machine has it.
+    fn version_of(&self, node: &str) -> String {
+        let machine = self.undercloud.objects.get(&MACHINES, &ObjectKey::namespaced(super::TENANT_NAMESPACE, node));
+        let version = machine.and_then(|machine| machine["spec"]["version"].as_str());
+        version.unwrap_or(KUBERNETES_VERSION).to_owned()
     }
 
     /// Whether a fault of this kind strikes the virtual machine now.

@@ -48,6 +48,7 @@ fn tenant_node(name: &str, machine: &str) -> TenantNode {
         memory_mib: 8_192,
         address: Ipv4Addr::new(10, 9, 0, 1),
         uuid: format!("uuid-of-{name}"),
+        version: "v1.32.4".to_owned(),
         labels: BTreeMap::new(),
     }
 }

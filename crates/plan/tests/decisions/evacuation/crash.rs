@@ -166,7 +166,7 @@ fn errands_without_right_or_record_are_found_out() {
     ];
     for errand in forged {
         let mut plan = rig.desk.plan();
-        let step = ErrandStep { machine: Some(target()), operation: None, errand, attempt: 1, reason: String::new() };
+        let step = ErrandStep { machine: Some(target()), operation: None, errand, node: None, attempt: 1, reason: String::new() };
         plan.errands.push(step.clone());
         assert_ne!(plan::invariants::check(&rig.desk.snapshot, &plan), [], "{} goes unnoticed", step.errand);
     }

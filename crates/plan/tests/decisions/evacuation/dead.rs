@@ -279,7 +279,7 @@ fn under_hold_a_machine_that_is_merely_silent_is_not_taken_for_one_that_is_off()
                      op1: Cordon Tenant Nodes seen
                      rack1compute01 waits for node `n1` of `naks01`, which does not answer since 10:00:00, expected by 10:05:00
             10:00:00 > wait 6m
-            10:05:00 op1 Failed: cordon failed: node `n1` of `naks01` cannot be emptied (it does not answer, and its machine is not known to be off), and its drain policy is hold. Left behind: power On; holds evacuation by alice, operation op1; to be brought back: 1 tenant node
+            10:05:00 op1 Failed: evacuation failed: node `n1` of `naks01` cannot be emptied (it does not answer, and its machine is not known to be off), and its drain policy is hold. Left behind: power On; holds evacuation by alice, operation op1; to be brought back: 1 tenant node
                        next: rackwright bmm uncordon rack1compute01
                      rack1compute01 waits for the node to become ready since 10:00:00, expected by 10:10:00
         "#]],

@@ -135,7 +135,7 @@ fn under_hold_a_budget_stops_the_evacuation_and_nothing_is_stopped() {
             10:00:00 > wait 25m
             10:00:03 rack1compute01 waits for 1 pod to leave; kept by budgets: app/web-1 since 10:00:00, expected by 10:02:00
             10:00:05 asks for the eviction of pod `app/web-1` of `naks01` for op1, attempt 2
-            10:20:00 op1 Failed: cordon failed: pods of node `n1` of `naks01` could not be evicted, and its drain policy is hold (`app/web-1`: budget web allows none). Left behind: power On; holds evacuation by alice, operation op1; to be brought back: 1 tenant node
+            10:20:00 op1 Failed: evacuation failed: pods of node `n1` of `naks01` could not be evicted, and its drain policy is hold (`app/web-1`: budget web allows none). Left behind: power On; holds evacuation by alice, operation op1; to be brought back: 1 tenant node
                        next: rackwright bmm uncordon rack1compute01
                      rack1compute01 waits for nothing
             10:25:00 > alice uncordon rack1compute01

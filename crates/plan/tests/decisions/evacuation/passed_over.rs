@@ -200,7 +200,7 @@ fn under_hold_a_silent_api_stops_the_evacuation() {
                      rack1compute01 remembers node n1 skipped
                      rack1compute01 waits for the API of tenant cluster `naks01` (unreachable: connection refused) since 10:00:00, expected by 10:05:00
             10:00:00 > wait 6m
-            10:05:00 op1 Failed: cordon failed: node `n1` of `naks01` cannot be emptied (the API of `naks01` does not answer: unreachable: connection refused), and its drain policy is hold. Left behind: power On; holds evacuation by alice, operation op1; to be brought back: 1 tenant node
+            10:05:00 op1 Failed: evacuation failed: node `n1` of `naks01` cannot be emptied (the API of `naks01` does not answer: unreachable: connection refused), and its drain policy is hold. Left behind: power On; holds evacuation by alice, operation op1; to be brought back: 1 tenant node
                        next: rackwright bmm uncordon rack1compute01
                      rack1compute01 waits for nothing
         "#]],

@@ -15,7 +15,7 @@ fn told(operation: &Operation) -> String {
         Fact::Skipped { step, reason } => Some(format!("{} left out: {reason}\n", step.title())),
         Fact::Reported { report, .. } => Some(format!("  told: {}\n", words(report))),
         Fact::Installing { round, way, .. } => Some(format!("  attempt {round} by {way}\n")),
-        Fact::LeavingEtcd { member } => Some(format!("  member {} is to go\n", member.id)),
+        Fact::LeavingEtcd { member, .. } => Some(format!("  member {} is to go\n", member.id)),
         Fact::Faulted { ask, fault, .. } => Some(format!("  {ask} was answered: {fault}\n")),
         _ => None,
     });

@@ -10,6 +10,7 @@ use model::{
     NodeOf, PodDemands, PodOwner, PodPhase, PodRef, PodSeen, PoolName, Readiness, RunStrategy, Settings, Shutdown, Span, TenantClusterName,
     TenantNodeSeen, Termination, Timestamp, VmName, VmSeen, VmState,
 };
+use plan::ErrandStep;
 
 /// A kubelet's silence is noticed after this.
 const NODE_GRACE: Span = Span::seconds(40);
@@ -30,6 +31,13 @@ pub struct VmBody {
     /// Not even force stops it.
     pub is_undead: bool,
     starts: u32,
+}
+
+impl VmBody {
+    /// Its instance has ended, and stays until somebody starts it.
+    fn is_over(&self) -> bool {
+        self.seen.state == VmState::Stopped && self.seen.instance.is_some()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -64,6 +72,8 @@ pub struct Lodging {
     /// Why nothing is heard of virtual machines and clusters, while nodes are.
     pub watch_fault: Option<Fault>,
     pub off: Vec<MachineName>,
+    /// Those that will have moved there by the time that somebody asks for their stop.
+    pub slips: BTreeMap<VmName, MachineName>,
     /// What was asked of it, and accepted or not.
     pub requests: Vec<(Timestamp, Errand)>,
     /// Nodes whose virtual machines were told to stop while pods that had to leave were on them, and nobody had told those to end.
@@ -102,6 +112,7 @@ impl Lodging {
             grace: Span::minutes(3),
             node_of,
             created_at: None,
+            os_disk: None,
         };
         let body = VmBody { seen, home: host.clone(), stop_takes: Some(Span::seconds(20)), is_undead: false, starts: 1 };
         self.vms.entry(vm_name(name)).or_insert(body)
@@ -192,6 +203,23 @@ impl Lodging {
         self.vms.get(name).is_some_and(|vm| vm.seen.state == VmState::Running && !self.off.contains(&vm.home))
     }
 
+    /// Nothing was heard of its machine for too long. KubeVirt makes anew what is always to run as soon as this has gone, and
+    /// leaves the rest as it is until somebody starts it.
+    pub fn lose(&mut self, name: &VmName) {
+        let vm = self.vms.get_mut(name).expect("a virtual machine of the site");
+        let reruns = vm.seen.run == RunStrategy::Always;
+        vm.seen.state = if reruns { VmState::Stopping } else { VmState::Stopped };
+        let instance = vm.seen.instance.as_mut().expect("an instance that ran");
+        (instance.phase, instance.ready, instance.is_ending) = (InstancePhase::Failed, Readiness::False, reruns);
+    }
+
+    /// It is moved while it runs.
+    pub fn migrate(&mut self, name: &VmName, host: &MachineName) {
+        let vm = self.vms.get_mut(name).expect("a virtual machine of the site");
+        vm.home = host.clone();
+        vm.seen.instance.as_mut().expect("an instance that runs").node = Some(host.to_string());
+    }
+
     pub fn set_ready(&mut self, node: &str, ready: Readiness, now: Timestamp) {
         if let Some(node) = self.nodes.get_mut(node).filter(|node| node.ready != ready) {
             node.ready = ready;
@@ -213,6 +241,9 @@ impl Lodging {
                 self.coming.push((now + NODE_GRACE, Happening::NodeLost(name)));
             } else if is_on && was_off {
                 let vm = self.vms.get_mut(&name).expect("it was there");
+                if vm.is_over() {
+                    continue;
+                }
                 vm.seen.instance = None;
                 vm.seen.state = VmState::Stopped;
                 if vm.seen.run == RunStrategy::Always {
@@ -222,7 +253,8 @@ impl Lodging {
         }
     }
 
-    pub fn take(&mut self, errand: &Errand, now: Timestamp) -> Result<ErrandOutcome, Fault> {
+    pub fn take(&mut self, step: &ErrandStep, now: Timestamp) -> Result<ErrandOutcome, Fault> {
+        let errand = &step.errand;
         self.requests.push((now, errand.clone()));
         if let Some(fault) = errand.asked_of().and_then(|cluster| self.api_faults.get(cluster)) {
             return Err(fault.clone());
@@ -243,7 +275,16 @@ impl Lodging {
             Errand::ClearOutOfService { node, .. } => self.nodes.get_mut(node).ok_or_else(missing)?.is_out_of_service = false,
             Errand::Evict { cluster, pod, .. } => return self.evict(cluster, pod, now).map(ErrandOutcome::Eviction),
             Errand::DeletePod { cluster, pod, .. } => self.end_pod(cluster, pod, now),
-            Errand::StopVm { vm, shutdown } => self.stop(&vm.name, *shutdown, now),
+            Errand::StopVm { vm, shutdown } => {
+                if let Some(there) = self.slips.remove(&vm.name) {
+                    self.move_vm(&vm.name, &there);
+                }
+                let node = self.vms.get(&vm.name).and_then(|vm| vm.seen.node());
+                if step.node.is_some() && step.node.as_deref() != node {
+                    return Err(missing());
+                }
+                self.stop(&vm.name, *shutdown, now);
+            }
             Errand::StartVm { vm } => self.start(&vm.name, now),
             other => panic!("{other} is not asked for a machine's sake"),
         }
@@ -309,8 +350,14 @@ impl Lodging {
         }
     }
 
+    pub fn move_vm(&mut self, name: &VmName, there: &MachineName) {
+        let Some(vm) = self.vms.get_mut(name) else { return };
+        (vm.home, vm.starts) = (there.clone(), vm.starts + 1);
+        vm.seen.instance = Some(instance(there, InstancePhase::Running, vm.starts));
+    }
+
     pub fn start(&mut self, name: &VmName, now: Timestamp) {
-        let Some(vm) = self.vms.get_mut(name).filter(|vm| !vm.seen.has_instance()) else { return };
+        let Some(vm) = self.vms.get_mut(name).filter(|vm| !vm.seen.has_instance() || vm.is_over()) else { return };
         if vm.seen.run == RunStrategy::Halted {
             vm.seen.run = RunStrategy::Always;
         }

@@ -4,5 +4,7 @@ mod dead;
 mod duration;
 mod pages;
 mod placing;
+mod quorums;
 mod returning;
 mod stage;
+mod told;

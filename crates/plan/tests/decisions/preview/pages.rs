@@ -118,6 +118,35 @@ fn cordoning_alone_touches_nothing_that_runs() {
 }
 
 #[test]
+fn cutting_the_power_drains_nothing_and_asks_no_budget() {
+    check(
+        "
+        rack1compute01 compute on ready
+        rack1compute02 compute on ready
+        vm firewallvnf on rack1compute01
+        vm spare off rack1compute01
+        node naks-01/n1 on rack1compute01 4cpu 8Gi
+        node naks-01/n2 on rack1compute02 4cpu 8Gi
+        pod naks-01/n1 web/web-1 ReplicaSet 500m 256Mi app=web
+        pod naks-01/n1 db/db-0 StatefulSet 500m 256Mi
+        pod naks-01/n1 kube-system/fluentd-x DaemonSet 100m 64Mi
+        budget naks-01 web/web app=web 0/1/1
+        > preview power-off rack1compute01 skip-shutdown
+        ",
+        expect![[r#"
+            vm firewallvnf, running: Stopped
+            vm n1 (node of naks-01), running: Stopped
+            vm spare, stopped: StaysStopped
+            node n1 of naks-01, policy wait: passed over after 0ms, the power is cut, and nothing is drained before
+            pod db/db-0 on n1: Stuck
+            pod web/web-1 on n1: Lost
+            pod kube-system/fluentd-x on n1: stays: DaemonSet `owner` runs it on every node
+            takes 3m 30s, at most 40m 00s: assumed: no such power-off has ended here yet
+        "#]],
+    );
+}
+
+#[test]
 fn the_control_planes_votes_are_told_before_and_after_with_the_refusal() {
     let site = "
         rack1control01 kcp on ready

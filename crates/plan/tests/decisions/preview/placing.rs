@@ -103,6 +103,43 @@ fn pods_that_must_be_apart_are_kept_apart_also_by_those_that_are_there() {
 }
 
 #[test]
+fn nodes_on_machines_that_are_being_emptied_have_no_room() {
+    let site = "
+        rack1compute01 compute on ready
+        rack1compute02 compute on ready
+        rack1compute03 compute on ready
+        > bob ACTION rack1compute02
+        node naks-01/n1 on rack1compute01 8cpu 8Gi
+        node naks-01/n2 on rack1compute02 8cpu 8Gi
+        node naks-01/n3 on rack1compute03 2cpu 8Gi
+        pod naks-01/n1 web/web-1 ReplicaSet 1cpu 1Gi
+        pod naks-01/n1 web/web-2 ReplicaSet 4cpu 1Gi
+        > preview cordon rack1compute01 evacuate
+        ";
+    check(
+        &site.replace("ACTION", "restart"),
+        expect![[r#"
+            vm n1 (node of naks-01), running: Stopped
+            node n1 of naks-01, policy wait: Drained
+            pod web/web-2 on n1: pending, 2 CPU missing: no node has room for it; `n3` comes nearest
+            pod web/web-1 on n1: moves to n3
+            takes 4m 30s, at most 35m 00s: assumed: no such evacuation has ended here yet
+        "#]],
+    );
+    // A start is no disruption, and neither is one that has ended.
+    check(
+        &site.replace("ACTION", "start"),
+        expect![[r#"
+            vm n1 (node of naks-01), running: Stopped
+            node n1 of naks-01, policy wait: Drained
+            pod web/web-1 on n1: moves to n2
+            pod web/web-2 on n1: moves to n2
+            takes 4m 30s, at most 35m 00s: assumed: no such evacuation has ended here yet
+        "#]],
+    );
+}
+
+#[test]
 fn without_another_node_everything_waits() {
     check(
         "

@@ -1,8 +1,8 @@
-//! Tenants in a tiny language beside the one for machines, and a preview as lines.
+//! Tenants in a tiny language beside the one for machines, and what is previewed of it.
 //!
 //! ```text
 //! vm firewallvnf on rack1compute01        running; `off rack1compute01` for one that is stopped there
-//! node naks-01/n1 on rack1compute01 4cpu 8Gi [cordoned|cordoned-by-us|unknown|notready] [taint=key:effect] [label=k=v] [pods=2]
+//! node naks-01/n1 on rack1compute01 4cpu 8Gi [cordoned|cordoned-by-us|unknown|notready] [taint=key:effect] [label=k=v] [pods=2] [control-plane]
 //! pod naks-01/n1 web/web-1 ReplicaSet 500m 256Mi [app=web] [unready|ending|done|pending|guess] [apart=app=web] [with=app=web] [needs=k=v]
 //! budget naks-01 web/web app=web 0/2/2 [uncounted] [spares-unready]      allowed, healthy, needed
 //! policy naks-01 force                    · silent naks-01 (its API) · unlisted naks-01
@@ -10,19 +10,19 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use expect_test::Expect;
 use model::{
     Action, Amount, Ask, BudgetSeen, CordonedNode, Delivery, DrainPolicy, Evacuate, Evacuated, Fault, FaultClass, InstancePhase,
-    InstanceSeen, LabelSelector, Neighbourhood, NodeOf, NodeOutcome, OperationId, Outage, PodDemands, PodOutcome, PodOwner, PodPhase,
-    PodRef, PodSeen, Preview, Readiness, RunStrategy, Settings, Shutdown, Span, StoppedVm, Taint, TenantCluster, TenantClusterName,
-    TenantClusterSeen, TenantNodeSeen, Termination, Timestamp, Toleration, Verdict, Vm, VmName, VmProvisioning, VmRef, VmSeen, VmSpec,
+    InstanceSeen, LabelSelector, Neighbourhood, NodeOf, NodeRole, OperationId, Outage, PodDemands, PodOwner, PodPhase, PodRef, PodSeen,
+    Preview, Readiness, RunStrategy, Settings, Shutdown, Span, StoppedVm, Taint, TenantCluster, TenantClusterName, TenantClusterSeen,
+    TenantMachineSeen, TenantNodeSeen, Termination, Timestamp, Toleration, Verdict, Vm, VmName, VmProvisioning, VmRef, VmSeen, VmSpec,
     VmState,
 };
 use plan::{Inside, Visit};
 
+use super::told::told;
 use crate::desk;
 use crate::script::Play;
 
@@ -48,12 +48,13 @@ pub fn stage(script: &str) -> Play {
     play
 }
 
-/// The preview that the script's last line asks for: `> preview restart rack1compute01 [evacuate] [force] [accept-outage]`.
+/// The preview that the script's last line asks for: `> preview restart rack1compute01 [skip-shutdown] [evacuate] [force] [accept-outage]`.
 pub fn preview_of(play: &Play, script: &str) -> Preview {
     let asked = script.lines().map(str::trim).find_map(|line| line.strip_prefix("> preview ")).expect("a preview to ask for");
     let words: Vec<&str> = asked.split_whitespace().collect();
     let has = |flag: &str| words.contains(&flag);
     let action = match words[0] {
+        "power-off" if has("skip-shutdown") => Action::PowerOff { shutdown: Shutdown::Skip },
         "power-off" => Action::PowerOff { shutdown: Shutdown::Graceful },
         "start" => Action::Start,
         "restart" => Action::Restart,
@@ -86,7 +87,8 @@ fn read(play: &mut Play, line: &str) {
         ["node", of, "on", machine, cpu, memory, rest @ ..] => {
             let (cluster, node) = of.split_once('/').expect("a cluster and its node");
             read_vm(play, node, true, machine, Some(cluster));
-            inside(play, cluster).nodes.insert(node.to_owned(), Arc::new(parse_node(node, cpu, memory, rest)));
+            add_machine(play, cluster, node, rest.contains(&"control-plane"));
+            inside(play, cluster).nodes.insert(node.to_owned(), Arc::new(parse_node((node, machine), cpu, memory, rest)));
         }
         ["pod", of, pod, kind, cpu, memory, rest @ ..] => {
             let (cluster, node) = of.split_once('/').expect("a cluster and its node");
@@ -139,6 +141,7 @@ fn read_vm(play: &mut Play, name: &str, runs: bool, machine: &str, cluster: Opti
         grace: Span::seconds(180),
         node_of: cluster.map(|cluster| NodeOf { cluster: tenant(cluster), pool: None }),
         created_at: None,
+        os_disk: None,
     });
     if cluster.is_none() {
         play.desk.snapshot.vms.insert(name.clone(), Arc::new(stored_vm(play, name, machine)));
@@ -181,7 +184,7 @@ fn label(text: &str) -> BTreeMap<String, String> {
     [(key.to_owned(), value.to_owned())].into()
 }
 
-fn parse_node(name: &str, cpu: &str, memory: &str, rest: &[&str]) -> TenantNodeSeen {
+fn parse_node((name, machine): (&str, &str), cpu: &str, memory: &str, rest: &[&str]) -> TenantNodeSeen {
     let mut node = TenantNodeSeen {
         name: name.to_owned(),
         uid: format!("uid-{name}"),
@@ -192,7 +195,7 @@ fn parse_node(name: &str, cpu: &str, memory: &str, rest: &[&str]) -> TenantNodeS
         is_out_of_service: false,
         version: "v1.33.1".into(),
         boot_id: "b".into(),
-        machine: None,
+        machine: Some(machine.to_owned()),
         allocatable: parse_amount(cpu, memory),
         pod_limit: 110,
         taints: Vec::new(),
@@ -200,6 +203,7 @@ fn parse_node(name: &str, cpu: &str, memory: &str, rest: &[&str]) -> TenantNodeS
     };
     for word in rest {
         match word.split_once('=') {
+            None if *word == "control-plane" => {}
             None if *word == "unknown" => node.ready = Readiness::Unknown,
             None if *word == "notready" => node.ready = Readiness::False,
             None if word.starts_with("cordoned") => {
@@ -275,10 +279,8 @@ fn parse_budget(budget: &str, means: &str, counts: &str, rest: &[&str]) -> Budge
     }
 }
 
-fn set_policy(play: &mut Play, cluster: &str, policy: &str) {
-    let policy = DrainPolicy::ALL.into_iter().find(|known| known.as_str() == policy).expect("a drain policy");
-    let name = tenant(cluster);
-    let last_seen = TenantClusterSeen {
+fn cluster_seen(name: &TenantClusterName) -> TenantClusterSeen {
+    TenantClusterSeen {
         name: name.clone(),
         uid: "u".into(),
         phase: "Provisioned".into(),
@@ -286,7 +288,27 @@ fn set_policy(play: &mut Play, cluster: &str, policy: &str) {
         pools: Vec::new(),
         machines: Vec::new(),
         created_at: None,
-    };
+    }
+}
+
+/// Cluster API's own Machine for a node.
+fn add_machine(play: &mut Play, cluster: &str, node: &str, is_control_plane: bool) {
+    let name = tenant(cluster);
+    let seen = play.desk.snapshot.tenants.clusters.entry(name.clone()).or_insert_with(|| Arc::new(cluster_seen(&name)));
+    Arc::make_mut(seen).machines.push(TenantMachineSeen {
+        name: node.to_owned(),
+        uid: "m".into(),
+        role: if is_control_plane { NodeRole::ControlPlane } else { NodeRole::Worker },
+        pool: None,
+        version: "v1.33.1".into(),
+        is_skipped: false,
+    });
+}
+
+fn set_policy(play: &mut Play, cluster: &str, policy: &str) {
+    let policy = DrainPolicy::ALL.into_iter().find(|known| known.as_str() == policy).expect("a drain policy");
+    let name = tenant(cluster);
+    let last_seen = cluster_seen(&name);
     let stored = TenantCluster {
         name: name.clone(),
         cluster: play.desk.snapshot.cluster.name.clone(),
@@ -311,6 +333,8 @@ fn set_evacuated(play: &mut Play, machine: &str, words: &[&str]) {
                 was_seen_stopped: true,
                 start_asked_at: None,
                 start_attempts: 0,
+                force_asked_at: None,
+                force_attempts: 0,
             }),
             ("node", of) => {
                 let (cluster, node) = of.split_once('/').expect("a cluster and its node");
@@ -329,54 +353,4 @@ fn set_evacuated(play: &mut Play, machine: &str, words: &[&str]) {
     let mut machine = (*play.desk.snapshot.machines[&desk::name(machine)]).clone();
     machine.evacuated = Some(evacuated);
     play.desk.snapshot.set_machine(machine);
-}
-
-/// A preview as lines.
-pub fn told(preview: &Preview) -> String {
-    let mut text = String::new();
-    let mut line = |line: String| writeln!(text, "{line}").unwrap();
-    if let Some(refusal) = &preview.refusal {
-        line(format!("refused: {} ({})", refusal.message, refusal.rule.name()));
-    }
-    for vm in &preview.vms {
-        let of = vm.node_of.as_ref().map(|cluster| format!(" (node of {cluster})")).unwrap_or_default();
-        line(format!("vm {}{of}, {}: {:?}", vm.name, vm.state.in_words(), vm.outcome));
-    }
-    for node in &preview.nodes {
-        let outcome = match &node.outcome {
-            NodeOutcome::PassedOver { why, after } => format!("passed over after {after}, {why}"),
-            other => format!("{other:?}"),
-        };
-        line(format!("node {} of {}, policy {}: {outcome}", node.node, node.cluster, node.policy));
-    }
-    for pod in &preview.pods {
-        let outcome = match &pod.outcome {
-            PodOutcome::Moves { to } => format!("moves to {to}"),
-            PodOutcome::Pending { missing, why } => format!("pending, {missing} missing: {why}"),
-            PodOutcome::StaysWithNode { why } => format!("stays: {why}"),
-            PodOutcome::Blocked { budget, why, to: None } => format!("kept by {budget}: {why}"),
-            PodOutcome::Blocked { budget, why, to: Some(to) } => format!("kept by {budget}: {why}; then to {to}"),
-            other => format!("{other:?}"),
-        };
-        line(format!("pod {} on {}: {outcome}", pod.pod, pod.node));
-    }
-    if preview.more_pods > 0 {
-        line(format!("and {} pods more", preview.more_pods));
-    }
-    for budget in &preview.budgets {
-        let blocks = if budget.is_blocking { "blocks" } else { "allows" };
-        line(format!("budget {} {blocks}: {} allowed, {} affected: {}", budget.budget, budget.allowed, budget.affected, budget.why));
-    }
-    if let Some(quorum) = &preview.quorum {
-        line(format!("votes: {} of {} now, {} after, {} needed", quorum.voting_before, quorum.members, quorum.voting_after, quorum.needed));
-    }
-    for hold in &preview.holds {
-        line(format!("held by {}: {}", hold.owner, hold.reason));
-    }
-    let duration = &preview.duration;
-    line(format!("takes {}, at most {}: {}", duration.expected, duration.at_most, duration.basis));
-    for unknown in &preview.unknowns {
-        line(format!("unknown: {unknown}"));
-    }
-    text
 }

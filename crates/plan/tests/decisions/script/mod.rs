@@ -9,8 +9,8 @@
 //! undercloud silent | lazy                lazy: a patch of a node takes effect only when the story says so
 //! cluster Updating | Timeout
 //! vm fw1 on rack1compute01 [manual | halted] [deaf] [undead]
-//! node n1 of naks01 on rack1compute01 [cordoned] [skipped]     a node of a tenant cluster, on its own virtual machine
-//! pod web-1 of naks01 on n1 [Deployment | StatefulSet | DaemonSet] [mirror] [finished] [finalizer] [budget=web]…
+//! node n1 of naks01 on rack1compute01 [cordoned] [skipped] [deaf] [undead]     a node of a tenant cluster, on its own virtual machine
+//! pod web-1 of naks01 on n1 [Deployment | StatefulSet | DaemonSet] [mirror] [finished] [finalizer] [grace=30] [budget=web]…
 //! budget web 1 · policy naks01 hold
 //! ```
 //!
@@ -20,8 +20,10 @@
 //! > alice restart rack1control01 [skip-shutdown] [evacuate | forced] [accept-outage] [key=k]
 //! > alice cancel op1 · > alice unmanage rack1compute01 broken fan · > alice manage rack1compute01 mended
 //! > alice update rack1compute01 [tag:row=7,owner=x] [details=text] [edition=3,4] [edition!=5|*] [key=k]
-//! > tenants start fw1 · stop fw1 · delete fw1 · cordon n1 · uncordon n1 · unknown n1 · ready n1 · budget web 1 · bind p2 naks01 n1
-//! > tenants down naks01 · up naks01 · evictions fail · evictions work · kubevirt fails · kubevirt works · vanish n1
+//! > tenants start fw1 · stop fw1 · delete fw1 · lose fw1 (nothing was heard of its machine for too long) · move fw1 rack1compute02
+//! > tenants slip fw1 rack1compute02       it moves there just before its stop is asked for
+//! > tenants cordon n1 · uncordon n1 · unknown n1 · ready n1 · budget web 1 · bind p2 naks01 n1
+//! > tenants down naks01 · up naks01 · evictions fail · evictions work · kubevirt fails · kubevirt works · vanish n1 · unheard · heard
 //! > see rack1control01 off · on · powering-off · ready · notready · unknown · gone · booted · cordoned · uncordoned
 //! > fault rack1compute01 unreachable      its BMC no longer answers, until it is seen again
 //! > refuse rack1compute01 busy [maybe]    its BMC and node answer requests with this fault, until `obey`

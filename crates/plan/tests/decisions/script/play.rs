@@ -191,7 +191,9 @@ impl Play {
     fn wait(&mut self, span: Span) {
         let end = self.desk.now + span;
         while self.desk.now < end {
-            let due = self.desk.next_due().into_iter().chain(self.lodging.next_due()).chain([end]).min().unwrap_or(end);
+            // What happens on the machines while nobody looks is seen when somebody does.
+            let unseen = self.lodging.next_due().filter(|at| *at > self.desk.now);
+            let due = self.desk.next_due().into_iter().chain(unseen).chain([end]).min().unwrap_or(end);
             self.desk.now = due.max(self.desk.now + Span::millis(1)).min(self.desk.now + STRIDE).min(end);
             self.look();
             self.settle();
@@ -244,7 +246,7 @@ impl Play {
                 return;
             }
             for step in &plan.errands {
-                let outcome = self.lodging.take(&step.errand, self.desk.now);
+                let outcome = self.lodging.take(step, self.desk.now);
                 self.desk.answer_errand(step, outcome);
             }
             self.look_tenants();

@@ -1,6 +1,6 @@
 //! Tenants' part of a script: what is on the machines, and what people and accidents do to it.
 
-use model::{Delivery, DrainPolicy, Fault, FaultClass, PodPhase, Readiness, RunStrategy, Shutdown, Timestamp};
+use model::{Delivery, DrainPolicy, Fault, FaultClass, PodPhase, Readiness, RunStrategy, Shutdown, Span, Timestamp};
 
 use crate::desk;
 use crate::lodging::{Lodging, tenant, vm_name};
@@ -14,16 +14,14 @@ pub fn read(lodging: &mut Lodging, line: &str, now: Timestamp) {
                 () if marks.contains(&"manual") => RunStrategy::Manual,
                 () => RunStrategy::Always,
             };
-            let vm = lodging.add_vm(name, &desk::name(machine), run, None);
-            vm.is_undead = marks.contains(&"undead");
-            if marks.contains(&"deaf") {
-                vm.stop_takes = None;
-            }
+            lodging.add_vm(name, &desk::name(machine), run, None);
+            set_hearing(lodging, name, marks);
         }
         ["node", name, "of", cluster, "on", machine, marks @ ..] => {
             lodging.add_node(name, cluster, "pool1", &desk::name(machine), now);
             lodging.nodes.get_mut(*name).unwrap().is_unschedulable = marks.contains(&"cordoned");
             lodging.skipped.insert((*name).to_owned(), marks.contains(&"skipped"));
+            set_hearing(lodging, name, marks);
         }
         ["pod", name, "of", cluster, "on", node, marks @ ..] => read_pod(lodging, name, cluster, node, marks),
         ["budget", name, allowed] => drop(lodging.budgets.insert((*name).to_owned(), allowed.parse().unwrap())),
@@ -35,6 +33,15 @@ pub fn read(lodging: &mut Lodging, line: &str, now: Timestamp) {
     }
 }
 
+/// How it takes being told to stop.
+fn set_hearing(lodging: &mut Lodging, name: &str, marks: &[&str]) {
+    let vm = lodging.vms.get_mut(&vm_name(name)).expect("it was just added");
+    vm.is_undead = marks.contains(&"undead");
+    if marks.contains(&"deaf") {
+        vm.stop_takes = None;
+    }
+}
+
 fn read_pod(lodging: &mut Lodging, name: &str, cluster: &str, node: &str, marks: &[&str]) {
     let owner = marks.iter().copied().find(|mark| mark.starts_with(char::is_uppercase));
     let pod = lodging.add_pod(name, cluster, node, owner);
@@ -42,6 +49,10 @@ fn read_pod(lodging: &mut Lodging, name: &str, cluster: &str, node: &str, marks:
     pod.seen.has_finalizers = marks.contains(&"finalizer");
     if marks.contains(&"finished") {
         pod.seen.phase = PodPhase::Succeeded;
+    }
+    if let Some(seconds) = marks.iter().find_map(|mark| mark.strip_prefix("grace=")) {
+        pod.seen.grace = Span::seconds(seconds.parse().unwrap());
+        pod.ends_after = pod.seen.grace;
     }
     pod.budgets = marks.iter().filter_map(|mark| mark.strip_prefix("budget=")).map(str::to_owned).collect();
 }
@@ -51,6 +62,9 @@ pub fn happen(lodging: &mut Lodging, words: &[&str], now: Timestamp) {
     match words {
         ["start", vm] => lodging.start(&vm_name(vm), now),
         ["stop", vm] => lodging.stop(&vm_name(vm), Shutdown::Graceful, now),
+        ["slip", vm, machine] => drop(lodging.slips.insert(vm_name(vm), desk::name(machine))),
+        ["lose", vm] => lodging.lose(&vm_name(vm)),
+        ["move", vm, machine] => lodging.migrate(&vm_name(vm), &desk::name(machine)),
         ["delete", vm] => drop(lodging.vms.remove(&vm_name(vm))),
         ["cordon", node] => lodging.nodes.get_mut(*node).unwrap().is_unschedulable = true,
         ["uncordon", node] => {

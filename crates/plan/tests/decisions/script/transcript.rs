@@ -106,7 +106,7 @@ impl Transcript {
                 Fact::Draining { node, .. } => format!("draining {node}"),
                 Fact::Kept { pod, why, .. } => format!("{pod} is kept: {why}"),
                 Fact::Left { what } => format!("left: {what}"),
-                Fact::LeavingEtcd { member } => format!("etcd member {} is to go", member.id),
+                Fact::LeavingEtcd { member, .. } => format!("etcd member {} is to go", member.id),
                 Fact::Installing { round, way, version, .. } => format!("installing {version} by {way}, round {round}"),
                 Fact::Reported { report, .. } => format!("told: {report:?}"),
                 Fact::Validated { result, failures } => format!("hardware {result:?} {}", failures.join("; ")),

@@ -1,6 +1,6 @@
 //! The keeper dies at every commit of every kind of operation, in each of three ways. The operation must end the same.
 
-use model::{Action, Ask, Conditions, Errand, OperationResult, Shutdown, Span, TenantClusterName, VmSpec, VmState};
+use model::{Action, Ask, Conditions, Errand, OperationResult, OsDiskSeen, Shutdown, Span, TenantClusterName, VmSpec, VmState};
 
 use super::rig::{Death, Rig};
 use super::script::{play, vm_name};
@@ -11,6 +11,8 @@ struct Outcome {
     results: Vec<(OperationResult, String)>,
     state: Option<VmState>,
     document: Option<String>,
+    /// A crash must not throw a second disk away.
+    os_disk: Option<OsDiskSeen>,
 }
 
 fn run(site: &str, ask: &Ask, deaf: bool, death: Option<(u32, Death)>, down_for: Span) -> (Outcome, Vec<Errand>, u32) {
@@ -31,6 +33,7 @@ fn outcome(rig: &Rig) -> Outcome {
     Outcome {
         results: ended.map(|ended| (ended.result, ended.message)).collect(),
         state: rig.kubevirt.vms.values().next().map(|body| body.seen.state),
+        os_disk: rig.kubevirt.vms.values().next().and_then(|body| body.seen.os_disk.clone()),
         document: rig.snapshot.vms.values().next().map(|vm| format!("{:?} {:?} {:?}", vm.provisioning, vm.uid, vm.machine)),
     }
 }

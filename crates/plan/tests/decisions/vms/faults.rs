@@ -222,34 +222,152 @@ fn a_keeper_that_was_away_takes_the_operation_up_again_and_does_not_force_what_w
 }
 
 #[test]
-fn a_disk_that_is_not_there_is_nothing_to_throw_away() {
+fn one_without_a_disk_of_its_own_has_nothing_to_throw_away() {
     check(
         "
         machine rack1compute01
         vm fw stopped rack1compute01
-        > hang
+        > fw has-no-disk
         > alice reimage fw
-        > answer missing
-        > answer ok
         > wait 1m
         ",
         expect![[r#"
-            10:00:00 > hang
+            10:00:00 > fw has-no-disk
+            10:00:00 > alice reimage fw
+                     accepted as op1
+                     op1: Stop seen
+                     op1: Discard OS Disk left out: it has no OS disk that outlives a stop
+                     op1: asks for the start of `fw`
+                     op1 waits for `fw` to be running since 10:00:00
+                     fw: Succeeded, starting, edition 1
+            10:00:00 > wait 1m
+            10:00:20 op1: Start seen
+                     op1 Succeeded: `fw` was reimaged; Discard OS Disk was left out: it has no OS disk that outlives a stop
+                     fw: Succeeded, running on rack1compute01, edition 1
+        "#]],
+    );
+}
+
+#[test]
+fn a_disk_that_is_not_there_is_told_of_and_not_claimed_to_be_thrown_away() {
+    check(
+        "
+        machine rack1compute01
+        vm fw stopped rack1compute01
+        > fw awaits-its-disk
+        > alice reimage fw
+        > wait 1m
+        ",
+        expect![[r#"
+            10:00:00 > fw awaits-its-disk
+            10:00:00 > alice reimage fw
+                     accepted as op1
+                     op1: Stop seen
+                     op1: Discard OS Disk left out: no OS disk of it is there
+                     op1: asks for the start of `fw`
+                     op1 waits for `fw` to be running since 10:00:00
+                     fw: Succeeded, starting, edition 1
+            10:00:00 > wait 1m
+            10:00:20 op1: Start seen
+                     op1 Succeeded: `fw` was reimaged; Discard OS Disk was left out: no OS disk of it is there
+                     fw: Succeeded, running on rack1compute01, edition 1
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_is_started_on_a_disk_that_lingers_nor_is_it_asked_for_again() {
+    check(
+        "
+        machine rack1compute01
+        vm fw stopped rack1compute01
+        > fw keeps-its-disk
+        > alice reimage fw
+        > wait 5m
+        > fw has-a-new-disk
+        > wait 1m
+        ",
+        expect![[r#"
+            10:00:00 > fw keeps-its-disk
             10:00:00 > alice reimage fw
                      accepted as op1
                      op1: Stop seen
                      op1: asks for the end of the OS disk of `fw`
                      op1 waits for the effect of the end of the OS disk of `fw` since 10:00:00
-            10:00:00 > answer missing
-                     op1: the end of the OS disk of `fw` was answered: missing: as the story says
-                     op1: Discard OS Disk left out: it has no OS disk that outlives a stop
+            10:00:00 > wait 5m
+            10:05:00 > fw has-a-new-disk
+                     op1: Discard OS Disk seen
                      op1: asks for the start of `fw`
-                     op1 waits for `fw` to be running since 10:00:00
-            10:00:00 > answer ok
+                     op1 waits for `fw` to be running since 10:05:00
                      fw: Succeeded, starting, edition 1
-            10:00:00 > wait 1m
-            10:00:20 op1: Start seen
-                     op1 Succeeded: `fw` was reimaged; Discard OS Disk was left out: it has no OS disk that outlives a stop
+            10:05:00 > wait 1m
+            10:05:20 op1: Start seen
+                     op1 Succeeded: `fw` was reimaged
+                     fw: Succeeded, running on rack1compute01, edition 1
+        "#]],
+    );
+}
+
+#[test]
+fn a_disk_that_never_goes_ends_the_reimage_in_time() {
+    check(
+        "
+        machine rack1compute01
+        vm fw stopped rack1compute01
+        > fw keeps-its-disk
+        > alice reimage fw
+        > wait 1h
+        ",
+        expect![[r#"
+            10:00:00 > fw keeps-its-disk
+            10:00:00 > alice reimage fw
+                     accepted as op1
+                     op1: Stop seen
+                     op1: asks for the end of the OS disk of `fw`
+                     op1 waits for the effect of the end of the OS disk of `fw` since 10:00:00
+            10:00:00 > wait 1h
+            10:15:00 op1 Failed (DeadlineExceeded): reimage failed: Discard OS Disk did not end in time; it waited for the effect of the end of the OS disk of `fw`. Left behind: stopped
+                       next: rackwright vm start fw
+        "#]],
+    );
+}
+
+#[test]
+fn a_disk_that_was_not_thrown_away_is_asked_for_again_and_a_new_one_is_left() {
+    check(
+        "
+        machine rack1compute01
+        vm fw stopped rack1compute01
+        > refuse busy
+        > alice reimage fw
+        > hang
+        > wait 30s
+        > obey
+        > fw has-a-new-disk
+        > wait 1m
+        ",
+        expect![[r#"
+            10:00:00 > refuse busy
+            10:00:00 > alice reimage fw
+                     accepted as op1
+                     op1: Stop seen
+                     op1: asks for the end of the OS disk of `fw`
+                     op1 waits for the effect of the end of the OS disk of `fw` since 10:00:00
+                     op1: the end of the OS disk of `fw` was answered: busy: as the story says
+                     op1 waits for the undercloud (busy: as the story says) since 10:00:00
+            10:00:00 > hang
+            10:00:00 > wait 30s
+            10:00:02 op1: asks for the end of the OS disk of `fw`, attempt 2
+                     op1 waits for the effect of the end of the OS disk of `fw` (attempt 2) since 10:00:00
+            10:00:30 > obey
+            10:00:30 > fw has-a-new-disk
+                     op1: Discard OS Disk seen
+                     op1: asks for the start of `fw`
+                     op1 waits for `fw` to be running since 10:00:30
+                     fw: Succeeded, starting, edition 1
+            10:00:30 > wait 1m
+            10:00:50 op1: Start seen
+                     op1 Succeeded: `fw` was reimaged
                      fw: Succeeded, running on rack1compute01, edition 1
         "#]],
     );

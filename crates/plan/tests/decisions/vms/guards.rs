@@ -163,6 +163,16 @@ fn what_a_machine_is_emptied_of_is_left_to_that_operation() {
 }
 
 #[test]
+fn an_action_that_virtual_machines_do_not_know_is_refused() {
+    let (mut rig, _) = super::script::play("machine rack1compute01\nvm fw running rack1compute01");
+    let id = rig.request("alice", Ask::ActOnVm { vm: vm_name("fw"), action: Action::Uncordon, conditions: Conditions::default() }, None);
+    rig.work(&mut |_, _, _, _| {});
+    let Some(model::Verdict::Refused { refusal }) = &rig.snapshot.requests[&id].verdict else { panic!("it is refused") };
+    expect!["`fw` cannot be uncordoned: rule action-known: the keeper of its cluster knows no uncordon of a virtual machine"]
+        .assert_eq(&refusal.to_string());
+}
+
+#[test]
 fn a_cluster_takes_so_many_operations_and_no_more() {
     let mut rig = Rig::new();
     rig.add_machine("rack1compute01");

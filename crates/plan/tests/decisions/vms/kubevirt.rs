@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Errand, InstancePhase, InstanceSeen, NodeOf, Readiness, RunStrategy, Shutdown, Span, Timestamp, VmName, VmRef, VmSeen, VmState,
+    DiskRef, Errand, InstancePhase, InstanceSeen, NodeOf, OsDiskSeen, Readiness, RunStrategy, Shutdown, Span, Timestamp, VmName, VmRef,
+    VmSeen, VmState,
 };
 
 /// How a virtual machine takes what it is asked.
@@ -14,11 +15,13 @@ pub struct Habits {
     pub start_takes: Span,
     /// Why no machine can take it.
     pub unschedulable: Option<String>,
+    /// Whether something keeps a disk that was thrown away.
+    pub keeps_disk: bool,
 }
 
 impl Default for Habits {
     fn default() -> Self {
-        Habits { shutdown_takes: Some(Span::seconds(30)), start_takes: Span::seconds(20), unschedulable: None }
+        Habits { shutdown_takes: Some(Span::seconds(30)), start_takes: Span::seconds(20), unschedulable: None, keeps_disk: false }
     }
 }
 
@@ -26,6 +29,7 @@ impl Default for Habits {
 enum Event {
     Stopped,
     Running,
+    DiskMade,
     Gone,
 }
 
@@ -37,6 +41,8 @@ pub struct Body {
     /// The undercloud's node that it goes to.
     pub node: String,
     coming: Vec<(Timestamp, Event)>,
+    /// How many it has had to boot from.
+    disks: u32,
 }
 
 #[derive(Debug, Default)]
@@ -69,8 +75,9 @@ impl KubeVirt {
             grace: Span::seconds(30),
             node_of,
             created_at: None,
+            os_disk: Some(os_disk(&name, 1)),
         };
-        let mut body = Body { seen, habits: Habits::default(), node: node.into(), coming: Vec::new() };
+        let mut body = Body { seen, habits: Habits::default(), node: node.into(), coming: Vec::new(), disks: 1 };
         if runs {
             body.seen.run = RunStrategy::Always;
             body.run();
@@ -98,6 +105,7 @@ impl KubeVirt {
                 body.seen.state = VmState::Terminating;
                 body.coming = vec![(now + MOMENT, Event::Gone)];
             }),
+            Errand::DiscardOsDisk { vm, disk } => self.with(vm, |body| body.discard(disk, now)),
             _ => {}
         }
     }
@@ -115,6 +123,7 @@ impl KubeVirt {
                 match body.coming.remove(n).1 {
                     Event::Stopped => body.halt(),
                     Event::Running => body.run(),
+                    Event::DiskMade => body.make_disk(),
                     Event::Gone => {}
                 }
             }
@@ -128,6 +137,7 @@ impl KubeVirt {
 
 impl Body {
     pub fn start(&mut self, now: Timestamp) {
+        assert!(!self.is_disk_ending(), "{} is started on a disk that is being thrown away", self.seen.name);
         self.seen.run = RunStrategy::Always;
         if self.seen.has_instance() {
             return;
@@ -153,6 +163,27 @@ impl Body {
         self.coming.extend(takes.map(|takes| (now + takes, Event::Stopped)));
     }
 
+    /// Only the disk that is meant is thrown away, and only by the first who asks.
+    fn discard(&mut self, meant: &DiskRef, now: Timestamp) {
+        if let Some(OsDiskSeen::There { disk, is_ending }) = &mut self.seen.os_disk
+            && disk == meant
+            && !*is_ending
+        {
+            *is_ending = true;
+            self.coming.extend((!self.habits.keeps_disk).then_some((now + MOMENT, Event::DiskMade)));
+        }
+    }
+
+    pub fn is_disk_ending(&self) -> bool {
+        matches!(self.seen.os_disk, Some(OsDiskSeen::There { is_ending: true, .. }))
+    }
+
+    /// KubeVirt makes a disk in the place of the one that is gone.
+    pub fn make_disk(&mut self) {
+        self.disks += 1;
+        self.seen.os_disk = Some(os_disk(&self.seen.name, self.disks));
+    }
+
     pub fn run(&mut self) {
         self.seen.run = RunStrategy::Always;
         self.seen.instance = Some(instance(Some(self.node.clone()), InstancePhase::Running));
@@ -167,6 +198,10 @@ impl Body {
         self.seen.message = None;
         self.coming.clear();
     }
+}
+
+fn os_disk(vm: &VmName, number: u32) -> OsDiskSeen {
+    OsDiskSeen::There { disk: DiskRef { name: format!("{vm}-os"), uid: format!("d{number}") }, is_ending: false }
 }
 
 fn instance(node: Option<String>, phase: InstancePhase) -> InstanceSeen {

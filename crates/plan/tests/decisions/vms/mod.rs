@@ -11,4 +11,5 @@ mod properties;
 mod rig;
 mod script;
 mod settings;
+mod tenant_nodes;
 mod words;

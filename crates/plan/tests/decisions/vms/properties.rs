@@ -58,7 +58,7 @@ fn action() -> impl Strategy<Value = Action> {
 
 fn habits() -> impl Strategy<Value = Habits> {
     (prop::option::of(1_u64..900), 1_u64..300, prop::option::of(Just("full".to_owned()))).prop_map(|(shutdown, start, unschedulable)| {
-        Habits { shutdown_takes: shutdown.map(Span::seconds), start_takes: Span::seconds(start), unschedulable }
+        Habits { shutdown_takes: shutdown.map(Span::seconds), start_takes: Span::seconds(start), unschedulable, keeps_disk: false }
     })
 }
 

@@ -13,6 +13,7 @@
 //! > alice create fw [cores=4] [memory=8] [image=x] [disk=ephemeral] [near=vm:db|machine:m|rack:r] [tag:row=7] [key=k] [edition=1|!*]
 //! > alice update fw tag:row=7 [edition=3] · > alice restart-node naks-01 NODE · > alice cancel op1
 //! > alice policy naks-01[/agentpool1] hold|wait|force [tag:row=7] [edition=1]
+//! > fw has-no-disk|awaits-its-disk|keeps-its-disk|has-a-new-disk
 //! > fw stops|runs|vanishes|is-made-anew|deaf · > fw|new finds-no-machine 0/4 nodes are available · > fw fails CrashLoopBackOff
 //! > refuse busy [maybe] · > hang · > answer ok|busy · > obey      how KubeVirt's API answers
 //! > undercloud silent|answers|timeout · > rack1compute01 dies|remembers fw
@@ -25,9 +26,9 @@ use std::fmt::Write;
 use expect_test::Expect;
 use model::{
     Action, Ask, Conditions, Delivery, DiskStorage, DrainPolicy, Editions, Evacuated, Fact, Fault, FaultClass, HintExecution, HintKind,
-    HintScope, HintTarget, Hold, HoldOwner, NodeOf, NodeRole, OperationId, OsDisk, PlacementHint, PoolName, PoolSeen, RackName, RequestId,
-    RunStrategy, Shutdown, Span, StoppedVm, TenantClusterName, TenantClusterSeen, TenantMachineSeen, Timestamp, Verdict, Vm, VmName,
-    VmSpec, VmState,
+    HintScope, HintTarget, Hold, HoldOwner, NodeOf, NodeRole, OperationId, OsDisk, OsDiskSeen, PlacementHint, PoolName, PoolSeen, RackName,
+    RequestId, RunStrategy, Shutdown, Span, StoppedVm, TenantClusterName, TenantClusterSeen, TenantMachineSeen, Timestamp, Verdict, Vm,
+    VmName, VmSpec, VmState,
 };
 use plan::{Inside, Plan, Snapshot};
 
@@ -126,6 +127,10 @@ fn happen(rig: &mut Rig, transcript: &mut Transcript, command: &str) {
         [vm, "runs"] => rig.kubevirt.body(vm).run(),
         [vm, "vanishes"] => drop(rig.kubevirt.vms.remove(&VmName::new(*vm).unwrap())),
         [vm, "is-made-anew"] => rig.kubevirt.add(vm, "rack1compute01", true, None),
+        [vm, "has-no-disk"] => rig.kubevirt.body(vm).seen.os_disk = None,
+        [vm, "awaits-its-disk"] => rig.kubevirt.body(vm).seen.os_disk = Some(OsDiskSeen::Absent),
+        [vm, "keeps-its-disk"] => rig.kubevirt.body(vm).habits.keeps_disk = true,
+        [vm, "has-a-new-disk"] => rig.kubevirt.body(vm).make_disk(),
         [vm, "deaf"] => rig.kubevirt.body(vm).habits.shutdown_takes = None,
         ["new", "finds-no-machine", why @ ..] => rig.kubevirt.full = Some(why.join(" ")),
         [vm, "finds-no-machine", why @ ..] => rig.kubevirt.body(vm).habits.unschedulable = Some(why.join(" ")),
@@ -152,6 +157,8 @@ fn remember(rig: &mut Rig, machine: &str, vm: &str) {
         was_seen_stopped: true,
         start_asked_at: None,
         start_attempts: 0,
+        force_asked_at: None,
+        force_attempts: 0,
     };
     machine.evacuated = Some(Evacuated { by: OperationId::new("op0"), since: rig.now, vms: vec![stopped], nodes: Vec::new() });
     rig.snapshot.set_machine(machine);

@@ -90,11 +90,18 @@ fn one_on_a_machine_that_does_not_answer_is_not_said_to_run() {
     (seen.state, seen.instance) = (VmState::Stopped, None);
     let silent = machine(Power::Off, Readiness::Unknown);
     writeln!(table, "stopped {}", say(&vm_status(&stopped, Some(&silent), None))).unwrap();
+    // One that waits for a place is on no machine, wherever it was before.
+    let mut placeless = fw();
+    let seen = &mut placeless.last_seen.as_mut().unwrap().what;
+    (seen.state, seen.message) = (VmState::Unschedulable, Some("0/4 nodes are available".into()));
+    seen.instance.as_mut().unwrap().node = None;
+    writeln!(table, "unschedulable {}", say(&vm_status(&placeless, Some(&silent), None))).unwrap();
     expect![[r#"
         On Unknown Unknown/Unknown: Machine `rack1compute01` does not answer; the virtual machine was last seen running
         Off True Unknown/Unknown: Machine `rack1compute01` is off; the virtual machine was last seen running
         On False Running/On: The virtual machine is running
         stopped Stopped/Off: The virtual machine is stopped
+        unschedulable Error/Off: No machine can take the virtual machine: 0/4 nodes are available
     "#]]
     .assert_eq(&table);
 }

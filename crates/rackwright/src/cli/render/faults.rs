@@ -28,6 +28,13 @@ pub fn fault_table(faults: &[Value], clock: Clock) -> Table {
     table
 }
 
+/// A machine whose parts were exchanged, with what it is called now.
+pub fn swap_table(swapped: &Value) -> Table {
+    let mut table = Table::new(&["MACHINE", "SERIAL", "BMC MAC", "BOOT MAC"]);
+    table.row(Tone::Plain, ["/machine", "/serialNumber", "/bmcMac", "/bootMac"].map(|field| field_or_dash(swapped, field)));
+    table
+}
+
 pub fn fault_kind_table(kinds: &[Value]) -> Table {
     let mut table = Table::new(&["KIND", "TARGET", "NUMBER", "WHAT IT DOES"]);
     for kind in kinds {

@@ -24,7 +24,7 @@ mod waits;
 pub use activity::{activity_line, activity_sheet, activity_table};
 pub use clock::{Clock, span};
 pub use clusters::{cluster_sheet, cluster_table};
-pub use faults::{fault_kind_table, fault_table};
+pub use faults::{fault_kind_table, fault_table, swap_table};
 pub use holds::{holds_of, holds_table};
 pub use layout::{Table, facts};
 pub use machine_sheet::machine_sheet;

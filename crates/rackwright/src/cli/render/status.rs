@@ -87,7 +87,10 @@ fn workloads(sheet: &mut Sheet, cluster: &Value) {
     let mut parts = Vec::new();
     if count("virtualMachines") > 0 {
         let vms = counted(count("virtualMachines"), "virtual machine");
-        parts.push(format!("{vms}, {} running, {} stopped", count("running"), count("stopped")));
+        // What is rare is named only where there is some; the counts add up all the same.
+        let rare = ["starting", "stopping", "failing", "unknown"].into_iter().filter(|kind| count(kind) > 0);
+        let rare: String = rare.map(|kind| format!(", {} {kind}", count(kind))).collect();
+        parts.push(format!("{vms}, {} running, {} stopped{rare}", count("running"), count("stopped")));
     }
     if count("kubernetesClusters") > 0 {
         let silent = match count("silentClusters") {
@@ -98,7 +101,7 @@ fn workloads(sheet: &mut Sheet, cluster: &Value) {
         parts.push(format!("{clusters}{silent}, {ready} of {} ready", counted(count("nodes"), "node")));
     }
     if !parts.is_empty() {
-        let tone = if count("silentClusters") > 0 { Tone::Alarm } else { Tone::Plain };
+        let tone = if count("silentClusters") + count("failing") > 0 { Tone::Alarm } else { Tone::Plain };
         sheet.line(tone, format!("{INDENT}tenants: {}", parts.join("; ")));
     }
 }
@@ -290,6 +293,21 @@ mod tests {
               nothing runs and nothing waits
         "#]]
         .assert_eq(&status_sheet(&fixtures::quiet_status(), Clock::at(fixtures::NOW)).plain());
+    }
+
+    #[test]
+    fn every_virtual_machine_is_told_of_in_one_word() {
+        let mut status = fixtures::quiet_status();
+        let counts = |starting: u64, failing: u64| {
+            serde_json::json!({ "virtualMachines": 3 + starting + failing, "running": 2, "stopped": 1,
+            "starting": starting, "stopping": 0, "failing": failing, "unknown": 0 })
+        };
+        status["clusters"][0]["workloads"] = counts(0, 0);
+        let calm = status_sheet(&status, Clock::at(fixtures::NOW)).plain();
+        assert!(calm.contains("\n  tenants: 3 virtual machines, 2 running, 1 stopped\n"), "{calm}");
+        status["clusters"][0]["workloads"] = counts(4, 5);
+        let busy = status_sheet(&status, Clock::at(fixtures::NOW)).plain();
+        assert!(busy.contains("\n  tenants: 12 virtual machines, 2 running, 1 stopped, 4 starting, 5 failing\n"), "{busy}");
     }
 
     #[test]
