@@ -131,6 +131,7 @@ impl Stand {
             undercloud: nowhere(),
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(vault)),
+            etcd: None,
             install: Some(InstallDesk { key: key(), base_url: "http://10.0.0.1:8080".to_owned() }),
             offers: watch::channel(None).1,
             taken_over: watch::Sender::new(None),
@@ -154,7 +155,7 @@ impl Stand {
     /// The ways of the same description as it stands, as a file that was read again brings them.
     pub fn equipment(&self, bmc: Bmc) -> Arc<Equipment> {
         let maker = self.the_loop.keeper.maker.clone();
-        Arc::new(Equipment { bmcs: BTreeMap::from([(name(1), bmc)]), maker, undercloud: nowhere() })
+        Arc::new(Equipment { bmcs: BTreeMap::from([(name(1), bmc)]), maker, undercloud: nowhere(), etcd: None })
     }
 }
 
