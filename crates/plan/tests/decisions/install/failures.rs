@@ -287,3 +287,39 @@ fn a_cancel_before_the_disk_is_touched_leaves_a_machine_that_can_be_started() {
     "#]]
     .assert_eq(&format!("{}{}", ending(&latest(&rig)), left(&rig, &target(Role::Compute))));
 }
+
+#[test]
+fn what_a_machine_tells_of_an_attempt_that_is_over_or_not_its_own_is_not_heard() {
+    let mut rig = site();
+    reimage(&mut rig, Role::Compute);
+    let over = rig.device(&target(Role::Compute)).board.attempt.clone().unwrap();
+    let of_another = model::Attempt { machine: target(Role::Management), ..over.clone() };
+    let mut told = String::new();
+    for (attempt, report) in [(over, model::MachineReport::PhonedHome), (of_another, model::MachineReport::Exchange)] {
+        let id = rig.desk.request("machine", model::Ask::Report { attempt, report }, None);
+        rig.run_for(Span::seconds(1));
+        told.push_str(&format!("{}\n", verdict(&rig, &id)));
+    }
+    expect![[r#"
+        what `rack1compute01` tells of its installation is not heard: rule attempt-running: operation op1 ended at 10:06:23Z: Succeeded
+        remedy: nothing to do for the machine; a person reads `rackwright operation show op1`
+        what `rack1control02` tells of its installation is not heard: rule attempt-running: operation op1 ended at 10:06:23Z: Succeeded
+        remedy: nothing to do for the machine; a person reads `rackwright operation show op1`
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn an_exchange_before_the_machine_is_started_for_it_is_not_heard() {
+    let mut rig = site();
+    rig.device(&target(Role::Compute)).board.ignored.insert(DeviceAsk::BootFromMedia);
+    ask(&mut rig, &target(Role::Compute), REIMAGE);
+    rig.run_for(Span::seconds(70));
+    let attempt = rig.device(&target(Role::Compute)).board.attempt.clone().unwrap();
+    let id = rig.desk.request("machine", model::Ask::Report { attempt, report: model::MachineReport::Exchange }, None);
+    rig.run_for(Span::seconds(1));
+    expect![[r#"
+        what `rack1compute01` tells of its installation is not heard: rule attempt-running: operation op1 is at Boot Agent
+        remedy: nothing to do for the machine; a person reads `rackwright operation show op1`"#]]
+    .assert_eq(&verdict(&rig, &id));
+}
