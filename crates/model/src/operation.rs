@@ -183,6 +183,16 @@ pub enum Fact {
         round: u32,
         report: MachineReport,
     },
+    /// This volume is about to be deleted. Written before it is asked.
+    Discarding {
+        path: String,
+        name: String,
+    },
+    /// These machines of the site are validated; those that are left out are named with the reason.
+    Inspecting {
+        machines: Vec<MachineName>,
+        left_out: Vec<String>,
+    },
     /// Hardware validation came to this.
     Validated {
         result: ValidationResult,

@@ -16,6 +16,9 @@ pub struct Replacement {
     pub bmc_mac: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot_mac: Option<String>,
+    /// What the request calls the machine. It keeps its name, so that another one is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_name: Option<String>,
     /// In the vault since the request came; the machine's own only after a login with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials: Option<SecretRef>,

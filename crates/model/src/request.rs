@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
 use crate::activity::{Part, Sent};
+use crate::advice::{Advice, PostCheck, RepairedPart, Symptom};
 use crate::install::{Attempt, MachineReport};
 use crate::name::{
     ClusterName, CorrelationId, MachineName, OperationId, PoolName, RackName, RequestId, RequestKey, TenantClusterName, VmName,
@@ -99,6 +100,18 @@ pub enum Ask {
         action: Action,
         outage: Outage,
     },
+    /// What to do about a machine that is not well. Nothing is done.
+    Advise {
+        machine: MachineName,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        symptom: Option<Symptom>,
+        #[serde(default)]
+        repaired: Vec<RepairedPart>,
+    },
+    /// How a machine, and what was on it, is after an action. Nothing is done.
+    Verify {
+        machine: MachineName,
+    },
     /// The same of an action on a virtual machine, or of the restart of a tenant's node.
     PreviewForTenant {
         target: Target,
@@ -174,6 +187,8 @@ impl Ask {
         match self {
             Ask::Act { machine, .. }
             | Ask::Preview { machine, .. }
+            | Ask::Advise { machine, .. }
+            | Ask::Verify { machine }
             | Ask::Unmanage { machine, .. }
             | Ask::Manage { machine, .. }
             | Ask::Update { machine, .. } => Some(Part::Machine(machine.clone())),
@@ -187,7 +202,7 @@ impl Ask {
 
     /// Whether it asks what would be done, and nothing more.
     pub fn is_preview(&self) -> bool {
-        matches!(self, Ask::Preview { .. } | Ask::PreviewForTenant { .. })
+        matches!(self, Ask::Preview { .. } | Ask::PreviewForTenant { .. } | Ask::Advise { .. } | Ask::Verify { .. })
     }
 
     /// The operation that it names.
@@ -206,6 +221,8 @@ impl Ask {
                 action.verb()
             }
             Ask::Cancel { .. } => "cancel",
+            Ask::Advise { .. } => "advise",
+            Ask::Verify { .. } => "verify",
             Ask::Report { .. } => "report",
             Ask::Inspect { .. } => Action::Inspect.verb(),
             Ask::ForgetRuntime { .. } => "delete",
@@ -243,5 +260,11 @@ pub enum Verdict {
     /// What it would do; nothing was done.
     Previewed {
         preview: Box<Preview>,
+    },
+    Advised {
+        advice: Box<Advice>,
+    },
+    Verified {
+        checks: Vec<PostCheck>,
     },
 }

@@ -94,6 +94,8 @@ pub enum WaitKind {
     Writing { percent: Option<u8> },
     /// The new system was started; it has not said that it runs.
     PhoneHome,
+    /// So many machines of the site are still to be validated.
+    Validations { left: usize },
     /// The machine has no system that could be relied on: its installation failed.
     Uninstalled,
     /// A virtual machine is meant to run, and cannot: no machine can take it, or it fails, or its machine does not answer.
@@ -195,6 +197,7 @@ impl Wait {
             WaitKind::AgentCall => "the agent has called, and shown its token".into(),
             WaitKind::Writing { .. } => "the agent has told the digest of what it wrote".into(),
             WaitKind::PhoneHome => "the new system has phoned home".into(),
+            WaitKind::Validations { .. } => "each of them has been validated".into(),
             WaitKind::Uninstalled => "a person has it reimaged or replaced".into(),
             WaitKind::VmHindered { .. } => "it is seen running; what hinders it must be mended".into(),
         }
@@ -229,6 +232,7 @@ impl Wait {
             WaitKind::AgentCall => "AgentCall",
             WaitKind::Writing { .. } => "Writing",
             WaitKind::PhoneHome => "PhoneHome",
+            WaitKind::Validations { .. } => "Validations",
             WaitKind::Uninstalled => "Uninstalled",
             WaitKind::VmHindered { .. } => "VmHindered",
         }
@@ -286,6 +290,7 @@ impl fmt::Display for WaitKind {
             WaitKind::Writing { percent: Some(percent) } => write!(f, "the image to be written: {percent} %"),
             WaitKind::Writing { percent: None } => write!(f, "the image to be written"),
             WaitKind::PhoneHome => write!(f, "the new system to phone home"),
+            WaitKind::Validations { left } => write!(f, "the validation of {}", counted(*left, "machine")),
             WaitKind::Uninstalled => write!(f, "a person: its installation failed"),
             WaitKind::VmHindered { vm, because } => write!(f, "`{vm}` to run ({because})"),
         }

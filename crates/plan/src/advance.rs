@@ -58,6 +58,7 @@ pub(crate) fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: O
     let snapshot = draft.after.clone();
     let sight = Sight::of(&snapshot, machine);
     let waited = operation.wait.take();
+    let known = operation.journal.len();
     ending::resume(&mut operation, snapshot.keeper_started_at, now);
     note_answer(&mut operation, &sight.observation);
     evacuate::note_faults(&snapshot.tenants, &mut operation);
@@ -76,6 +77,8 @@ pub(crate) fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: O
     }
     draft.plan.looks.extend(look.map(|at| LookStep { machine: (at != LookAt::Etcd).then(|| machine.name.clone()), at }));
     draft.plan.errands.extend(errands);
+    let validation = install::validation_since(&snapshot, machine, &operation, known, now);
+    draft.plan.changes.validations.extend(validation.map(|validation| (machine.name.clone(), validation)));
     draft.save_operation(operation);
     revisit.map(|at| at.max(now))
 }
@@ -100,8 +103,8 @@ fn take_steps(scene: &Scene<'_>, machine: &mut Machine, operation: &mut Operatio
             notes.write(operation, machine, now);
         }
         if let Some(fact) = note_installing(&scene.bench(operation, machine), step) {
-            install::note_fact(machine, &fact);
-            operation.journal.push(Entry { at: now, fact });
+            operation.journal.push(Entry { at: now, fact: fact.clone() });
+            install::note_fact(operation, machine, &fact, now);
         }
         let judged = judge(scene, &scene.bench(operation, machine), step);
         match judged.finding {

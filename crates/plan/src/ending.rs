@@ -63,13 +63,9 @@ pub(crate) fn safe_point_at(bench: &Bench<'_>, step: StepKind) -> Option<Timesta
         StepKind::SystemOn => &[DeviceAsk::SystemOn],
         StepKind::DiscardVolumes => &[DeviceAsk::DeleteVolume],
         StepKind::MakeOsVolume => &[DeviceAsk::MakeOsVolume],
-        StepKind::Survey
-        | StepKind::Login
-        | StepKind::ValidateHardware
-        | StepKind::AwaitOff
-        | StepKind::WriteImage
-        | StepKind::PhoneHome
-        | StepKind::InspectMachines => &[],
+        StepKind::ValidateHardware => &[DeviceAsk::PowerOn],
+        StepKind::AwaitOff => &[DeviceAsk::ForceOff],
+        StepKind::Survey | StepKind::Login | StepKind::WriteImage | StepKind::PhoneHome | StepKind::InspectMachines => &[],
     };
     let settled = asks.iter().filter_map(|ask| {
         let (asked_at, attempt) = bench.operation.last_asked(*ask)?;
@@ -260,6 +256,7 @@ fn next_command(operation: &Operation, machine: &Machine, failure: Option<Failur
         Action::Cordon { .. } => format!("rackwright bmm uncordon {name}"),
         // Tenants who hold are not advised against.
         _ if failure == Some(Failure::HeldByBudget) => format!("rackwright bmm show {name}"),
+        _ if failure == Some(Failure::ValidationFailed) => format!("rackwright bmm advise {name} --symptom hardware"),
         // Where even a forced power-off has had no effect, asking for one more is no advice.
         Action::PowerOff { .. } if !off && operation.last_asked(DeviceAsk::ForceOff).is_none() => {
             format!("rackwright bmm power-off {name} --skip-shutdown")

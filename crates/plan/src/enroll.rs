@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Cluster, ClusterStatus, Connection, DesiredPower, FIRST_EDITION, LastSeen, Machine, MachineName, Management, OperationId, Provisioning,
-    Rack, RackName, Site, SiteMachine, Standing, Timestamp,
+    Cluster, ClusterStatus, Connection, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, MachineName, Management, OperationId,
+    Provisioning, Rack, RackName, Replaced, Site, SiteMachine, Standing, Timestamp,
 };
 
 use crate::objection::{self, Busy, Objection};
@@ -121,7 +121,7 @@ fn describe_cluster(before: Option<&Cluster>, site: &Site, now: Timestamp) -> Cl
 
 fn describe_machine(before: Option<&Machine>, described: &SiteMachine, site: &Site, now: Timestamp) -> Machine {
     if let Some(machine) = before {
-        return Machine { hardware: described.hardware.clone(), ..machine.clone() };
+        return describe_again(machine, &described.hardware);
     }
     let (provisioning, desired_power) = match described.standing {
         Standing::Provisioned => (Provisioning::Provisioned, DesiredPower::On),
@@ -151,5 +151,20 @@ fn describe_machine(before: Option<&Machine>, described: &SiteMachine, site: &Si
         unhealthy: None,
         replaced: None,
         baseline: None,
+    }
+}
+
+/// Hardware that was replaced keeps its identity for as long as the description names the one of before. As soon as it names another,
+/// the description has the last word again.
+fn describe_again(machine: &Machine, described: &Hardware) -> Machine {
+    let identity = |hardware: &Hardware| (hardware.serial_number.clone(), hardware.bmc_mac.clone(), hardware.boot_mac.clone());
+    match &machine.replaced {
+        Some(replaced) if identity(&replaced.described) == identity(described) => {
+            let Hardware { serial_number, bmc_mac, boot_mac, credentials, .. } = machine.hardware.clone();
+            let hardware = Hardware { serial_number, bmc_mac, boot_mac, credentials, ..described.clone() };
+            let replaced = Some(Box::new(Replaced { at: replaced.at, described: described.clone() }));
+            Machine { hardware, replaced, ..machine.clone() }
+        }
+        _ => Machine { hardware: described.clone(), replaced: None, ..machine.clone() },
     }
 }

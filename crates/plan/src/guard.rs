@@ -79,7 +79,7 @@ impl Guarded<'_> {
     }
 
     fn machine_provisioned(&self) -> Result<(), Refusal> {
-        let needs_system = !matches!(self.action, Action::PowerOff { .. });
+        let needs_system = !matches!(self.action, Action::PowerOff { .. } | Action::Validate);
         // What has failed, or was never installed, is what an installation is for.
         let is_installable = install::installs(self.action)
             && (self.machine.provisioning == Provisioning::Error
@@ -119,7 +119,8 @@ impl Guarded<'_> {
     fn cluster_connected(&self) -> Result<(), Refusal> {
         let cluster = &self.snapshot.cluster;
         let brings_back = match self.action {
-            Action::Start => true,
+            // A look at a BMC needs nobody else.
+            Action::Start | Action::Validate => true,
             Action::Restart => self.machine.is_kcp() && !control_plane::is_voting(self.snapshot, self.machine),
             _ => false,
         };

@@ -4,6 +4,7 @@
 //! and leaves a typed wait wherever it leaves things alone.
 
 mod advance;
+mod advice;
 mod asking;
 mod baseline;
 mod cadence;
@@ -41,6 +42,7 @@ mod tenant_cluster;
 mod tenants;
 mod update;
 pub mod validation;
+mod verify;
 mod vm;
 mod words;
 
@@ -48,6 +50,7 @@ use std::collections::BTreeSet;
 
 use model::{MachineName, TenantClusterName, Timestamp, VmName};
 
+pub use advice::advise;
 pub use cadence::{Ear, backoff, bmc_pause, may_be_hastened, next_poll, poll_after_event, retry_at, should_listen};
 pub use chronicle::{chronicle, chronicle_enrolment, chronicle_objections};
 pub use contact::known_silence;
@@ -56,7 +59,7 @@ pub use enroll::{Enrolment, Stored, enroll};
 pub use evacuate::forget_vm;
 pub use fault::{Reaction, react, speaks_of_the_bmc, speaks_of_the_line};
 pub use guard::MAX_RUNNING_OPERATIONS;
-pub use install::{Phase, phase_of};
+pub use install::{INSPECTED_AT_ONCE, Phase, ReplacementFlaw, SERIAL_NUMBER_MAX, check_replacement, phase_of};
 pub use objection::{Busy, Objection};
 pub use operate::steps_of;
 pub use placement::{Weakness, weaknesses};
@@ -68,6 +71,7 @@ pub use snapshot::Snapshot;
 pub use tenant_cluster::{TenantDetail, TenantStatusWords, agent_pool_status, tenant_cluster_status, tenant_node_status};
 pub use tenants::{Inside, Tenants};
 pub use update::{DETAILS_MAX, Flaw, TAG_NAME_MAX, TAG_VALUE_MAX, TAGS_MAX, check_conditions, check_details, check_tags};
+pub use verify::verify;
 pub use vm::{
     SpecFlaw, VM_CORES_MAX, VM_CORES_MIN, VM_MEMORY_GB_MAX, VM_MEMORY_GB_MIN, VmDetail, VmPower, VmStatusWords, check_vm_spec, vm_status,
 };
@@ -111,6 +115,9 @@ pub fn plan(snapshot: &Snapshot, visit: &Visit, now: Timestamp) -> Plan {
     visited.extend(control_plane::concerned(&draft.after, &visited));
     for machine in &visited {
         operate::plan_machine(&mut draft, machine, now);
+    }
+    for machine in install::plan_inspection(&mut draft, now) {
+        operate::plan_machine(&mut draft, &machine, now);
     }
     let of_tenants = vm::visited(&draft.after, visit, &visited);
     vm::plan_vms(&mut draft, &of_tenants.vms, now);

@@ -8,6 +8,7 @@ use model::{
     OPERATION_FORMAT, Operation, OperationId, Outage, Refusal, Replacement, Request, Rule, Span, Target, Timestamp, Verdict,
 };
 
+use crate::advice;
 use crate::baseline;
 use crate::draft::Draft;
 use crate::evacuate;
@@ -15,7 +16,7 @@ use crate::guard::{Guarded, being_done, unmanaged_by, wait_or_cancel};
 use crate::install;
 use crate::preview;
 use crate::update::update;
-use crate::{tenant_cluster, vm};
+use crate::{tenant_cluster, verify, vm};
 
 /// Judges every request without a verdict; returns the machines that this touched.
 pub(crate) fn plan_requests(draft: &mut Draft, now: Timestamp) -> BTreeSet<MachineName> {
@@ -113,6 +114,14 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
             let preview = preview::preview_for_tenant(&draft.after, request, target, *action, now)?;
             Ok(Verdict::Previewed { preview: Box::new(preview) })
         }
+        Ask::Advise { machine, symptom, repaired } => {
+            let advice = advice::advise(&draft.after, machine, *symptom, repaired, now);
+            advice.map(|advice| Verdict::Advised { advice: Box::new(advice) }).ok_or_else(|| no_machine(draft, machine))
+        }
+        Ask::Verify { machine } => {
+            let checks = verify::verify(&draft.after, machine).ok_or_else(|| no_machine(draft, machine))?;
+            Ok(Verdict::Verified { checks })
+        }
         Ask::Preview { machine, action, outage } => {
             let machine = find_machine(draft, machine)?;
             let preview = preview::preview(&draft.after, &machine, *action, *outage, now);
@@ -122,12 +131,16 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
 }
 
 fn find_machine(draft: &Draft, name: &MachineName) -> Result<Machine, Refusal> {
-    draft.after.machines.get(name).map(|machine| (**machine).clone()).ok_or_else(|| Refusal {
+    draft.after.machines.get(name).map(|machine| (**machine).clone()).ok_or_else(|| no_machine(draft, name))
+}
+
+fn no_machine(draft: &Draft, name: &MachineName) -> Refusal {
+    Refusal {
         rule: Rule::MachineExists,
         message: format!("there is no machine `{name}`"),
         evidence: vec![format!("cluster `{}` has {} machines, none of that name", draft.after.cluster.name, draft.after.machines.len())],
         remedy: "`rackwright bmm list` names them".into(),
-    })
+    }
 }
 
 fn act(
@@ -146,6 +159,7 @@ fn act(
     let guarded = Guarded { snapshot: &draft.after, machine: &machine, action, outage, now };
     guarded.check()?;
     guarded.may_install_by_looks()?;
+    install::keeps_name(&machine, action, replacement.as_deref())?;
     baseline::record(&draft.after, &mut machine, (&OperationId::new(request.id.as_str()), action), now);
     let boot_id = draft.after.observation(name).boot_id().or_else(|| machine.last_seen.node.as_ref().map(|node| node.what.boot_id.clone()));
     let mut operation = begin(request, &machine, action, boot_id, &draft.after.cluster.limits, now);

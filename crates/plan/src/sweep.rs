@@ -65,7 +65,6 @@ mod tests {
             waits: Vec::new(),
             skus: Vec::new(),
             join: None,
-            join: None,
         }
     }
 

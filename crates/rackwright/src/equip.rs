@@ -111,3 +111,32 @@ impl Transports {
         Ok(transport)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::{RackName, SecretRef};
+    use store::{MemoryStore, SystemClock};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_replaced_machine_gets_a_driver_of_its_own_and_a_wrong_address_is_told() {
+        let vault = Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(Arc::new(SystemClock)))));
+        let maker = Maker { vault, trusts: BTreeMap::new() };
+        let name = MachineName::new("rack1compute01").unwrap();
+        let mut hardware = Hardware {
+            rack: RackName::new("rack1").unwrap(),
+            slot: 1,
+            sku: "x".to_owned(),
+            serial_number: "S9".to_owned(),
+            bmc_address: "http://10.0.0.9".to_owned(),
+            bmc_mac: "00:00:00:00:00:01".to_owned(),
+            boot_mac: "00:00:00:00:00:02".to_owned(),
+            credentials: SecretRef::new("new"),
+        };
+        let (first, second) = (maker.make(&name, &hardware).unwrap(), maker.make(&name, &hardware).unwrap());
+        assert!(!first.is_same_as(&second));
+        hardware.bmc_address = "not an address".to_owned();
+        assert_eq!(maker.make(&name, &hardware).unwrap_err().class, FaultClass::Missing);
+    }
+}

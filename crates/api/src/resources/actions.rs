@@ -66,7 +66,7 @@ pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) ->
             Ok(accepted(call, &cluster.document, operation))
         }
         Verdict::Previewed { preview } => Ok(json_response(StatusCode::OK, &previews::render(&preview))),
-        Verdict::Done | Verdict::Refused { .. } => {
+        Verdict::Done | Verdict::Advised { .. } | Verdict::Verified { .. } | Verdict::Refused { .. } => {
             let found = machines::find(&view, &target.subscription, &target.group, &target.machine);
             let (cluster, machine) = found.map_err(Refused::in_log)?;
             Ok(resource_response(StatusCode::OK, &machines::render_in_full(&view, &cluster.document, &machine.document, api.clock.now())))
@@ -166,7 +166,9 @@ pub(super) fn respond_with_operation(api: &Api, call: &Call, cluster: &model::Cl
     let operation = match verdict {
         Verdict::Accepted { operation } => operation,
         Verdict::Previewed { preview } => return Ok(json_response(StatusCode::OK, &previews::render(preview))),
-        Verdict::Done | Verdict::Refused { .. } => return Err(Refused::internal().in_log()),
+        Verdict::Done | Verdict::Advised { .. } | Verdict::Verified { .. } | Verdict::Refused { .. } => {
+            return Err(Refused::internal().in_log());
+        }
     };
     let view = api.cache.view();
     let gone = || Refused::not_found("operation", operation.as_str()).in_log();

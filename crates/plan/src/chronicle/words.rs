@@ -48,6 +48,8 @@ pub(super) fn done(ask: &Ask) -> String {
         Ask::ActOnVm { vm, action, .. } => format!("`{vm}` was {}", action.participle()),
         Ask::RestartNode { node, .. } => format!("`{node}` was {}", Action::RestartNode.participle()),
         Ask::PreviewForTenant { target, action } => format!("{} of `{target}` was previewed", action.command()),
+        Ask::Advise { machine, .. } => format!("advice about `{machine}` was asked for"),
+        Ask::Verify { machine } => format!("`{machine}` was checked"),
         Ask::Preview { machine, action, .. } => format!("{} of `{machine}` was previewed", action.command()),
     }
 }
@@ -101,6 +103,11 @@ pub(super) fn installation(operation: &Operation, fact: &Fact) -> Option<(Activi
             format!("runtime {version} (image {}) is installed on `{name}` by {way}", image.short())
         }
         Fact::Reported { report, .. } => return reported(name, report),
+        Fact::Discarding { name: volume, .. } => format!("volume `{volume}` of `{name}` is to be deleted"),
+        Fact::Inspecting { machines, left_out } if left_out.is_empty() => format!("{} machines of `{name}` are validated", machines.len()),
+        Fact::Inspecting { machines, left_out } => {
+            format!("{} machines of `{name}` are validated; {} are left out", machines.len(), left_out.len())
+        }
         Fact::Validated { result: ValidationResult::Pass, .. } => format!("the hardware of `{name}` is as it should be"),
         Fact::Validated { failures, .. } => {
             return Some((ActivityStatus::Failed, format!("the hardware of `{name}` is not as it should be: {}", failures.join("; "))));

@@ -118,6 +118,12 @@ fn unless_never(bench: &Bench<'_>, finding: Finding) -> Finding {
     }
 }
 
+/// Whether a look came to this: the BMC has no such thing.
+pub(crate) fn says_never(finding: &Finding) -> bool {
+    let (Finding::Wait { wait, .. } | Finding::Look { wait, .. }) = finding else { return false };
+    matches!(&wait.kind, WaitKind::Device { fault, .. } if matches!(fault.class, FaultClass::Unsupported | FaultClass::Missing))
+}
+
 /// Whoever looks keeps what was found under what was looked at, so this is a look that went wrong.
 fn other_look(at: LookAt) -> Finding {
     Finding::Fail { failure: model::Failure::InstallFailed, because: format!("a look at {at} came back with something else") }

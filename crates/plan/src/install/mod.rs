@@ -16,6 +16,7 @@ mod media;
 mod phases;
 mod power;
 mod prepare;
+mod replacement;
 mod reports;
 mod runtimes;
 mod survey;
@@ -31,11 +32,15 @@ use crate::snapshot::Snapshot;
 
 pub(crate) use attempt::current;
 pub(crate) use guards::{awaits_looks, unknowns};
-pub(crate) use inspect::inspect;
+pub use inspect::INSPECTED_AT_ONCE;
+pub(crate) use inspect::{inspect, plan_inspection};
 pub use phases::{Phase, phase_of};
 pub(crate) use prepare::{installs, note_ask, note_end, note_fact, note_step_done, prepare};
+pub(crate) use replacement::keeps_name;
+pub use replacement::{ReplacementFlaw, SERIAL_NUMBER_MAX, check_replacement};
 pub(crate) use reports::report;
 pub(crate) use runtimes::{forget_runtime, import_runtime};
+pub(crate) use validate::validation_since;
 
 /// The steps of a reimage.
 pub(crate) const REIMAGE: [StepKind; 18] = [
@@ -112,13 +117,13 @@ pub(crate) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
         StepKind::PhoneHome => cloud_init::phone_home(bench),
         StepKind::PromoteEtcd => etcd::promote(bench),
         StepKind::DropJoinToken => cloud_init::drop_token(bench),
-        StepKind::InspectMachines => inspect::inspect_machines(bench),
-        other => not_built(other),
+        other => not_a_step(other),
     }
 }
 
-fn not_built(step: StepKind) -> Finding {
-    Finding::Fail { failure: Failure::InstallFailed, because: format!("{} is not built yet", step.title()) }
+/// The inspection of a site is no step of a machine, and the others are looked after elsewhere.
+fn not_a_step(step: StepKind) -> Finding {
+    Finding::Fail { failure: Failure::DeviceUnsupported, because: format!("an installation has no step {}", step.title()) }
 }
 
 /// What a step finds worth writing down before anything is asked.
@@ -126,6 +131,8 @@ pub(crate) fn note(bench: &Bench<'_>, step: StepKind) -> Option<Fact> {
     match step {
         StepKind::LeaveEtcd if bench.machine.is_active_kcp() => etcd::note_leaving(bench),
         StepKind::InsertMedia | StepKind::BootAgent => survey::note_attempt(bench),
+        StepKind::ValidateHardware => validate::note(bench),
+        StepKind::DiscardVolumes => volumes::note_discarding(bench),
         _ => None,
     }
 }
@@ -144,6 +151,7 @@ pub(crate) fn particulars(snapshot: &Snapshot, operation: &Operation, ask: Devic
         | DeviceAsk::BootFromHttp
         | DeviceAsk::BootFromPxe => install(),
         DeviceAsk::LeaveEtcd | DeviceAsk::PromoteEtcd => etcd::member_id(snapshot, operation, ask).map(|id| With::Member { id }),
+        DeviceAsk::DeleteVolume => volumes::discarding(operation).map(|(_, path)| With::Volume { path: path.to_owned() }),
         DeviceAsk::JoinEtcd => etcd::peer_url(snapshot, operation).map(|peer_url| With::Learner { peer_url }),
         _ => None,
     };
@@ -152,11 +160,16 @@ pub(crate) fn particulars(snapshot: &Snapshot, operation: &Operation, ask: Devic
 
 /// Whether a step that was left out is worth telling: that a compute machine has no member of etcd is not.
 pub(crate) fn is_skip_told(operation: &Operation, step: StepKind) -> bool {
-    !installs(operation.action) || matches!(step, StepKind::Cordon | StepKind::DropJoinToken) || phase_of(operation.action, step).is_none()
+    !installs(operation.action)
+        || matches!(step, StepKind::Cordon | StepKind::DropJoinToken | StepKind::DiscardVolumes | StepKind::MakeOsVolume)
+        || phase_of(operation.action, step).is_none()
 }
 
 /// The words of a success.
 pub(crate) fn done_message(operation: &Operation, machine: &Machine) -> Option<String> {
+    if let Some(message) = validate::done_message(operation, machine) {
+        return Some(message);
+    }
     let round = current(operation)?;
     let (name, participle) = (&machine.name, operation.action.participle());
     Some(format!("`{name}` was {participle} with runtime {}; it stays cordoned: rackwright bmm uncordon {name}", round.version))

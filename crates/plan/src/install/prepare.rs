@@ -2,10 +2,11 @@
 
 use model::{
     Action, Delivery, DesiredPower, DeviceAsk, Fact, Hold, HoldOwner, Installed, Machine, Operation, OperationResult, Provisioning,
-    StepKind, Timestamp,
+    StepKind, Timestamp, ValidationResult,
 };
 
 use super::attempt::current;
+use super::validate;
 
 pub(crate) fn installs(action: Action) -> bool {
     matches!(action, Action::Reimage { .. } | Action::Replace { .. })
@@ -41,9 +42,11 @@ pub(crate) fn note_step_done(operation: &Operation, machine: &mut Machine, step:
 }
 
 /// What begins with what was written down.
-pub(crate) fn note_fact(machine: &mut Machine, fact: &Fact) {
-    if matches!(fact, Fact::Installing { .. }) {
-        machine.provisioning = Provisioning::Provisioning;
+pub(crate) fn note_fact(operation: &Operation, machine: &mut Machine, fact: &Fact, now: Timestamp) {
+    match fact {
+        Fact::Installing { .. } => machine.provisioning = Provisioning::Provisioning,
+        Fact::Validated { .. } => validate::note_validated(operation, machine, now),
+        _ => {}
     }
 }
 
@@ -67,6 +70,10 @@ fn is_undone(operation: &Operation) -> bool {
     })
 }
 
+fn has_failed_validation(operation: &Operation) -> bool {
+    validate::result_of(operation).is_some_and(|(result, _)| result == ValidationResult::Fail)
+}
+
 /// The state that an operation leaves its machine in. One that was only switched off is as good as it was.
 pub(crate) fn note_end(operation: &Operation, machine: &mut Machine, result: OperationResult, now: Timestamp) {
     if !installs(operation.action) {
@@ -85,6 +92,13 @@ pub(crate) fn note_end(operation: &Operation, machine: &mut Machine, result: Ope
         _ if is_undone(operation) => {
             machine.provisioning = Provisioning::Error;
             hold_for_a_person(operation, machine, format!("its {} did not succeed", operation.action.command()), now);
+        }
+        // It runs its system of before, but nothing is to be put on hardware that is not what it should be.
+        _ if has_failed_validation(operation) => {
+            if was_touched {
+                machine.provisioning = Provisioning::Error;
+            }
+            hold_for_a_person(operation, machine, "its hardware validation failed".into(), now);
         }
         _ if was_touched => {
             let had_system = operation.found_boot_id().is_some();

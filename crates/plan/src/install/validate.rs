@@ -1,7 +1,179 @@
-//! The hardware is compared with what it should be.
+//! The hardware is compared with what it should be. What came of it is written down once, with all its fields.
+//!
+//! In a replace what does not match ends the operation, and the machine counts as given up; on demand it is only recorded.
 
+use model::{
+    Action, DeviceAsk, Fact, Failure, Found, Hardware, Inspection, LookAt, Machine, Operation, Party, Power, Replaced, Timestamp,
+    Unhealthy, Validation, ValidationMark, ValidationResult, Wait, WaitKind,
+};
+
+use super::insist::was_asked_in_step;
+use super::looking::{look, look_again, settled_since};
+use super::{login, power, survey};
+use crate::evacuate::counted_from;
 use crate::operate::{Bench, Finding};
+use crate::snapshot::Snapshot;
+use crate::validation::{self, Expected};
 
-pub(super) fn validate(_bench: &Bench<'_>) -> Finding {
-    super::not_built(model::StepKind::ValidateHardware)
+pub(super) fn validate(bench: &Bench<'_>) -> Finding {
+    if let Some((result, failures)) = result_of(bench.operation) {
+        return match result {
+            ValidationResult::Fail if replaces(bench.operation) => {
+                Finding::Fail { failure: Failure::ValidationFailed, because: failures.join("; ") }
+            }
+            _ => Finding::Done,
+        };
+    }
+    if let Err(finding) = powered(bench) {
+        return finding;
+    }
+    match inspection(bench) {
+        Err(finding) => match login::judge(bench, finding) {
+            Finding::Done => not_inspectable(bench),
+            other => other,
+        },
+        // It failed, but has only just been switched on: links take a while to come up.
+        Ok(_) => look_again(bench, LookAt::Hardware, looking(bench), warm_at(bench).unwrap_or(bench.now)),
+    }
+}
+
+fn looking(bench: &Bench<'_>) -> Wait {
+    Wait { kind: WaitKind::Look { at: LookAt::Hardware }, since: bench.now, expected_by: warm_at(bench) }
+}
+
+fn not_inspectable(bench: &Bench<'_>) -> Finding {
+    let because = format!("the BMC of `{}` tells nothing of its hardware", bench.machine.name);
+    Finding::Fail { failure: Failure::DeviceUnsupported, because }
+}
+
+/// What the validation comes to, as soon as it is known.
+pub(super) fn note(bench: &Bench<'_>) -> Option<Fact> {
+    if result_of(bench.operation).is_some() || powered(bench).is_err() {
+        return None;
+    }
+    let categories = compare(bench.snapshot, bench.machine, bench.operation, inspection(bench).ok()?, bench.now);
+    let failures = validation::failures(&categories);
+    let result = if failures.is_empty() { ValidationResult::Pass } else { ValidationResult::Fail };
+    let is_warm = warm_at(bench).is_none_or(|at| bench.now >= at);
+    (failures.is_empty() || is_warm).then_some(Fact::Validated { result, failures })
+}
+
+fn replaces(operation: &Operation) -> bool {
+    matches!(operation.action, Action::Replace { .. })
+}
+
+/// What was written down of this operation's validation.
+pub(crate) fn result_of(operation: &Operation) -> Option<(ValidationResult, &[String])> {
+    operation.journal.iter().rev().find_map(|entry| match &entry.fact {
+        Fact::Validated { result, failures } => Some((*result, failures.as_slice())),
+        _ => None,
+    })
+}
+
+/// Links are up only while a machine is on. One that is replaced is switched on for it; one in use is left as it is.
+fn powered(bench: &Bench<'_>) -> Result<(), Finding> {
+    if !replaces(bench.operation) {
+        return Ok(());
+    }
+    match power::on(bench, DeviceAsk::PowerOn) {
+        Finding::Done => Ok(()),
+        other => Err(other),
+    }
+}
+
+/// Until when what fails may still come up, because the machine was switched on for this.
+fn warm_at(bench: &Bench<'_>) -> Option<Timestamp> {
+    let asked_at = bench.operation.first_asked_at(DeviceAsk::PowerOn).filter(|_| was_asked_in_step(bench, DeviceAsk::PowerOn))?;
+    Some(counted_from(bench.operation, asked_at) + bench.limits.expected_power_on)
+}
+
+fn inspection<'a>(bench: &'a Bench<'_>) -> Result<&'a Inspection, Finding> {
+    match look(bench, LookAt::Hardware, settled_since(bench, Party::Bmc))? {
+        Found::Hardware(inspection) => Ok(inspection),
+        _ => Err(not_inspectable(bench)),
+    }
+}
+
+fn compare(
+    snapshot: &Snapshot,
+    machine: &Machine,
+    operation: &Operation,
+    inspection: &Inspection,
+    now: Timestamp,
+) -> Vec<model::CategoryResult> {
+    let hardware = identity(machine, operation);
+    let expected = Expected {
+        sku: snapshot.cluster.skus.iter().find(|sku| sku.name == hardware.sku),
+        hardware: &hardware,
+        bundle: survey::bundle(snapshot).map(AsRef::as_ref),
+        is_on: snapshot.observation(&machine.name).power.is_some_and(|power| power.what == Power::On),
+        now,
+    };
+    validation::validate(&expected, inspection)
+}
+
+/// What the machine is to be recognized by: what it is, or what a replace says that it is now.
+fn identity(machine: &Machine, operation: &Operation) -> Hardware {
+    match &operation.replacement {
+        Some(replacement) => replacement.applied_to(&machine.hardware),
+        None => machine.hardware.clone(),
+    }
+}
+
+/// All fields of the validation that this turn has written down, to be kept with it.
+pub(crate) fn validation_since(
+    snapshot: &Snapshot,
+    machine: &Machine,
+    operation: &Operation,
+    known: usize,
+    now: Timestamp,
+) -> Option<Validation> {
+    let gained = operation.journal.get(known..)?;
+    gained.iter().find(|entry| matches!(entry.fact, Fact::Validated { .. }))?;
+    let observation = snapshot.observation(&machine.name);
+    let Ok(Found::Hardware(inspection)) = &observation.looked.get(&LookAt::Hardware)?.found else { return None };
+    Some(Validation {
+        cluster: operation.cluster.clone(),
+        machine: machine.name.clone(),
+        by: operation.id.clone(),
+        at: now,
+        version: survey::bundle(snapshot).map(|bundle| bundle.version),
+        categories: compare(snapshot, machine, operation, inspection, now),
+    })
+}
+
+/// What a validation changes about its machine. A replace whose hardware is what it should be has the machine take its identity:
+/// its login has been accepted by now.
+pub(super) fn note_validated(operation: &Operation, machine: &mut Machine, now: Timestamp) {
+    let Some((result, failures)) = result_of(operation) else { return };
+    machine.validated = Some(ValidationMark { at: now, result });
+    match (replaces(operation), result) {
+        (false, _) => {}
+        (true, ValidationResult::Fail) => {
+            machine.unhealthy.get_or_insert_with(|| Unhealthy { since: now, because: failures.join("; ") });
+        }
+        (true, ValidationResult::Pass) => take_identity(operation, machine, now),
+    }
+}
+
+fn take_identity(operation: &Operation, machine: &mut Machine, now: Timestamp) {
+    let after = identity(machine, operation);
+    if after == machine.hardware {
+        return;
+    }
+    let before = std::mem::replace(&mut machine.hardware, after);
+    let described = machine.replaced.take().map_or(before, |replaced| replaced.described);
+    machine.replaced = Some(Box::new(Replaced { at: now, described }));
+}
+
+/// The words of a validation that was asked for by itself.
+pub(super) fn done_message(operation: &Operation, machine: &Machine) -> Option<String> {
+    let name = &machine.name;
+    if operation.action != Action::Validate {
+        return None;
+    }
+    Some(match result_of(operation)? {
+        (ValidationResult::Pass, _) => format!("the hardware of `{name}` is as it should be"),
+        (ValidationResult::Fail, failures) => format!("the hardware of `{name}` is not as it should be: {}", failures.join("; ")),
+    })
 }

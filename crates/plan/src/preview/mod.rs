@@ -17,6 +17,7 @@ use model::{
     Timestamp, VmOutcome,
 };
 
+use crate::advice;
 use crate::control_plane;
 use crate::guard::Guarded;
 use crate::install;
@@ -62,6 +63,7 @@ pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, ou
     let scene = Scene { snapshot, machine, action, effect: effect_of(action), host: host_of(snapshot, machine) };
     let mut unknowns = unknowns_of(&scene);
     unknowns.extend(install::unknowns(snapshot, machine, action, now));
+    unknowns.extend(advice::storage_warnings(machine, action, now));
     let guarded = Guarded { snapshot, machine, action, outage, now };
     let vms = vms::fates(&scene);
     let nodes = nodes::fates(&scene);

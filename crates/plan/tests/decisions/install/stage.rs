@@ -80,7 +80,7 @@ pub fn verdict(rig: &Rig, id: &RequestId) -> String {
     match rig.desk.snapshot.requests[id].verdict.as_ref().expect("a verdict") {
         Verdict::Accepted { .. } => "accepted".into(),
         Verdict::Done => "done".into(),
-        Verdict::Previewed { .. } => "previewed".into(),
+        Verdict::Previewed { .. } | Verdict::Advised { .. } | Verdict::Verified { .. } => "told".into(),
         Verdict::Refused { refusal } => format!("{refusal}\nremedy: {}", refusal.remedy),
     }
 }

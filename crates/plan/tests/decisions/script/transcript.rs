@@ -77,7 +77,7 @@ impl Transcript {
     fn verdict(&mut self, now: Timestamp, request: &Request) {
         match request.verdict.as_ref().expect("every request is judged at once") {
             Verdict::Accepted { operation } => self.line(now, &format!("accepted as {operation}")),
-            Verdict::Done => self.line(now, "done"),
+            Verdict::Done | Verdict::Advised { .. } | Verdict::Verified { .. } => self.line(now, "done"),
             Verdict::Previewed { preview } => self.line(now, &format!("previewed: {preview:?}")),
             Verdict::Refused { refusal } => {
                 self.line(now, &format!("refused: {}", refusal.message));
@@ -109,6 +109,8 @@ impl Transcript {
                 Fact::LeavingEtcd { member, .. } => format!("etcd member {} is to go", member.id),
                 Fact::Installing { round, way, version, .. } => format!("installing {version} by {way}, round {round}"),
                 Fact::Reported { report, .. } => format!("told: {report:?}"),
+                Fact::Discarding { name, .. } => format!("volume {name} is to go"),
+                Fact::Inspecting { machines, .. } => format!("{} machines are validated", machines.len()),
                 Fact::Validated { result, failures } => format!("hardware {result:?} {}", failures.join("; ")),
             };
             self.line(now, &format!("{}: {fact}", operation.id));

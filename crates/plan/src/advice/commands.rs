@@ -1,0 +1,113 @@
+//! The commands of an advice, in their order, as they are typed.
+
+use model::{AdvisedCommand, Machine, Remedy, RepairedPart, StoragePolicy};
+
+use super::parts::has_workloads;
+use crate::snapshot::Snapshot;
+
+struct Writer<'a> {
+    snapshot: &'a Snapshot,
+    machine: &'a Machine,
+    commands: Vec<AdvisedCommand>,
+}
+
+pub(super) fn of(
+    snapshot: &Snapshot,
+    machine: &Machine,
+    next: Remedy,
+    policy: StoragePolicy,
+    repaired: &[RepairedPart],
+) -> Vec<AdvisedCommand> {
+    let mut writer = Writer { snapshot, machine, commands: Vec::new() };
+    match next {
+        Remedy::Nothing if repaired.is_empty() => {}
+        Remedy::Nothing => writer.own("compare the hardware with what it should be", "validate"),
+        Remedy::Wait => writer.wait(),
+        Remedy::Start => {
+            writer.both("switch it on", "start", "start", "");
+            writer.own("see whether all is back", "verify");
+        }
+        Remedy::Restart => {
+            writer.both("restart it", "restart", "restart", "");
+            writer.own("see whether all is back", "verify");
+        }
+        Remedy::Reimage => {
+            writer.evacuate();
+            writer.both("make its system anew; tenants' data stays", "reimage", "reimage", "");
+            writer.afterwards();
+        }
+        Remedy::Replace => writer.replace(policy, repaired),
+        Remedy::Support => writer.by_hand("contact support, and tell them what was tried"),
+    }
+    writer.commands
+}
+
+impl Writer<'_> {
+    fn push(&mut self, why: &str, command: Option<String>, az: Option<String>) {
+        self.commands.push(AdvisedCommand { why: why.to_owned(), command, az });
+    }
+
+    fn by_hand(&mut self, why: &str) {
+        self.push(why, None, None);
+    }
+
+    fn own(&mut self, why: &str, verb: &str) {
+        self.push(why, Some(format!("rackwright bmm {verb} {}", self.machine.name)), None);
+    }
+
+    fn both(&mut self, why: &str, verb: &str, az_verb: &str, options: &str) {
+        let name = &self.machine.name;
+        let home = &self.snapshot.cluster.home;
+        let own = format!("rackwright bmm {verb} {name}{options}");
+        let az = format!(
+            "az networkcloud baremetalmachine {az_verb} --name {name} --resource-group {} --subscription {}{options}",
+            home.resource_group, home.subscription
+        );
+        self.push(why, Some(own), Some(az));
+    }
+
+    fn wait(&mut self) {
+        let running = self.snapshot.running_on(&self.machine.name);
+        let command = running.map(|running| format!("rackwright operation wait {}", running.id.short()));
+        self.push("wait until it has ended, then ask again", command, None);
+    }
+
+    /// A machine that does not answer cannot be emptied: what was on it has ended already.
+    fn evacuate(&mut self) {
+        if !has_workloads(self.snapshot, self.machine) || !self.machine.is_ready() {
+            return;
+        }
+        let name = &self.machine.name;
+        let home = &self.snapshot.cluster.home;
+        let az = format!(
+            "az networkcloud baremetalmachine cordon --evacuate \"True\" --name {name} --resource-group {} --subscription {}",
+            home.resource_group, home.subscription
+        );
+        self.push("move its workloads away", Some(format!("rackwright bmm cordon {name} --evacuate")), Some(az));
+    }
+
+    fn replace(&mut self, policy: StoragePolicy, repaired: &[RepairedPart]) {
+        self.evacuate();
+        if repaired.is_empty() {
+            self.by_hand("repair or exchange what has failed; see that its firmware is what the runtime asks for");
+        }
+        let is_other = |parts: &[RepairedPart]| repaired.is_empty() || repaired.iter().any(|part| parts.contains(part));
+        let mut options = format!(" --storage-policy {policy:?}");
+        if self.machine.is_ready() {
+            options.push_str(" --safeguard-mode None");
+        }
+        if is_other(&[RepairedPart::SystemBoard]) {
+            options.push_str(" --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL>");
+        }
+        if is_other(&[RepairedPart::SystemBoard, RepairedPart::Nic]) {
+            options.push_str(" --boot-mac-address <BOOT_MAC>");
+        }
+        self.both("bring it back; leave out what has not changed", "replace", "replace", &options);
+        self.afterwards();
+    }
+
+    fn afterwards(&mut self) {
+        self.own("see whether all is back", "verify");
+        self.both("let workloads on it again", "uncordon", "uncordon", "");
+    }
+}

@@ -1,0 +1,132 @@
+//! What to do about a machine that is not well: the next rung of the ladder, from what is seen of it and from what was tried.
+//!
+//! Restart, then reimage, then replace, then support: the least invasive first, each only once, and none that could not help.
+
+mod commands;
+mod parts;
+mod symptom;
+mod tried;
+
+use model::{
+    Action, Advice, Machine, MachineName, Outage, Refusal, Remedy, RepairedPart, ReplaceNeed, Role, Rule, Safeguard, StoragePolicy,
+    Symptom, Timestamp,
+};
+
+use crate::guard::{Guarded, being_done};
+use crate::snapshot::Snapshot;
+
+pub(crate) use parts::storage_warnings;
+
+/// What to do about a machine. What is repaired may be named more than once, as two drives are.
+pub fn advise(
+    snapshot: &Snapshot,
+    name: &MachineName,
+    symptom: Option<Symptom>,
+    repaired: &[RepairedPart],
+    now: Timestamp,
+) -> Option<Advice> {
+    let machine = snapshot.machines.get(name)?;
+    let seen = symptom::observe(snapshot, machine);
+    let told = symptom.or((!repaired.is_empty()).then_some(Symptom::Hardware));
+    let symptom = told.or(seen.symptom);
+    let mut because = seen.evidence;
+    let tried = tried::on(snapshot, name);
+    let need = parts::need(repaired);
+    let rungs = rungs(machine, symptom, &tried, &mut because);
+    let (next, then) = match (snapshot.running_on(name), rungs.split_first()) {
+        (Some(running), _) => {
+            because.insert(0, being_done(running));
+            (Remedy::Wait, rungs)
+        }
+        (None, _) if is_switched_off(machine) && told.is_none() => {
+            because.insert(0, "a person switched it off".into());
+            (Remedy::Start, rungs)
+        }
+        (None, _) if need == Some(ReplaceNeed::Unnecessary) && !must_be_replaced(machine) => {
+            because.insert(0, "the repair needs no replace: the machine goes on as before".into());
+            (Remedy::Nothing, rungs)
+        }
+        (None, Some((next, then))) => (*next, then.to_vec()),
+        (None, None) => (Remedy::Nothing, Vec::new()),
+    };
+    let storage = (next == Remedy::Replace).then(|| parts::storage(snapshot, machine, repaired, now));
+    let policy = storage.as_ref().map_or(StoragePolicy::DiscardAll, |storage| storage.policy);
+    Some(Advice {
+        machine: name.clone(),
+        symptom,
+        next,
+        because,
+        tried,
+        then,
+        parts: parts::advice(repaired),
+        replace: need,
+        storage,
+        warnings: warnings(machine, next),
+        commands: commands::of(snapshot, machine, next, policy, repaired),
+        against: against(snapshot, machine, next, policy, now),
+    })
+}
+
+fn is_switched_off(machine: &Machine) -> bool {
+    machine.holds.iter().any(|hold| hold.owner.is_powered_off()) && machine.unhealthy.is_none()
+}
+
+/// Only a replace brings a machine back that was given up.
+fn must_be_replaced(machine: &Machine) -> bool {
+    machine.unhealthy.is_some()
+}
+
+/// The rungs that are left, the last of them always support.
+fn rungs(machine: &Machine, symptom: Option<Symptom>, tried: &[model::Tried], because: &mut Vec<String>) -> Vec<Remedy> {
+    let Some(symptom) = symptom else { return Vec::new() };
+    let ladder: &[Remedy] = match symptom {
+        _ if must_be_replaced(machine) => &[Remedy::Replace],
+        Symptom::Unresponsive => &[Remedy::Restart, Remedy::Reimage, Remedy::Replace],
+        Symptom::OsCorruption | Symptom::Security => &[Remedy::Reimage, Remedy::Replace],
+        Symptom::Hardware => &[Remedy::Replace],
+        Symptom::StuckProvisioning => &[Remedy::Restart, Remedy::Reimage],
+    };
+    let mut left = Vec::new();
+    for rung in ladder {
+        if let Some(tried) = tried.iter().find(|tried| tried.counts && tried.action == *rung) {
+            because.push(format!("{rung} was tried at {} and did not help: {}", tried.at.clock(), tried.result));
+        } else if *rung == Remedy::Restart && machine.provisioning != model::Provisioning::Provisioned {
+            because.push(format!("restart is of no use: it is {:?}, and has no system to start", machine.provisioning));
+        } else {
+            left.push(*rung);
+        }
+    }
+    left.push(Remedy::Support);
+    left
+}
+
+fn warnings(machine: &Machine, next: Remedy) -> Vec<String> {
+    let acts = matches!(next, Remedy::Restart | Remedy::Reimage | Remedy::Replace);
+    let mut warnings = Vec::new();
+    match machine.role {
+        Role::ControlPlane if acts => {
+            warnings.push("it is a control-plane machine: one at a time, and only while the others are well".into())
+        }
+        Role::Management if acts => warnings.push("it is a management server: consult support before you act on it".into()),
+        _ => {}
+    }
+    if next == Remedy::Replace {
+        warnings.push("repair all failed parts first: one replace after all repairs; and no reimage right after it".into());
+    }
+    warnings
+}
+
+/// What speaks against the next action now. What its commands see to, workloads and a machine that is well, does not.
+fn against(snapshot: &Snapshot, machine: &Machine, next: Remedy, policy: StoragePolicy, now: Timestamp) -> Option<Refusal> {
+    let action = match next {
+        Remedy::Start => Action::Start,
+        Remedy::Restart => Action::Restart,
+        Remedy::Reimage => Action::Reimage { safeguard: Safeguard::None },
+        Remedy::Replace => Action::Replace { storage: policy, safeguard: Safeguard::None },
+        Remedy::Nothing | Remedy::Wait | Remedy::Support => return None,
+    };
+    let guarded = Guarded { snapshot, machine, action, outage: Outage::Refused, now };
+    let refusal = guarded.check().and_then(|()| guarded.may_install_by_looks()).err();
+    // Whether etcd has been asked is seen to when the request comes.
+    refusal.filter(|refusal| refusal.rule != Rule::EtcdKnown)
+}

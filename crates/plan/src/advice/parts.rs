@@ -1,0 +1,98 @@
+//! What the repair of a part means: whether a replace is needed, what becomes of virtual machines' data, which storage policy is safe.
+
+use model::{
+    Action, DataRisk, Machine, PartAdvice, Power, Readiness, RepairedPart, ReplaceNeed, Span, StorageAdvice, StoragePolicy, Timestamp,
+};
+
+use crate::snapshot::Snapshot;
+
+/// A machine that was away for this long may no longer be able to decrypt its storage.
+pub(super) const AWAY: Span = Span::hours(30 * 24);
+
+fn judge(part: RepairedPart) -> (ReplaceNeed, DataRisk, &'static str) {
+    match part {
+        RepairedPart::Psu => (ReplaceNeed::Unnecessary, DataRisk::Safe, "it is swapped while the machine runs"),
+        RepairedPart::Cpu
+        | RepairedPart::Dimm
+        | RepairedPart::Fan
+        | RepairedPart::Riser
+        | RepairedPart::Transceiver
+        | RepairedPart::Cable => (ReplaceNeed::Recommended, DataRisk::Safe, "the data of virtual machines is not affected"),
+        RepairedPart::Nic => (
+            ReplaceNeed::Required,
+            DataRisk::Safe,
+            "the data of virtual machines is not affected; look at the network configuration afterwards",
+        ),
+        RepairedPart::Ssd => (
+            ReplaceNeed::Required,
+            DataRisk::IfSeveral,
+            "one drive: the volume survives; more than one before it is rebuilt: the disks of virtual machines are lost, recreate them elsewhere first",
+        ),
+        RepairedPart::Raid | RepairedPart::SystemBoard | RepairedPart::Backplane => (
+            ReplaceNeed::Required,
+            DataRisk::MayBeLost,
+            "the data of virtual machines may be lost: move or recreate them on another machine first",
+        ),
+    }
+}
+
+/// Each part once, in a fixed order.
+pub(super) fn advice(repaired: &[RepairedPart]) -> Vec<PartAdvice> {
+    let mut parts = repaired.to_vec();
+    parts.sort_unstable();
+    parts.dedup();
+    let tell = |part| {
+        let (replace, data, words) = judge(part);
+        let is_several = data == DataRisk::IfSeveral && repaired.iter().filter(|other| **other == part).count() > 1;
+        let data = if is_several { DataRisk::MayBeLost } else { data };
+        PartAdvice { part, replace, data, words: words.to_owned() }
+    };
+    parts.into_iter().map(tell).collect()
+}
+
+pub(super) fn need(repaired: &[RepairedPart]) -> Option<ReplaceNeed> {
+    repaired.iter().map(|part| judge(*part).0).max()
+}
+
+pub(super) fn storage(snapshot: &Snapshot, machine: &Machine, repaired: &[RepairedPart], now: Timestamp) -> StorageAdvice {
+    let unsafe_part = repaired.iter().find(|part| judge(**part).1 == DataRisk::MayBeLost);
+    let discard = |because: String| StorageAdvice { policy: StoragePolicy::DiscardAll, because };
+    if let Some(part) = unsafe_part {
+        return discard(format!("with another {part} a replace that preserves storage is known to fail"));
+    }
+    if let Some(words) = away(machine, now) {
+        return discard(words);
+    }
+    if !has_workloads(snapshot, machine) {
+        return discard("no workloads are known to be on it".into());
+    }
+    StorageAdvice {
+        policy: StoragePolicy::Preserve,
+        because: "workloads are, or were, on it, and nothing speaks against keeping their disks".into(),
+    }
+}
+
+/// For how long nobody has seen the machine in use, if that is too long.
+fn away(machine: &Machine, now: Timestamp) -> Option<String> {
+    let seen = &machine.last_seen;
+    let off = seen.power.as_ref().filter(|power| power.what == Power::Off).map(|power| power.at);
+    let silent = seen.bmc_answered_at.filter(|_| seen.bmc_fault.is_some());
+    let lost = seen.node.as_ref().filter(|node| node.what.ready != Readiness::True).map(|node| node.at);
+    let since = [off, silent, lost].into_iter().flatten().min().filter(|since| now.since(*since) >= AWAY)?;
+    Some(format!("it has been away for {}: the keys of its storage may not be good any more", now.since(since)))
+}
+
+/// What runs there, or is to come back, or was there before the latest action.
+pub(super) fn has_workloads(snapshot: &Snapshot, machine: &Machine) -> bool {
+    snapshot.vms_on(&machine.name).next().is_some()
+        || machine.evacuated.as_ref().is_some_and(|memory| !memory.vms.is_empty())
+        || machine.baseline.as_ref().is_some_and(|baseline| !baseline.vms.is_empty())
+}
+
+/// What whoever asks for a replace should know of its storage policy before anything is done.
+pub(crate) fn storage_warnings(machine: &Machine, action: Action, now: Timestamp) -> Vec<String> {
+    let Action::Replace { storage: StoragePolicy::Preserve, .. } = action else { return Vec::new() };
+    let mut warnings: Vec<String> = away(machine, now).into_iter().map(|words| format!("{words}; DiscardAll is safe")).collect();
+    warnings.push("whether the system board, the RAID controller or the backplane is another one: then Preserve is known to fail, and DiscardAll is safe".into());
+    warnings
+}
