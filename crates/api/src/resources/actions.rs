@@ -166,7 +166,9 @@ pub(super) fn respond_with_operation(api: &Api, call: &Call, cluster: &model::Cl
     let operation = match verdict {
         Verdict::Accepted { operation } => operation,
         Verdict::Previewed { preview } => return Ok(json_response(StatusCode::OK, &previews::render(preview))),
-        Verdict::Done | Verdict::Advised { .. } | Verdict::Verified { .. } | Verdict::Refused { .. } => return Err(Refused::internal().in_log()),
+        Verdict::Done | Verdict::Advised { .. } | Verdict::Verified { .. } | Verdict::Refused { .. } => {
+            return Err(Refused::internal().in_log());
+        }
     };
     let view = api.cache.view();
     let gone = || Refused::not_found("operation", operation.as_str()).in_log();

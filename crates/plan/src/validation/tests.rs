@@ -182,32 +182,49 @@ fn a_machine_that_is_as_it_should_be_passes_in_everything() {
 
 #[test]
 fn memory_sockets_model_and_serial_number_are_compared() {
-    check(|case| case.seen.system.memory_gib = Some(480), expect![[r#"
+    check(
+        |case| case.seen.system.memory_gib = Some(480),
+        expect![[r#"
         Fail system_info: memory_capacity_GB `512` → `480`
         failed: system_info
-    "#]]);
-    check(|case| case.seen.system.sockets = Some(1), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.system.sockets = Some(1),
+        expect![[r#"
         Fail system_info: cpu_sockets `2` → `1`
         failed: system_info
-    "#]]);
-    check(|case| case.seen.system.model = Some("PowerEdge R650".into()), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.system.model = Some("PowerEdge R650".into()),
+        expect![[r#"
         Fail system_info: Model `PowerEdge R750` → `PowerEdge R650`
         log system_info: Runtime 4.4.3 has no minimum firmware for this model
         failed: system_info
-    "#]]);
-    check(|case| case.seen.system.serial_number = Some("S2".into()), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.system.serial_number = Some("S2".into()),
+        expect![[r#"
         Fail system_info: Serial_Number `S1` → `S2`
         failed: system_info
-    "#]]);
-    check(|case| case.hardware.serial_number = "S9".into(), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.hardware.serial_number = "S9".into(),
+        expect![[r#"
         Fail system_info: Serial_Number `S9` → `s1`
         failed: system_info
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn what_the_bmc_does_not_tell_is_never_passed() {
-    check(|case| case.seen.system = SystemSeen::default(), expect![[r#"
+    check(
+        |case| case.seen.system = SystemSeen::default(),
+        expect![[r#"
         Info system_info: memory_capacity_GB `512` → `not offered`
         Info system_info: cpu_sockets `2` → `not offered`
         Info system_info: Model `PowerEdge R750` → `not offered`
@@ -216,7 +233,8 @@ fn what_the_bmc_does_not_tell_is_never_passed() {
         Info network_info: iDRAC_MAC `00:00:00:00:00:0a` → `not offered`
         Info health_info: System `OK` → `not offered`
         failed: nothing
-    "#]]);
+    "#]],
+    );
     check(
         |case| {
             case.seen.drives = Told::NotOffered;
@@ -259,87 +277,132 @@ fn what_the_bmc_does_not_tell_is_never_passed() {
 #[test]
 fn a_license_must_not_be_a_trial_nor_a_lesser_one() {
     let license = |name: &str, is_trial| Told::Told(LicenseSeen { name: name.into(), is_trial });
-    check(|case| case.seen.license = license("iDRAC9 Datacenter License", true), expect![[r#"
+    check(
+        |case| case.seen.license = license("iDRAC9 Datacenter License", true),
+        expect![[r#"
         Fail system_info: iDRAC License Check `a license that is no trial; Enterprise or Datacenter of an iDRAC` → `iDRAC9 Datacenter License (trial)`
         failed: system_info
-    "#]]);
-    check(|case| case.seen.license = license("iDRAC9 Express", false), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.license = license("iDRAC9 Express", false),
+        expect![[r#"
         Fail system_info: iDRAC License Check `a license that is no trial; Enterprise or Datacenter of an iDRAC` → `iDRAC9 Express`
         failed: system_info
-    "#]]);
-    check(|case| case.seen.license = license("iLO Advanced", false), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.license = license("iLO Advanced", false),
+        expect![[r#"
         Pass system_info: iDRAC License Check `a license that is no trial; Enterprise or Datacenter of an iDRAC` → `iLO Advanced`
         failed: nothing
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn firmware_below_the_runtimes_minimum_fails_and_the_oldest_of_several_counts() {
     let firmware = |name: &str, version: &str| FirmwareSeen { name: name.into(), version: Some(version.into()) };
-    check(|case| case.seen.firmware = Told::Told(vec![firmware("Dell BIOS", "1.9.2"), firmware("BIOS", "1.13.2")]), expect![[r#"
+    check(
+        |case| case.seen.firmware = Told::Told(vec![firmware("Dell BIOS", "1.9.2"), firmware("BIOS", "1.13.2")]),
+        expect![[r#"
         Info system_info: Dell BIOS - firmware_version `` → `1.9.2`
         Fail system_info: BIOS - unsupported_firmware_check `at least 1.12.0` → `1.9.2`
         failed: system_info
-    "#]]);
-    check(|case| case.seen.firmware = Told::Told(vec![firmware("CPLD", "1.0")]), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.firmware = Told::Told(vec![firmware("CPLD", "1.0")]),
+        expect![[r#"
         Info system_info: CPLD - firmware_version `` → `1.0`
         Info system_info: BIOS - unsupported_firmware_check `at least 1.12.0` → `not offered`
         log system_info: Unable to determine firmware release of BIOS
         failed: nothing
-    "#]]);
-    check(|case| case.bundle = None, expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.bundle = None,
+        expect![[r#"
         log system_info: No runtime is known, so no minimum firmware was compared
         failed: nothing
-    "#]]);
-    check(|case| case.bundle.as_mut().unwrap().firmware.clear(), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.bundle.as_mut().unwrap().firmware.clear(),
+        expect![[r#"
         log system_info: Runtime 4.4.3 has no minimum firmware for this model
         failed: nothing
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_drive_that_is_missing_is_fetched_as_nothing() {
-    check(|case| drives(case).clear(), expect![[r#"
+    check(
+        |case| drives(case).clear(),
+        expect![[r#"
         Fail drive_info: Disk_0_Capacity_GB `960` → ``
         Fail drive_info: Disk_0_Type `SSD` → ``
         log drive_info: No drive is seen in bay 0
         failed: drive_info
-    "#]]);
-    check(|case| drives(case)[0].capacity_gb = Some(480), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| drives(case)[0].capacity_gb = Some(480),
+        expect![[r#"
         Fail drive_info: Disk_0_Capacity_GB `960` → `480`
         failed: drive_info
-    "#]]);
-    check(|case| drives(case)[0].kind = Some("HDD".into()), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| drives(case)[0].kind = Some("HDD".into()),
+        expect![[r#"
         Fail drive_info: Disk_0_Type `SSD` → `HDD`
         failed: drive_info
-    "#]]);
-    check(|case| drives(case)[0].capacity_gb = None, expect![[r#"
+    "#]],
+    );
+    check(
+        |case| drives(case)[0].capacity_gb = None,
+        expect![[r#"
         Info drive_info: Disk_0_Capacity_GB `960` → `not offered`
         failed: nothing
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_port_must_be_linked_if_and_only_if_it_should_be() {
-    check(|case| ports(case)[0].is_up = Some(false), expect![[r#"
+    check(
+        |case| ports(case)[0].is_up = Some(false),
+        expect![[r#"
         Fail network_info: NIC.1_LinkStatus `Up` → `Down`
         log network_info: Link failure detected on NIC.1
         failed: network_info
-    "#]]);
-    check(|case| ports(case)[1].is_up = Some(true), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| ports(case)[1].is_up = Some(true),
+        expect![[r#"
         Fail network_info: NIC.2_LinkStatus `Down` → `Up`
         log network_info: Unexpected link on NIC.2
         failed: network_info
-    "#]]);
-    check(|case| ports(case)[0].is_up = None, expect![[r#"
+    "#]],
+    );
+    check(
+        |case| ports(case)[0].is_up = None,
+        expect![[r#"
         Info network_info: NIC.1_LinkStatus `Up` → `not offered`
         failed: nothing
-    "#]]);
-    check(|case| drop(ports(case).remove(1)), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| drop(ports(case).remove(1)),
+        expect![[r#"
         Fail network_info: NIC.2_LinkStatus `Down` → ``
         log network_info: There is no port NIC.2
         failed: network_info
-    "#]]);
+    "#]],
+    );
     check(
         |case| {
             case.is_on = false;
@@ -355,18 +418,27 @@ fn a_port_must_be_linked_if_and_only_if_it_should_be() {
 
 #[test]
 fn the_addresses_of_the_bmc_and_of_the_boot_port_must_be_the_machines() {
-    check(|case| case.seen.system.bmc_mac = Some("00:00:00:00:00:0f".into()), expect![[r#"
+    check(
+        |case| case.seen.system.bmc_mac = Some("00:00:00:00:00:0f".into()),
+        expect![[r#"
         Fail network_info: iDRAC_MAC `00:00:00:00:00:0a` → `00:00:00:00:00:0f`
         failed: network_info
-    "#]]);
-    check(|case| ports(case)[0].mac = Some("00:00:00:00:00:0f".into()), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| ports(case)[0].mac = Some("00:00:00:00:00:0f".into()),
+        expect![[r#"
         Fail network_info: NIC.1_PXE_MAC `00:00:00:00:00:0b` → `00:00:00:00:00:0f`
         failed: network_info
-    "#]]);
-    check(|case| case.sku.as_mut().unwrap().boot_port = None, expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.sku.as_mut().unwrap().boot_port = None,
+        expect![[r#"
         Info boot_info: pxe_device_1_name `` → `NIC.1-1`
         failed: nothing
-    "#]]);
+    "#]],
+    );
     check(
         |case| {
             case.sku.as_mut().unwrap().boot_port = None;
@@ -384,34 +456,55 @@ fn the_addresses_of_the_bmc_and_of_the_boot_port_must_be_the_machines() {
 fn sensors_fail_but_power_supplies_only_warn() {
     use model::{PartHealth, SensorKind};
     let sensors = |sensor| Told::Told(vec![sensor]);
-    check(|case| case.seen.sensors = sensors(sensor("Fan 1", SensorKind::Fan, PartHealth::Critical)), expect![[r#"
+    check(
+        |case| case.seen.sensors = sensors(sensor("Fan 1", SensorKind::Fan, PartHealth::Critical)),
+        expect![[r#"
         Fail health_info: Fan 1 `Enabled-OK` → `Enabled-Critical`
         failed: health_info
-    "#]]);
-    check(|case| case.seen.sensors = sensors(sensor("CPU 1", SensorKind::Processor, PartHealth::Warning)), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.sensors = sensors(sensor("CPU 1", SensorKind::Processor, PartHealth::Warning)),
+        expect![[r#"
         Warning health_info: CPU 1 `Enabled-OK` → `Enabled-Warning`
         failed: nothing
-    "#]]);
-    check(|case| case.seen.sensors = sensors(sensor("Power Supply 1", SensorKind::PowerSupply, PartHealth::Critical)), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.sensors = sensors(sensor("Power Supply 1", SensorKind::PowerSupply, PartHealth::Critical)),
+        expect![[r#"
         Warning health_info: Power Supply 1 `Enabled-OK` → `Enabled-Critical`
         failed: nothing
-    "#]]);
-    check(|case| case.seen.sensors = sensors(model::SensorSeen { health: None, ..sensor("Fan 1", SensorKind::Fan, PartHealth::Ok) }), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.sensors = sensors(model::SensorSeen { health: None, ..sensor("Fan 1", SensorKind::Fan, PartHealth::Ok) }),
+        expect![[r#"
         Info health_info: Fan 1 `Enabled-OK` → `Enabled`
         failed: nothing
-    "#]]);
-    check(|case| case.seen.system.health = Some(PartHealth::Critical), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.system.health = Some(PartHealth::Critical),
+        expect![[r#"
         Warning health_info: System `OK` → `Critical`
         failed: nothing
-    "#]]);
-    check(|case| drives(case)[0].health = Some(PartHealth::Critical), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| drives(case)[0].health = Some(PartHealth::Critical),
+        expect![[r#"
         Fail health_info: Disk_0 `Enabled-OK` → `Enabled-Critical`
         failed: health_info
-    "#]]);
-    check(|case| drives(case)[0].failure_predicted = true, expect![[r#"
+    "#]],
+    );
+    check(
+        |case| drives(case)[0].failure_predicted = true,
+        expect![[r#"
         Warning health_info: Disk_0 `Enabled-OK` → `failure predicted`
         failed: nothing
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -419,26 +512,41 @@ fn critical_alarms_fail_unless_they_are_of_virtual_disks_or_old() {
     use model::PartHealth;
     let alarm = |health, message: &str, created: &str| AlarmSeen { health, message: message.into(), created: Some(created.into()) };
     let today = "2026-03-01T11:00:00Z";
-    check(|case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "BP1 PG voltage is outside of range", today)]), expect![[r#"
+    check(
+        |case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "BP1 PG voltage is outside of range", today)]),
+        expect![[r#"
         Fail health_info: LCLog_Critical_Alarms `No Critical Errors` → `2026-03-01T11:00:00Z BP1 PG voltage is outside of range`
         failed: health_info
-    "#]]);
-    check(|case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Warning, "Fan 1 is slow", today)]), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Warning, "Fan 1 is slow", today)]),
+        expect![[r#"
         Info health_info: LCLog_Warning_Alarms - Non-Failing `No Warning Errors` → `2026-03-01T11:00:00Z Fan 1 is slow`
         failed: nothing
-    "#]]);
-    check(|case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "Virtual Disk 0 has failed", today)]), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "Virtual Disk 0 has failed", today)]),
+        expect![[r#"
         log health_info: Alarms of virtual disks were passed over: 2026-03-01T11:00:00Z Virtual Disk 0 has failed
         failed: nothing
-    "#]]);
-    check(|case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "Fan 1 failed", "2025-01-01T00:00:00Z")]), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "Fan 1 failed", "2025-01-01T00:00:00Z")]),
+        expect![[r#"
         log health_info: Critical alarms that are older than 1d 00h were passed over: 1
         failed: nothing
-    "#]]);
-    check(|case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "Fan 1 failed", "yesterday")]), expect![[r#"
+    "#]],
+    );
+    check(
+        |case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "Fan 1 failed", "yesterday")]),
+        expect![[r#"
         Fail health_info: LCLog_Critical_Alarms `No Critical Errors` → `yesterday Fan 1 failed`
         failed: health_info
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -449,30 +557,44 @@ fn a_boot_device_that_is_switched_off_fails_and_network_boot_only_warns() {
             change(boot);
         }
     };
-    check(change(|boot| boot.is_enabled = Some(false)), expect![[r#"
+    check(
+        change(|boot| boot.is_enabled = Some(false)),
+        expect![[r#"
         Fail boot_info: boot_device_state `Enabled` → `Disabled`
         failed: boot_info
-    "#]]);
-    check(change(|boot| boot.pxe_port = Some("NIC.2".into())), expect![[r#"
+    "#]],
+    );
+    check(
+        change(|boot| boot.pxe_port = Some("NIC.2".into())),
+        expect![[r#"
         Warning boot_info: pxe_device_1_name `NIC.1` → `NIC.2`
         failed: nothing
-    "#]]);
-    check(change(|boot| boot.is_pxe_enabled = Some(false)), expect![[r#"
+    "#]],
+    );
+    check(
+        change(|boot| boot.is_pxe_enabled = Some(false)),
+        expect![[r#"
         Warning boot_info: pxe_device_1_state `Enabled` → `Disabled`
         failed: nothing
-    "#]]);
-    check(change(|boot| *boot = BootDeviceSeen::default()), expect![[r#"
+    "#]],
+    );
+    check(
+        change(|boot| *boot = BootDeviceSeen::default()),
+        expect![[r#"
         Info boot_info: boot_device_name `` → `not offered`
         Info boot_info: boot_device_state `Enabled` → `not offered`
         Info boot_info: pxe_device_1_name `NIC.1` → `not offered`
         Info boot_info: pxe_device_1_state `Enabled` → `not offered`
         failed: nothing
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn without_a_sku_parts_are_told_and_the_identity_is_still_compared() {
-    check(|case| case.sku = None, expect![[r#"
+    check(
+        |case| case.sku = None,
+        expect![[r#"
         Info system_info: memory_capacity_GB `` → `512`
         Info system_info: cpu_sockets `` → `2`
         Info system_info: Model `` → `PowerEdge R750`
@@ -482,7 +604,8 @@ fn without_a_sku_parts_are_told_and_the_identity_is_still_compared() {
         Info network_info: NIC.2_LinkStatus `` → `Down`
         Info boot_info: pxe_device_1_name `` → `NIC.1-1`
         failed: nothing
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

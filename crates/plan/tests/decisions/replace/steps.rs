@@ -23,7 +23,10 @@ fn exchanged(rig: &mut Rig) {
 
 #[test]
 fn a_compute_machine_is_replaced_and_its_volumes_are_discarded() {
-    check(exchanged, REPLACE, expect![[r#"
+    check(
+        exchanged,
+        REPLACE,
+        expect![[r#"
         Survey
           cordon
         Cordon
@@ -69,12 +72,16 @@ fn a_compute_machine_is_replaced_and_its_volumes_are_discarded() {
         Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
         serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
         volumes Some(["OS"]), deleted ["OS", "tenants"]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn preserve_leaves_the_volumes_alone() {
-    check(exchanged, PRESERVE, expect![[r#"
+    check(
+        exchanged,
+        PRESERVE,
+        expect![[r#"
         Survey
           cordon
         Cordon
@@ -115,7 +122,8 @@ fn preserve_leaves_the_volumes_alone() {
         Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
         serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
         volumes Some(["OS", "tenants"]), deleted []
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -126,7 +134,10 @@ fn a_machine_that_is_off_is_switched_on_to_be_validated() {
         rig.device(&target(Role::Compute)).switch(Power::Off, now);
         rig.run_for(Span::minutes(2));
     };
-    check(change, REPLACE, expect![[r#"
+    check(
+        change,
+        REPLACE,
+        expect![[r#"
         Survey
           cordon
         Cordon
@@ -173,7 +184,8 @@ fn a_machine_that_is_off_is_switched_on_to_be_validated() {
         Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
         serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
         volumes Some(["OS"]), deleted ["OS", "tenants"]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -182,7 +194,10 @@ fn hardware_that_does_not_match_ends_a_replace_and_marks_the_machine() {
         exchanged(rig);
         rig.device(&target(Role::Compute)).board.parts.is_linked = false;
     };
-    check(change, REPLACE, expect![[r#"
+    check(
+        change,
+        REPLACE,
+        expect![[r#"
         Survey
           cordon
         Cordon
@@ -194,24 +209,29 @@ fn hardware_that_does_not_match_ends_a_replace_and_marks_the_machine() {
         Provisioned; installed nothing; held by installation by alice, operation op1 (its hardware validation failed); waits for 
         serial sn, login bmc/x, described as never; validated Fail; unhealthy: Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]
         volumes Some(["OS", "tenants"]), deleted []
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_serial_number_that_the_bmc_does_not_tell_the_same_ends_a_replace() {
-    check(|_| {}, REPLACE, expect![[r#"
+    check(
+        |_| {},
+        REPLACE,
+        expect![[r#"
         Survey
           cordon
         Cordon
         Leave etcd left out: the machine has no member of etcd
         BMC Login
-          validated: Fail System test(s) failed: [Serial_Number] expected: sn2; observed: sn; [Additional logs: Runtime 4.7.8 has no minimum firmware for this model]
-        Failed (ValidationFailed): replace failed: System test(s) failed: [Serial_Number] expected: sn2; observed: sn; [Additional logs: Runtime 4.7.8 has no minimum firmware for this model]. Left behind: power On; holds installation by alice, operation op1
+          validated: Fail System test(s) failed: [Serial_Number] expected: sn2; observed: sn
+        Failed (ValidationFailed): replace failed: System test(s) failed: [Serial_Number] expected: sn2; observed: sn. Left behind: power On; holds installation by alice, operation op1
         next: rackwright bmm advise rack1compute01 --symptom hardware
         Provisioned; installed nothing; held by installation by alice, operation op1 (its hardware validation failed); waits for 
-        serial sn, login bmc/x, described as never; validated Fail; unhealthy: System test(s) failed: [Serial_Number] expected: sn2; observed: sn; [Additional logs: Runtime 4.7.8 has no minimum firmware for this model]
+        serial sn, login bmc/x, described as never; validated Fail; unhealthy: System test(s) failed: [Serial_Number] expected: sn2; observed: sn
         volumes Some(["OS", "tenants"]), deleted []
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -220,7 +240,10 @@ fn a_volume_that_stays_is_deleted_twice_and_then_given_up() {
         exchanged(rig);
         rig.device(&target(Role::Compute)).board.parts.deletions_ignored = 2;
     };
-    check(change, REPLACE, expect![[r#"
+    check(
+        change,
+        REPLACE,
+        expect![[r#"
         Survey
           cordon
         Cordon
@@ -234,12 +257,13 @@ fn a_volume_that_stays_is_deleted_twice_and_then_given_up() {
           volume OS is to go
           deletion of a volume
           deletion of a volume, attempt 2
-        Failed (StorageFailed): replace failed: RAID cleanup failed with: raid deletion failed after 2 attempts (volume `OS`; the BMC took it, and nothing came of it). Left behind: power Off; holds power-off by operation op1
-        next: rackwright bmm start rack1compute01
-        Provisioned; installed nothing; held by power-off by operation op1 (powered off); waits for a person: off, but expected to be on
+        Failed (StorageFailed): replace failed: RAID cleanup failed with: raid deletion failed after 2 attempts (volume `OS`; the BMC took it, and nothing came of it). Left behind: power Off; holds installation by alice, operation op1
+        next: rackwright bmm replace rack1compute01
+        Error; installed nothing; held by installation by alice, operation op1 (its replace did not succeed); waits for a person: its installation failed
         serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
         volumes Some(["OS", "tenants"]), deleted []
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -248,7 +272,10 @@ fn a_volume_that_goes_at_the_second_time_is_gone() {
         exchanged(rig);
         rig.device(&target(Role::Compute)).board.parts.deletions_ignored = 1;
     };
-    check(change, REPLACE, expect![[r#"
+    check(
+        change,
+        REPLACE,
+        expect![[r#"
         Survey
           cordon
         Cordon
@@ -295,7 +322,8 @@ fn a_volume_that_goes_at_the_second_time_is_gone() {
         Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
         serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
         volumes Some(["OS"]), deleted ["OS", "tenants"]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -304,7 +332,10 @@ fn a_bmc_without_volumes_is_replaced_without_them_and_says_so() {
         exchanged(rig);
         rig.device(&target(Role::Compute)).board.parts.volumes = None;
     };
-    check(change, REPLACE, expect![[r#"
+    check(
+        change,
+        REPLACE,
+        expect![[r#"
         Survey
           cordon
         Cordon
@@ -345,7 +376,8 @@ fn a_bmc_without_volumes_is_replaced_without_them_and_says_so() {
         Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
         serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
         volumes None, deleted []
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -354,7 +386,10 @@ fn a_controller_that_makes_no_volumes_leaves_the_system_to_a_drive() {
         exchanged(rig);
         rig.device(&target(Role::Compute)).board.unknown.insert(DeviceAsk::MakeOsVolume);
     };
-    check(change, REPLACE, expect![[r#"
+    check(
+        change,
+        REPLACE,
+        expect![[r#"
         Survey
           cordon
         Cordon
@@ -401,7 +436,8 @@ fn a_controller_that_makes_no_volumes_leaves_the_system_to_a_drive() {
         Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
         serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
         volumes Some([]), deleted ["OS", "tenants"]
-    "#]]);
+    "#]],
+    );
 }
 
 fn faulty(class: FaultClass, words: &str) -> impl FnOnce(&mut Rig) {
@@ -411,35 +447,47 @@ fn faulty(class: FaultClass, words: &str) -> impl FnOnce(&mut Rig) {
 
 #[test]
 fn a_login_that_is_refused_ends_a_replace_before_anything_is_touched() {
-    check(faulty(FaultClass::Denied, "GET /redfish/v1/Systems answered 401"), REPLACE, expect![[r#"
+    check(
+        faulty(FaultClass::Denied, "GET /redfish/v1/Systems answered 401"),
+        REPLACE,
+        expect![[r#"
         Failed (BmcLoginFailed): replace failed: BMC login unsuccessful: Fail - Unauthorized (denied: GET /redfish/v1/Systems answered 401); nothing was touched. Left behind: power unknown, the BMC refuses our credentials; holds none
         next: rackwright bmm show rack1compute01
         Provisioned; installed nothing; held by ; waits for the BMC (denied: GET /redfish/v1/Systems answered 401)
         serial sn, login bmc/x, described as never; validated never; unhealthy: no
         volumes Some(["OS", "tenants"]), deleted []
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_bmc_that_is_silent_ends_a_replace_after_a_while() {
-    check(faulty(FaultClass::Unreachable, "connection refused"), REPLACE, expect![[r#"
+    check(
+        faulty(FaultClass::Unreachable, "connection refused"),
+        REPLACE,
+        expect![[r#"
         Failed (BmcLoginFailed): replace failed: BMC login unsuccessful: Fail - Unreachable (unreachable: connection refused); nothing was touched. Left behind: power unknown, the BMC is unreachable; holds none
         next: rackwright bmm show rack1compute01
         Provisioned; installed nothing; held by ; waits for the BMC (unreachable: connection refused)
         serial sn, login bmc/x, described as never; validated never; unhealthy: no
         volumes Some(["OS", "tenants"]), deleted []
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_bmc_of_another_machine_ends_a_replace() {
-    check(faulty(FaultClass::OtherMachine, "it has serial number X"), REPLACE, expect![[r#"
+    check(
+        faulty(FaultClass::OtherMachine, "it has serial number X"),
+        REPLACE,
+        expect![[r#"
         Failed (ValidationFailed): replace failed: the BMC that answers is not that of `rack1compute01` (another machine: it has serial number X): compare the serial number with the machine's own; nothing was touched. Left behind: power unknown, another machine answers at the BMC's address; holds none
         next: rackwright bmm show rack1compute01
         Provisioned; installed nothing; held by ; waits for the BMC (another machine: it has serial number X)
         serial sn, login bmc/x, described as never; validated never; unhealthy: no
         volumes Some(["OS", "tenants"]), deleted []
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
