@@ -116,9 +116,7 @@ pub fn plan(snapshot: &Snapshot, visit: &Visit, now: Timestamp) -> Plan {
     for machine in &visited {
         operate::plan_machine(&mut draft, machine, now);
     }
-    for machine in install::plan_inspection(&mut draft, now) {
-        operate::plan_machine(&mut draft, &machine, now);
-    }
+    plan_inspection(&mut draft, now);
     let of_tenants = vm::visited(&draft.after, visit, &visited);
     vm::plan_vms(&mut draft, &of_tenants.vms, now);
     for machine in vm::awaited_on(&draft) {
@@ -127,4 +125,17 @@ pub fn plan(snapshot: &Snapshot, visit: &Visit, now: Timestamp) -> Plan {
     tenant_cluster::plan_tenant_clusters(&mut draft, &of_tenants.tenant_clusters, now);
     sweep::plan_sweep(&mut draft, now);
     draft.plan
+}
+
+/// A validation that begins or is stopped is planned at once, and its end may make room for the next.
+fn plan_inspection(draft: &mut Draft, now: Timestamp) {
+    loop {
+        let touched = install::plan_inspection(draft, now);
+        if touched.is_empty() {
+            return;
+        }
+        for machine in touched {
+            operate::plan_machine(draft, &machine, now);
+        }
+    }
 }

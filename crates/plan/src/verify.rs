@@ -97,20 +97,32 @@ fn judge_vm(snapshot: &Snapshot, machine: &Machine, before: &BaselineVm) -> Post
             Some(_) => check(name, PostState::Differs, expected, "gone", "it was deleted meanwhile"),
         };
     };
+    // KubeVirt goes on saying what it last heard of a machine that has fallen silent.
+    let is_here = seen.node().and_then(|node| snapshot.machine_of_node(node)) == Some(&machine.name);
+    if is_here && seen.has_instance() && !machine.is_ready() && snapshot.running_on(&machine.name).is_none() {
+        let found = format!("last heard of {}", seen.state.in_words());
+        return check(name, PostState::Differs, expected, found, "its machine is not ready");
+    }
     let (state, words) = match (is_up(before.state), seen.state) {
         (true, VmState::Running | VmState::Migrating) | (false, VmState::Stopped) => (PostState::Ok, String::new()),
         // What was being made or failing before is expected to be better now.
         (false, VmState::Running) if before.state != VmState::Stopped => (PostState::Ok, String::new()),
         (false, _) if seen.state == before.state => (PostState::Ok, format!("it was {} before", before.state.in_words())),
         (true, VmState::Provisioning | VmState::Starting) => (PostState::Waits, "it is still starting".into()),
-        (true, _) if remembers(machine.evacuated.as_ref(), before.vm.as_str()) => {
-            (PostState::Waits, format!("it is started when the machine is uncordoned: rackwright bmm uncordon {}", machine.name))
-        }
+        (true, _) if remembers(machine.evacuated.as_ref(), before.vm.as_str()) => (PostState::Waits, coming_back(snapshot, machine)),
         (true, VmState::Stopped) => (PostState::Differs, format!("nobody is about to start it: rackwright vm start {}", before.vm)),
         (false, VmState::Running) => (PostState::Differs, "somebody has started it meanwhile".into()),
         _ => (PostState::Differs, told(seen)),
     };
     check(name, state, expected, seen.state.in_words(), words)
+}
+
+/// What brings back what was stopped to empty the machine.
+fn coming_back(snapshot: &Snapshot, machine: &Machine) -> String {
+    match snapshot.running_on(&machine.name) {
+        Some(running) => format!("operation {} is at work on the machine", running.id.short()),
+        None => format!("it comes back when the machine is uncordoned: rackwright bmm uncordon {}", machine.name),
+    }
 }
 
 fn is_up(state: VmState) -> bool {
@@ -128,7 +140,7 @@ fn judge_node(snapshot: &Snapshot, machine: &Machine, before: &BaselineNode) -> 
     let node = inside.and_then(|inside| inside.nodes.get(before.node.as_str()));
     let is_remembered = remembers(machine.evacuated.as_ref(), &before.node)
         || machine.evacuated.as_ref().is_some_and(|memory| memory.nodes.iter().any(|node| node.node == before.node));
-    let coming = || format!("it comes back when the machine is uncordoned: rackwright bmm uncordon {}", machine.name);
+    let coming = || coming_back(snapshot, machine);
     let Some(inside) = inside.filter(|inside| inside.listed_at.is_some() && inside.contact.fault.is_none()) else {
         return check(name, PostState::Waits, expected, "unknown", "the API of its tenant cluster does not answer");
     };

@@ -106,7 +106,7 @@ fn hindrance(snapshot: &Snapshot, name: &MachineName) -> Option<String> {
 }
 
 /// Moves the inspection of the site on: validations that have room begin, and it ends with the last of them. Returns the machines
-/// whose validation begins.
+/// whose validation begins, or is cancelled with it.
 pub(crate) fn plan_inspection(draft: &mut Draft, now: Timestamp) -> Vec<MachineName> {
     let site = Target::Site(draft.after.cluster.name.clone());
     let Some(running) = draft.after.running_for(&site) else { return Vec::new() };
@@ -138,7 +138,7 @@ pub(crate) fn plan_inspection(draft: &mut Draft, now: Timestamp) -> Vec<MachineN
         }
     }
     if operation.cancel.is_some() {
-        cancel_children(draft, &operation, &machines);
+        begun.extend(cancel_children(draft, &operation, &machines));
     }
     if at_work + waiting == 0 {
         end(&draft.after, &mut operation, &machines, &left_out, now);
@@ -175,14 +175,17 @@ fn child_of(parent: &Operation, id: OperationId, machine: &MachineName, timeout:
     }
 }
 
-fn cancel_children(draft: &mut Draft, parent: &Operation, machines: &[MachineName]) {
+fn cancel_children(draft: &mut Draft, parent: &Operation, machines: &[MachineName]) -> Vec<MachineName> {
+    let mut cancelled = Vec::new();
     for name in machines {
         let Some(child) = draft.after.operations.get(&child_id(&parent.id, name)).filter(|child| child.is_running()) else { continue };
         if child.cancel.is_none() {
             let child = Operation { cancel: parent.cancel.clone(), ..(**child).clone() };
             draft.save_operation(child);
+            cancelled.push(name.clone());
         }
     }
+    cancelled
 }
 
 /// The id of the validation of a machine in an inspection: always the same, and like no other's. In the form of other ids.
@@ -206,8 +209,9 @@ fn end(snapshot: &Snapshot, operation: &mut Operation, machines: &[MachineName],
             None => unknown.push(name.to_string()),
         }
     }
-    let mut message = format!("{passed} machines are as they should be");
-    for (names, what) in [(&failed, "are not"), (&unknown, "could not be validated")] {
+    let mut message =
+        if passed == 1 { "1 machine is as it should be".to_owned() } else { format!("{passed} machines are as they should be") };
+    for (names, what) in [(&failed, "not"), (&unknown, "could not be validated")] {
         if !names.is_empty() {
             message.push_str(&format!("; {} {what}: {}", names.len(), named(names)));
         }

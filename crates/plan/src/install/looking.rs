@@ -65,7 +65,7 @@ pub(crate) fn settled_since(bench: &Bench<'_>, party: Party) -> Timestamp {
 }
 
 /// What was asked in this step and not answered yet: a look beside it would see what was before.
-fn unanswered(bench: &Bench<'_>, party: Party) -> Option<Finding> {
+pub(crate) fn unanswered(bench: &Bench<'_>, party: Party) -> Option<Finding> {
     let operation = bench.operation;
     let (asked_at, ask, attempt) = of_step(operation).iter().rev().find_map(|entry| match entry.fact {
         Fact::Asked { ask, attempt } if ask.party() == party => Some((entry.at, ask, attempt)),

@@ -4,7 +4,7 @@ use model::{Action, Delivery, DeviceAsk, Fact, Failure, FaultClass, Found, LookA
 
 use super::attempt::of_step;
 use super::insist::insist;
-use super::looking::{look, look_again, settled_since};
+use super::looking::{look, look_again, settled_since, unanswered};
 use super::power::stay_off;
 use crate::asking::{Asked, ask_or_wait, asked};
 use crate::operate::{Bench, Finding, effect_wait};
@@ -112,6 +112,9 @@ pub(super) fn make_os_volume(bench: &Bench<'_>) -> Finding {
 /// The volumes of a machine that is off, after all that was asked in this step; nothing if the BMC has none to offer.
 fn seen<'a>(bench: &'a Bench<'_>) -> Result<Option<&'a [VolumeSeen]>, Finding> {
     stay_off(bench)?;
+    if let Some(finding) = unanswered(bench, Party::Bmc) {
+        return Err(finding);
+    }
     match look(bench, LookAt::Volumes, settled_since(bench, Party::Bmc)) {
         Ok(Found::Volumes(seen)) => Ok(seen.volumes.as_deref()),
         Ok(_) => Ok(None),

@@ -48,8 +48,11 @@ fn firmware(sheet: &mut Sheet, expected: &Expected<'_>, inspection: &Inspection)
     let floors = expected.bundle.map(|bundle| bundle.firmware.as_slice()).unwrap_or_default();
     let floors: Vec<&FirmwareFloor> = floors.iter().filter(|floor| floor.model.eq_ignore_ascii_case(model)).collect();
     match expected.bundle {
-        None => sheet.log("No runtime is known, so no minimum firmware was compared"),
-        Some(bundle) if floors.is_empty() => sheet.log(format!("Runtime {} has no minimum firmware for this model", bundle.version)),
+        None => sheet.tell("unsupported_firmware_check", Comparison::Info, "", "no runtime is known"),
+        Some(bundle) if floors.is_empty() => {
+            let none = format!("runtime {} has no minimum for this model", bundle.version);
+            sheet.tell("unsupported_firmware_check", Comparison::Info, "", none);
+        }
         Some(_) => {}
     }
     let Some(seen) = sheet.answer("firmware", "", &inspection.firmware) else {

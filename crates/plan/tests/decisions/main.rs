@@ -16,6 +16,7 @@ mod lodging;
 mod operations;
 mod preview;
 mod properties;
+mod replace;
 mod rig;
 mod script;
 mod storing;

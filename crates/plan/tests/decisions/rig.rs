@@ -3,6 +3,7 @@
 pub mod board;
 pub mod device;
 pub mod etcd;
+pub mod parts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -284,6 +285,8 @@ impl Rig {
         match look.at {
             LookAt::Survey => Ok(Found::Survey(device.board.survey.clone())),
             LookAt::Boot => Ok(Found::Boot(device.board.seen())),
+            LookAt::Volumes => Ok(Found::Volumes(device.board.parts.volumes())),
+            LookAt::Hardware => Ok(Found::Hardware(Box::new(device.board.parts.inspection(device.power == Power::On)))),
             other => panic!("these devices do not show {other}"),
         }
     }

@@ -6,4 +6,4 @@ mod guards;
 mod invariants;
 mod reimage;
 mod runtimes;
-mod stage;
+pub mod stage;

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use model::{Attempt, BootSeen, DeviceAsk, Digest, InstallTrouble, JobSeen, MachineReport, SourceSeen, Span, Survey};
 use plan::{Step, With};
 
+use super::parts::Parts;
+
 /// How the agent behaves once it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Agent {
@@ -45,6 +47,7 @@ pub struct Board {
     /// A boot source is forgotten when the machine starts.
     pub is_forgetful: bool,
     pub attempt: Option<Attempt>,
+    pub parts: Parts,
     pub inserted: u32,
     pub ejected: u32,
 }
@@ -67,6 +70,7 @@ impl Default for Board {
             is_discreet: false,
             is_forgetful: false,
             attempt: None,
+            parts: Parts::default(),
             inserted: 0,
             ejected: 0,
         }
@@ -81,6 +85,7 @@ impl Board {
         if self.ignored.contains(&step.ask) {
             return;
         }
+        self.parts.take(step);
         match step.ask {
             DeviceAsk::InsertMedia => {
                 assert_eq!(self.media, None, "the drive is not empty");

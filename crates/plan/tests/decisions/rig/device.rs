@@ -113,7 +113,12 @@ impl Device {
                     node.cordoned_by_us = ask == DeviceAsk::Cordon;
                 }
             }
-            DeviceAsk::InsertMedia | DeviceAsk::BootFromMedia | DeviceAsk::BootFromHttp | DeviceAsk::BootFromPxe => {
+            DeviceAsk::InsertMedia
+            | DeviceAsk::BootFromMedia
+            | DeviceAsk::BootFromHttp
+            | DeviceAsk::BootFromPxe
+            | DeviceAsk::DeleteVolume
+            | DeviceAsk::MakeOsVolume => {
                 assert_eq!(self.power, Power::Off, "{ask} under a machine that runs");
             }
             DeviceAsk::EjectMedia | DeviceAsk::BootFromDisk | DeviceAsk::MintJoinToken | DeviceAsk::DropJoinToken => {}

@@ -1,0 +1,105 @@
+//! Whose identity a machine has: what it was replaced by, until the site file says otherwise.
+
+use std::collections::BTreeMap;
+
+use expect_test::expect;
+use model::{Replacement, Role, SecretRef, Site, SiteMachine, Standing};
+use plan::{Stored, enroll};
+
+use super::stage::{PRESERVE, REPLACE, ask, identity, new_board, replace, site, target, verdict};
+use crate::desk;
+
+#[test]
+fn a_replaced_machine_keeps_its_identity_until_the_site_file_names_another() {
+    let mut rig = site();
+    let name = target(Role::Compute);
+    let described = rig.desk.snapshot.machines[&name].hardware.clone();
+    rig.device(&name).board.parts.serial_number = "sn2".into();
+    replace(&mut rig, Role::Compute, REPLACE, Some(new_board()));
+    let machine = (*rig.desk.snapshot.machines[&name]).clone();
+    let cluster = (*rig.desk.snapshot.cluster).clone();
+    let again = |change: &dyn Fn(&mut model::Hardware)| {
+        let mut hardware = described.clone();
+        change(&mut hardware);
+        let site = Site {
+            cluster: cluster.name.clone(),
+            home: cluster.home.clone(),
+            version: cluster.version.clone(),
+            limits: cluster.limits.clone(),
+            skus: cluster.skus.clone(),
+            racks: vec![model::SiteRack {
+                name: hardware.rack.clone(),
+                availability_zone: "1".into(),
+                location: "here".into(),
+                serial_number: "r".into(),
+                sku: "rack".into(),
+            }],
+            machines: vec![SiteMachine { name: name.clone(), role: Role::Compute, standing: Standing::Provisioned, hardware }],
+        };
+        let stored =
+            Stored { cluster: Some(cluster.clone()), machines: BTreeMap::from([(name.clone(), machine.clone())]), ..Stored::default() };
+        let enrolled = enroll(&stored, &site, desk::morning()).expect("nothing speaks against it");
+        let after = enrolled.machines.get(&name).cloned().unwrap_or_else(|| machine.clone());
+        let hardware = &after.hardware;
+        format!(
+            "serial {}, slot {}, login {}, replaced {}",
+            hardware.serial_number,
+            hardware.slot,
+            hardware.credentials,
+            after.replaced.is_some()
+        )
+    };
+    assert_eq!(again(&|_| {}), "serial sn2, slot 1, login replace/1, replaced true");
+    assert_eq!(again(&|hardware| hardware.slot = 7), "serial sn2, slot 7, login replace/1, replaced true");
+    assert_eq!(again(&|hardware| hardware.serial_number = "sn2".into()), "serial sn2, slot 1, login bmc/x, replaced false");
+    assert_eq!(again(&|hardware| hardware.serial_number = "sn3".into()), "serial sn3, slot 1, login bmc/x, replaced false");
+}
+
+#[test]
+fn a_machine_that_is_replaced_twice_still_knows_what_the_site_file_says() {
+    let mut rig = site();
+    let name = target(Role::Compute);
+    rig.device(&name).board.parts.serial_number = "sn2".into();
+    replace(&mut rig, Role::Compute, REPLACE, Some(new_board()));
+    rig.device(&name).board.parts.serial_number = "sn3".into();
+    let third = Replacement { serial_number: Some("sn3".into()), credentials: Some(SecretRef::new("replace/2")), ..Replacement::default() };
+    replace(&mut rig, Role::Compute, PRESERVE, Some(third));
+    expect![[r#"
+        serial sn3, login replace/2, described as sn; validated Pass; unhealthy: no
+    "#]]
+    .assert_eq(&identity(&rig, &name));
+}
+
+#[test]
+fn only_a_replace_clears_the_unhealthy_mark() {
+    let mut rig = site();
+    let name = target(Role::Compute);
+    rig.device(&name).board.parts.drives = 0;
+    replace(&mut rig, Role::Compute, REPLACE, None);
+    let failed = identity(&rig, &name);
+    let reimage = super::stage::ask(&mut rig, &name, crate::install::stage::REIMAGE, None);
+    let refused = verdict(&rig, &reimage);
+    rig.device(&name).board.parts.drives = 1;
+    replace(&mut rig, Role::Compute, REPLACE, None);
+    expect![[r#"
+        serial sn, login bmc/x, described as never; validated Fail; unhealthy: Drive test(s) failed: [Disk_0_Capacity_GB] expected: 960; observed: nothing; [Disk_0_Type] expected: SSD; observed: nothing; [Additional logs: No drive is seen in bay 0]
+        `rack1compute01` cannot be reimaged: rule machine-unhealthy: it was given up at 10:01:01Z: Drive test(s) failed: [Disk_0_Capacity_GB] expected: 960; observed: nothing; [Disk_0_Type] expected: SSD; observed: nothing; [Additional logs: No drive is seen in bay 0]
+        remedy: repair it, then `rackwright bmm replace rack1compute01`: nothing else brings it back
+        serial sn, login bmc/x, described as never; validated Pass; unhealthy: no
+    "#]].assert_eq(&format!("{failed}{refused}\n{}", identity(&rig, &name)));
+}
+
+#[test]
+fn a_replaced_machine_keeps_its_name() {
+    let mut rig = site();
+    let other = Replacement { machine_name: Some("other".into()), ..Replacement::default() };
+    let id = ask(&mut rig, &target(Role::Compute), REPLACE, Some(other));
+    expect![[r#"
+        `rack1compute01` cannot be replaced: rule machine-name-kept: the request calls it `other`
+        remedy: leave the machine's name out, or say `rack1compute01`: a replaced machine keeps its name
+    "#]]
+    .assert_eq(&(verdict(&rig, &id) + "\n"));
+    let own = Replacement { machine_name: Some("RACK1compute01".into()), ..Replacement::default() };
+    let id = ask(&mut rig, &target(Role::Compute), REPLACE, Some(own));
+    assert_eq!(verdict(&rig, &id), "accepted");
+}

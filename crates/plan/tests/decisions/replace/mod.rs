@@ -1,0 +1,9 @@
+//! Replace: what it does beside installing a machine; and the inspection of a site, advice and post-checks.
+
+mod advice;
+mod crash;
+mod identity;
+mod inspect;
+mod stage;
+mod steps;
+mod verify;
