@@ -129,6 +129,7 @@ impl Stand {
             bmcs: BTreeMap::from([(name(1), described.driver("S1"))]),
             maker: Arc::new(FakeMaker { bmc: other.clone(), made_for: made_for.clone() }),
             undercloud: nowhere(),
+            etcd: None,
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(vault)),
             install: Some(InstallDesk { key: key(), base_url: "http://10.0.0.1:8080".to_owned() }),
@@ -154,7 +155,7 @@ impl Stand {
     /// The ways of the same description as it stands, as a file that was read again brings them.
     pub fn equipment(&self, bmc: Bmc) -> Arc<Equipment> {
         let maker = self.the_loop.keeper.maker.clone();
-        Arc::new(Equipment { bmcs: BTreeMap::from([(name(1), bmc)]), maker, undercloud: nowhere() })
+        Arc::new(Equipment { bmcs: BTreeMap::from([(name(1), bmc)]), maker, undercloud: nowhere(), etcd: None })
     }
 }
 
