@@ -129,6 +129,7 @@ impl Stand {
             bmcs: BTreeMap::from([(name(1), described.driver("S1"))]),
             maker: Arc::new(FakeMaker { bmc: other.clone(), made_for: made_for.clone() }),
             undercloud: nowhere(),
+            etcd: None,
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(vault)),
             etcd: None,
