@@ -179,12 +179,8 @@ impl Purpose {
         Purpose::Errand("clearOutOfService"),
     ];
 
-    const OF_ETCD: [Purpose; 4] = [
-        Purpose::Look,
-        Purpose::Ask(DeviceAsk::LeaveEtcd),
-        Purpose::Ask(DeviceAsk::JoinEtcd),
-        Purpose::Ask(DeviceAsk::PromoteEtcd),
-    ];
+    const OF_ETCD: [Purpose; 4] =
+        [Purpose::Look, Purpose::Ask(DeviceAsk::LeaveEtcd), Purpose::Ask(DeviceAsk::JoinEtcd), Purpose::Ask(DeviceAsk::PromoteEtcd)];
 
     pub fn name(self) -> &'static str {
         match self {
