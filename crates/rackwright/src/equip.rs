@@ -10,7 +10,7 @@ use redfish::{Bmc, Login, Transport};
 use store::Vault;
 
 use crate::cli::trouble::Trouble;
-use crate::site_file::{BmcTrust, Loaded, Place};
+use crate::site_file::{BmcTrust, EtcdAccess, Loaded, Place};
 
 /// What a site was equipped with before, so that what did not change goes on with its sessions and connections.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +40,12 @@ pub async fn equip(loaded: &Loaded, before: Option<Before<'_>>, vault: &Arc<Vaul
         };
         bmcs.insert(machine.name.clone(), bmc);
     }
+    let etcd = match before {
+        Some(Before { loaded: known, equipment }) if known.etcd == loaded.etcd => equipment.etcd.clone(),
+        _ => loaded.etcd.as_ref().map(EtcdAccess::cluster),
+    };
     let maker = Arc::new(Maker { vault: vault.clone(), trusts: loaded.trusts.clone() });
-    Ok(Equipment { bmcs, maker, undercloud, etcd: None })
+    Ok(Equipment { bmcs, maker, undercloud, etcd })
 }
 
 /// Makes drivers for machines whose hardware was replaced: recognized as the site file says, with another serial number or login.
