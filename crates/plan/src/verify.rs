@@ -17,7 +17,7 @@ pub fn verify(snapshot: &Snapshot, name: &MachineName) -> Option<Vec<PostCheck>>
             checks.extend(baseline.nodes.iter().map(|node| judge_node(snapshot, machine, node)));
         }
         None => {
-            checks.push(check("baseline", PostState::Ok, "", "none", "no disruptive action is on record, so workloads are not compared"))
+            checks.push(check("baseline", PostState::Ok, "", "none", "no disruptive action is on record, so workloads are not compared"));
         }
     }
     Some(checks)

@@ -105,7 +105,7 @@ fn warnings(machine: &Machine, next: Remedy) -> Vec<String> {
     let mut warnings = Vec::new();
     match machine.role {
         Role::ControlPlane if acts => {
-            warnings.push("it is a control-plane machine: one at a time, and only while the others are well".into())
+            warnings.push("it is a control-plane machine: one at a time, and only while the others are well".into());
         }
         Role::Management if acts => warnings.push("it is a management server: consult support before you act on it".into()),
         _ => {}
