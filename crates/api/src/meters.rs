@@ -22,6 +22,11 @@ const REQUEST_DURATION: Meter = Meter::histogram(
     &[0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0],
     "How long requests took to be answered, the wait for a verdict included.",
 );
+const INSTALL_REQUESTS: Meter = Meter::counter(
+    "rackwright_install_requests_total",
+    &["what", "status"],
+    "Requests of machines that are being installed, by what they ask for and status.",
+);
 const IN_FLIGHT: Meter =
     Meter::gauge("rackwright_http_requests_in_flight", &[], "Requests that are being answered, the one that asks included.");
 const READY: Meter = Meter::gauge("rackwright_ready", &[], "1 if `/readyz` answers 200, else 0.");
@@ -84,6 +89,7 @@ const UNLOGGED: Meter = Meter::counter(
 pub const METERS: &[Meter] = &[
     REQUESTS,
     REQUEST_DURATION,
+    INSTALL_REQUESTS,
     IN_FLIGHT,
     READY,
     STORE_REVISION,
@@ -116,6 +122,11 @@ pub(crate) fn count_request(method: &Method, route: &'static str, status: Status
     let status = status.as_u16().to_string();
     metrics::counter!(REQUESTS.name, "method" => method, "route" => route, "status" => status).increment(1);
     metrics::histogram!(REQUEST_DURATION.name, "route" => route).record(began.elapsed());
+}
+
+/// Counts a request to the install face. Its path has secrets, so only its kind is told.
+pub(crate) fn count_install_request(what: &'static str, status: StatusCode) {
+    metrics::counter!(INSTALL_REQUESTS.name, "what" => what, "status" => status.as_u16().to_string()).increment(1);
 }
 
 /// Counts the documents, and shows everything that was measured in this process.

@@ -43,7 +43,7 @@ const NOT_IN_SYNC: &str = "etcdserver: can only promote a learner member which i
 pub struct EtcdCluster {
     transport: Transport,
     endpoints: Arc<[Endpoint]>,
-    /// The endpoint that answered last, which is asked first.
+    /// The endpoint that is asked first: the one that answered last, or the one after it if that failed since.
     favourite: Arc<AtomicUsize>,
 }
 
@@ -65,30 +65,43 @@ impl EtcdCluster {
 
     /// The members now: a majority of them agreed to the list while it was asked for.
     pub async fn observe_members(&self) -> Result<EtcdSeen, Fault> {
-        let deadline = deadline();
-        self.in_turn(deadline, |endpoint| async move {
+        self.members(deadline()).await
+    }
+
+    async fn members(&self, deadline: Instant) -> Result<EtcdSeen, Fault> {
+        let seen = self.in_turn(Purpose::Observe, deadline, |endpoint| async move {
             self.check_version(endpoint, deadline).await?;
             let asked = Asked { method: "POST", path: LIST, endpoint, purpose: Purpose::Observe };
             let document = self.ask(asked, &json!({ "linearizable": true }), deadline).await?;
             let members = document::members(&document).ok_or_else(|| asked.garbled("the list of members cannot be read"))?;
             Ok(EtcdSeen { members })
-        })
-        .await
+        });
+        seen.await.map_err(|failed| failed.fault)
     }
 
     /// Takes a member out, so that its vote no longer counts. One that is gone is out already.
     pub async fn request_member_remove(&self, id: &str) -> Result<(), Fault> {
-        let body = json!({ "ID": decimal(id)? });
-        match self.request(REMOVE, &body).await {
+        let (body, deadline) = (json!({ "ID": decimal(id)? }), deadline());
+        match self.request(REMOVE, &body, deadline).await {
+            Ok(_) => Ok(()),
             Err(Failed { fault, .. }) if fault.class == FaultClass::Missing => Ok(()),
-            outcome => outcome.map(drop).map_err(|failed| failed.fault),
+            Err(Failed { fault, .. }) if fault.class == FaultClass::Unreachable && fault.delivery == Delivery::No => Err(fault),
+            Err(_) if self.is_gone(id, deadline).await => Ok(()),
+            Err(failed) => Err(failed.fault),
         }
+    }
+
+    /// A member that was just removed answers for a moment longer: that the cluster is unhealthy which has put it out, that it is about
+    /// to stop, or nothing.
+    async fn is_gone(&self, id: &str, deadline: Instant) -> bool {
+        let seen = self.members(deadline).await;
+        seen.is_ok_and(|seen| !seen.members.iter().any(|member| member.id.eq_ignore_ascii_case(id)))
     }
 
     /// Adds a member that has no vote yet. One that is listed with that URL was added already.
     pub async fn request_learner_add(&self, peer_url: &str) -> Result<(), Fault> {
         let body = json!({ "peerURLs": [peer_url], "isLearner": true });
-        match self.request(ADD, &body).await {
+        match self.request(ADD, &body, deadline()).await {
             Err(failed) if ADDED_ALREADY.contains(&failed.words.as_str()) => Ok(()),
             outcome => outcome.map(drop).map_err(|failed| failed.fault),
         }
@@ -97,17 +110,20 @@ impl EtcdCluster {
     /// Gives a learner its vote. One that votes has it already; one that has not caught up is refused as busy, and the fault
     /// says how far it is.
     pub async fn request_promote(&self, id: &str) -> Result<(), Fault> {
-        let body = json!({ "ID": decimal(id)? });
-        match self.request(PROMOTE, &body).await {
+        let (body, deadline) = (json!({ "ID": decimal(id)? }), deadline());
+        match self.request(PROMOTE, &body, deadline).await {
             Err(failed) if failed.words == VOTES_ALREADY => Ok(()),
-            Err(failed) if failed.words == NOT_IN_SYNC => Err(with_progress(failed.fault, &self.observe_statuses().await, id)),
+            Err(failed) if failed.words == NOT_IN_SYNC => Err(with_progress(failed.fault, &self.statuses(deadline).await, id)),
             outcome => outcome.map(drop).map_err(|failed| failed.fault),
         }
     }
 
     /// What each member says of itself that answers at one of the endpoints.
     pub async fn observe_statuses(&self) -> Vec<MemberStatus> {
-        let deadline = deadline();
+        self.statuses(deadline()).await
+    }
+
+    async fn statuses(&self, deadline: Instant) -> Vec<MemberStatus> {
         let asked = self.endpoints.iter().map(|endpoint| self.observe_status(endpoint, deadline));
         join_all(asked).await.into_iter().filter_map(Result::ok).collect()
     }
@@ -140,21 +156,13 @@ impl EtcdCluster {
         Err(Fault::new(FaultClass::Unsupported, Delivery::No, told).into())
     }
 
-    async fn request(&self, path: &'static str, body: &Value) -> Result<Value, Failed> {
-        let deadline = deadline();
+    async fn request(&self, path: &'static str, body: &Value, deadline: Instant) -> Result<Value, Failed> {
         let asked = |endpoint| Asked { method: "POST", path, endpoint, purpose: Purpose::Request };
-        self.in_turn_or_why(deadline, |endpoint| self.ask(asked(endpoint), body, deadline)).await
-    }
-
-    async fn in_turn<'a, T, F>(&'a self, deadline: Instant, call: impl Fn(&'a Endpoint) -> F) -> Result<T, Fault>
-    where
-        F: Future<Output = Result<T, Failed>>,
-    {
-        self.in_turn_or_why(deadline, call).await.map_err(|failed| failed.fault)
+        self.in_turn(Purpose::Request, deadline, |endpoint| self.ask(asked(endpoint), body, deadline)).await
     }
 
     /// Puts a call to the endpoints, the one that answered last first, until one of them took it up.
-    async fn in_turn_or_why<'a, T, F>(&'a self, deadline: Instant, call: impl Fn(&'a Endpoint) -> F) -> Result<T, Failed>
+    async fn in_turn<'a, T, F>(&'a self, purpose: Purpose, deadline: Instant, call: impl Fn(&'a Endpoint) -> F) -> Result<T, Failed>
     where
         F: Future<Output = Result<T, Failed>>,
     {
@@ -169,7 +177,10 @@ impl EtcdCluster {
                 }
                 Err(failed) => failed,
             };
-            if !failed.leaves_others() {
+            // Who failed is asked last the next time.
+            self.favourite.store((index + 1) % self.endpoints.len(), Ordering::Relaxed);
+            // A look does no harm, and a member that was removed or cut off says the oddest things before it ends.
+            if purpose == Purpose::Request && !failed.leaves_others() {
                 return Err(failed);
             }
             // A member that answered says more of the cluster than one that did not.

@@ -21,7 +21,8 @@ pub(crate) fn progress(statuses: &[MemberStatus], learner: &str) -> Option<Strin
     let leader = statuses.iter().find(|status| status.leader.as_deref() == Some(&status.id));
     let most = leader.map_or_else(|| statuses.iter().map(|status| status.raft_index).max(), |leader| Some(leader.raft_index))?;
     Some(match of_learner {
-        Some(status) => format!("it has {} of {most} entries", status.raft_index),
+        // They are asked at one moment and answer at several, so that it may seem to be ahead.
+        Some(status) => format!("it has {} of {most} entries", status.raft_index.min(most)),
         None => format!("it does not answer; the others have {most} entries"),
     })
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    Bundle, ClusterName, Errand, Evacuated, Machine, MachineName, OPERATION_FORMAT, Observation, Operation, Request, RequestId,
+    Bundle, ClusterName, Errand, Evacuated, Machine, MachineName, OPERATION_FORMAT, Observation, Operation, Request, RequestId, Target,
     TenantCluster, TenantClusterName, Timestamp, Vm, VmName, keys,
 };
 use plan::{Enrolment, Plan, Snapshot, Stored, Visit, invariants};
@@ -301,8 +301,29 @@ impl Books {
         for machine in changes.machines.values() {
             self.note_emptied(machine);
         }
+        self.forget_looks(plan);
         self.agenda.settle(plan);
         self.prune_errands(plan);
+    }
+
+    /// What was looked at for an operation is of no use after its end, and an inspection of a whole site is much to keep.
+    fn forget_looks(&mut self, plan: &Plan) {
+        for operation in plan.changes.operations.values().filter(|operation| !operation.is_running()) {
+            let machines: Vec<MachineName> = match &operation.target {
+                Target::Machine(machine) => vec![machine.clone()],
+                Target::Site(_) => self.snapshot.observations.keys().cloned().collect(),
+                Target::Vm(_) | Target::TenantNode { .. } => continue,
+            };
+            for machine in machines {
+                let is_known = self.snapshot.observations.get(&machine).is_some_and(|known| !known.looked.is_empty());
+                if is_known && self.snapshot.running_on(&machine).is_none() {
+                    self.observe(&machine, |observation| {
+                        observation.looked.clear();
+                        false
+                    });
+                }
+            }
+        }
     }
 }
 

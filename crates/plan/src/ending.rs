@@ -65,11 +65,7 @@ pub(crate) fn safe_point_at(bench: &Bench<'_>, step: StepKind) -> Option<Timesta
         StepKind::MakeOsVolume => &[DeviceAsk::MakeOsVolume],
         StepKind::ValidateHardware => &[DeviceAsk::PowerOn],
         StepKind::AwaitOff => &[DeviceAsk::ForceOff],
-        StepKind::Survey
-        | StepKind::Login
-        | StepKind::WriteImage
-        | StepKind::PhoneHome
-        | StepKind::InspectMachines => &[],
+        StepKind::Survey | StepKind::Login | StepKind::WriteImage | StepKind::PhoneHome | StepKind::InspectMachines => &[],
     };
     let settled = asks.iter().filter_map(|ask| {
         let (asked_at, attempt) = bench.operation.last_asked(*ask)?;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Cluster, ClusterStatus, Connection, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, MachineName, Management, OperationId, Provisioning,
-    Rack, RackName, Replaced, Site, SiteMachine, Standing, Timestamp,
+    Cluster, ClusterStatus, Connection, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, MachineName, Management, OperationId,
+    Provisioning, Rack, RackName, Replaced, Site, SiteMachine, Standing, Timestamp,
 };
 
 use crate::objection::{self, Busy, Objection};

@@ -29,6 +29,7 @@ pub fn check(before: &Snapshot, plan: &Plan) -> Vec<Violation> {
     busy_or_explained(&after, plan, &mut violations);
     facts_are_never_lost(before, plan, &mut violations);
     crate::errand_invariants::check(before, &after, plan, &mut violations);
+    crate::install_invariants::check(before, &after, plan, &mut violations);
     intents_for_vms_are_recorded(&after, plan, &mut violations);
     one_operation_for_each_tenant_target(before, plan, &mut violations);
     violations
@@ -172,7 +173,7 @@ fn tells_of_dead_boot(machine: &Machine, node: &NodeSeen) -> bool {
     machine.last_seen.dead_boot_id.as_deref() == Some(node.boot_id.as_str())
 }
 
-fn has_vote(before: &Snapshot, machine: &Machine) -> bool {
+pub(crate) fn has_vote(before: &Snapshot, machine: &Machine) -> bool {
     let is_down = |node: &NodeSeen| node.ready != Readiness::True || tells_of_dead_boot(machine, node);
     let observation = before.observation(&machine.name);
     let off = observation.power.as_ref().is_some_and(|power| power.what == Power::Off) && observation.bmc.fault.is_none();

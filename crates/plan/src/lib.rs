@@ -20,6 +20,7 @@ mod evacuate;
 mod fault;
 mod guard;
 mod install;
+mod install_invariants;
 pub mod invariants;
 mod node_step;
 mod objection;

@@ -16,7 +16,9 @@ pub fn verify(snapshot: &Snapshot, name: &MachineName) -> Option<Vec<PostCheck>>
             checks.extend(baseline.vms.iter().filter(|vm| !is_node(snapshot, machine, vm)).map(|vm| judge_vm(snapshot, machine, vm)));
             checks.extend(baseline.nodes.iter().map(|node| judge_node(snapshot, machine, node)));
         }
-        None => checks.push(check("baseline", PostState::Ok, "", "none", "no disruptive action is on record, so workloads are not compared")),
+        None => {
+            checks.push(check("baseline", PostState::Ok, "", "none", "no disruptive action is on record, so workloads are not compared"));
+        }
     }
     Some(checks)
 }
@@ -69,7 +71,9 @@ fn powered(machine: &Machine) -> PostCheck {
     match machine.last_seen.power.as_ref().map(|power| power.what) {
         Some(Power::On) => check("powerState", PostState::Ok, "On", "On", ""),
         Some(Power::PoweringOn) => check("powerState", PostState::Waits, "On", "PoweringOn", "it is going on"),
-        Some(power) => check("powerState", PostState::Differs, "On", format!("{power:?}"), format!("rackwright bmm start {}", machine.name)),
+        Some(power) => {
+            check("powerState", PostState::Differs, "On", format!("{power:?}"), format!("rackwright bmm start {}", machine.name))
+        }
         None => check("powerState", PostState::Waits, "On", "unknown", "its BMC has not been looked at yet"),
     }
 }
@@ -105,9 +109,7 @@ fn judge_vm(snapshot: &Snapshot, machine: &Machine, before: &BaselineVm) -> Post
         (false, VmState::Running) if before.state != VmState::Stopped => (PostState::Ok, String::new()),
         (false, _) if seen.state == before.state => (PostState::Ok, format!("it was {} before", before.state.in_words())),
         (true, VmState::Provisioning | VmState::Starting) => (PostState::Waits, "it is still starting".into()),
-        (true, _) if remembers(machine.evacuated.as_ref(), before.vm.as_str()) => {
-            (PostState::Waits, coming_back(snapshot, machine))
-        }
+        (true, _) if remembers(machine.evacuated.as_ref(), before.vm.as_str()) => (PostState::Waits, coming_back(snapshot, machine)),
         (true, VmState::Stopped) => (PostState::Differs, format!("nobody is about to start it: rackwright vm start {}", before.vm)),
         (false, VmState::Running) => (PostState::Differs, "somebody has started it meanwhile".into()),
         _ => (PostState::Differs, told(seen)),
@@ -157,7 +159,9 @@ fn judge_node(snapshot: &Snapshot, machine: &Machine, before: &BaselineNode) -> 
     match node.ready {
         _ if !before.was_ready && !is_elsewhere => check(name, PostState::Ok, expected, found, ""),
         Readiness::True if is_elsewhere => check(name, PostState::Differs, expected, found, "it runs on another machine now"),
-        Readiness::True if node.is_unschedulable && before.was_schedulable && is_remembered => check(name, PostState::Waits, expected, found, coming()),
+        Readiness::True if node.is_unschedulable && before.was_schedulable && is_remembered => {
+            check(name, PostState::Waits, expected, found, coming())
+        }
         Readiness::True if node.is_unschedulable && before.was_schedulable => {
             check(name, PostState::Differs, expected, format!("{found}, cordoned"), "it was schedulable before")
         }

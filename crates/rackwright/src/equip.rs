@@ -10,7 +10,7 @@ use redfish::{Bmc, Login, Transport};
 use store::Vault;
 
 use crate::cli::trouble::Trouble;
-use crate::site_file::{BmcTrust, Loaded, Place};
+use crate::site_file::{BmcTrust, EtcdAccess, Loaded, Place};
 
 /// What a site was equipped with before, so that what did not change goes on with its sessions and connections.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +40,12 @@ pub async fn equip(loaded: &Loaded, before: Option<Before<'_>>, vault: &Arc<Vaul
         };
         bmcs.insert(machine.name.clone(), bmc);
     }
+    let etcd = match before {
+        Some(Before { loaded: known, equipment }) if known.etcd == loaded.etcd => equipment.etcd.clone(),
+        _ => loaded.etcd.as_ref().map(EtcdAccess::cluster),
+    };
     let maker = Arc::new(Maker { vault: vault.clone(), trusts: loaded.trusts.clone() });
-    Ok(Equipment { bmcs, maker, undercloud, etcd: None })
+    Ok(Equipment { bmcs, maker, undercloud, etcd })
 }
 
 /// Makes drivers for machines whose hardware was replaced: recognized as the site file says, with another serial number or login.
@@ -109,5 +113,34 @@ impl Transports {
             self.shared.push((trust.clone(), transport.clone()));
         }
         Ok(transport)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{RackName, SecretRef};
+    use store::{MemoryStore, SystemClock};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_replaced_machine_gets_a_driver_of_its_own_and_a_wrong_address_is_told() {
+        let vault = Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(Arc::new(SystemClock)))));
+        let maker = Maker { vault, trusts: BTreeMap::new() };
+        let name = MachineName::new("rack1compute01").unwrap();
+        let mut hardware = Hardware {
+            rack: RackName::new("rack1").unwrap(),
+            slot: 1,
+            sku: "x".to_owned(),
+            serial_number: "S9".to_owned(),
+            bmc_address: "http://10.0.0.9".to_owned(),
+            bmc_mac: "00:00:00:00:00:01".to_owned(),
+            boot_mac: "00:00:00:00:00:02".to_owned(),
+            credentials: SecretRef::new("new"),
+        };
+        let (first, second) = (maker.make(&name, &hardware).unwrap(), maker.make(&name, &hardware).unwrap());
+        assert!(!first.is_same_as(&second));
+        hardware.bmc_address = "not an address".to_owned();
+        assert_eq!(maker.make(&name, &hardware).unwrap_err().class, FaultClass::Missing);
     }
 }

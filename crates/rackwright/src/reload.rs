@@ -283,6 +283,9 @@ fn access_differences(before: &Loaded, after: &Loaded) -> Vec<String> {
     if !equip::is_same_undercloud(before, after) {
         differences.push("~ kubeconfig".to_owned());
     }
+    if before.etcd != after.etcd {
+        differences.push("~ etcd".to_owned());
+    }
     differences
 }
 

@@ -263,6 +263,7 @@ fn describe(site: &Site, described: Option<model::Site>, endpoints: &Endpoints, 
         kubeconfig: PathBuf::from(format!("{name}-kubeconfig.yaml")),
         bmc_credentials: PathBuf::from(format!("{name}-bmc-credentials.toml")),
         bmc_ca: endpoints.trust.as_ref().map(|_| PathBuf::from(format!("{name}-bmc-ca.pem"))),
+        etcd: endpoints.etcd.values().map(|address| format!("http://{address}")).collect(),
         speed: args.speed,
     };
     let logins: BTreeMap<String, LoginTable> = layout

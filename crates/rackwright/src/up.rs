@@ -54,11 +54,13 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     simulation.set_pxe_server(&doors.install.url);
     let mut plane = ControlPlane::start(sites, &control, doors, &plane_stop, stop_delay).await?;
     places::until_connected(&plane).await;
-    simulation.import_runtimes(&plane).await?;
+    // A site without runtimes is of use too, and the next start tries again.
+    let runtimes = simulation.import_runtimes(&plane).await;
     let context = remembering::remember(&plane).await?;
     let other = remembering::remember_simulator(&simulation.simulator, &data_dir.join("sim")).await?;
     let mut lines = greeting(&args.world, &plane, &data_dir, &context);
     let more = other.iter().map(|file| remembering::simulator_line(file)).chain(simulation.tenant_lines());
+    let more = more.chain(runtimes.err().map(|trouble| format!("  Note     its runtimes could not be imported: {trouble}")));
     lines.splice(4..4, more);
     places::announce(&lines);
     notify::tell(Word::Ready);

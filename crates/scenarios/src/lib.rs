@@ -21,4 +21,4 @@ pub use mortal::{Moment, Mortal};
 pub use peers::peer;
 pub use story::tell;
 pub use tenancy::tenancy_of;
-pub use wiring::{SUBSCRIPTION, authorized_kubernetes, definition_of, door_of, equipment_of};
+pub use wiring::{SUBSCRIPTION, authorized_kubernetes, definition_of, door_of, equipment_of, etcd_of};

@@ -84,3 +84,17 @@ async fn a_wrong_digest_fails_the_installation_with_that_reason() {
     let told = fail_with(|runtime| runtime["osImage"]["sha256"] = "0".repeat(64).into()).await;
     assert!(told.contains("the image's digest is wrong"), "{told}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_member_of_the_control_plane_leaves_etcd_is_reimaged_and_votes_again() {
+    let house = House::build(4, 3).await;
+    house.import_runtimes().await;
+    let operation = reimage(&house, "rack2control01").await;
+    house.until_ended(&operation).await;
+    let ended = house.operation(&operation).await;
+    assert_eq!(ended["status"], "Succeeded", "{ended:#}");
+    let journal = ended["journal"].as_array().expect("an operation has a journal");
+    let leaving = journal.iter().map(|entry| &entry["fact"]).find(|fact| fact["kind"] == "leavingEtcd").expect("it left etcd");
+    assert_eq!(leaving["others"].as_array().map(Vec::len), Some(2), "the machine is told of those who stayed");
+    house.close().await;
+}

@@ -3,8 +3,8 @@
 use axum::body::Body;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
-use kubernetes::{NamespacePhase, SecretData, SecretWanted, Undercloud};
-use model::{EvictionAnswer, Grace, PodPhase, PodRef, PodSeen, Readiness, Span};
+use kubernetes::{JoinToken, NamespacePhase, SecretData, SecretWanted, Undercloud};
+use model::{EvictionAnswer, Grace, PodPhase, PodRef, PodSeen, Readiness, Span, Timestamp};
 use scenarios::{House, authorized_kubernetes};
 use serde_json::{Value, json};
 use sim::{Pace, SiteSpec, Wire};
@@ -181,6 +181,29 @@ async fn a_secret_is_put_there_twice_and_read_back() {
     undercloud.request_secret(&wanted).await.unwrap();
     let stored = undercloud.observe_secret("kube-system", "join").await.unwrap().unwrap();
     assert_eq!((stored.kind.as_str(), &stored.data), ("bootstrap.kubernetes.io/token", &wanted.data));
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_by_which_a_node_joins_is_put_there_and_ended_however_often_it_is_asked_for() {
+    let house = House::without_control_plane(1, 4).await;
+    let undercloud = Undercloud::in_process(authorized_kubernetes(&house.site));
+    let mut token = JoinToken {
+        id: "abc234".to_owned(),
+        secret: "qwertyuiopasdfgh".to_owned().into(),
+        description: "Rackwright: rack1compute01 joins, operation 8f3c".to_owned(),
+        expires_at: Timestamp::parse("2026-11-15T15:00:00Z").unwrap(),
+    };
+    for end in ["2026-11-15T15:00:00Z", "2026-11-15T16:00:00Z"] {
+        token.expires_at = Timestamp::parse(end).unwrap();
+        undercloud.request_join_token(&token).await.unwrap();
+        let stored = undercloud.observe_secret("kube-system", "bootstrap-token-abc234").await.unwrap().unwrap();
+        assert_eq!(stored.data.get("expiration").map(String::from_utf8_lossy).as_deref(), Some(token.expires_at.to_string().as_str()));
+    }
+    for _ in 0..2 {
+        undercloud.request_join_token_end(&token.id).await.unwrap();
+        assert_eq!(undercloud.observe_secret("kube-system", "bootstrap-token-abc234").await, Ok(None));
+    }
     house.close().await;
 }
 

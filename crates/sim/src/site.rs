@@ -181,6 +181,13 @@ impl Site {
         Wire::new(self.clone(), Face::Etcd(None))
     }
 
+    /// Takes away what etcd wrote on a machine's disk, as whoever rewrites the disk does.
+    pub async fn wipe_etcd(&self, machine: &str) -> Option<()> {
+        let index = self.inner.layout.index_of(machine)?;
+        self.change(|world, now| world.wipe_etcd(index, now));
+        self.settle().await.ok()
+    }
+
     /// The machines that a member of etcd may run on.
     pub fn etcd_machines(&self) -> impl Iterator<Item = &MachineSpec> {
         let may_vote = |role: Role| matches!(role, Role::ControlPlane | Role::SpareControlPlane);

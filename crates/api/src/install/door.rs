@@ -16,6 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::{InstallFace, REPORT_BODY_MAX, REPORT_BODY_TIMEOUT};
 use crate::call::URI_MAX;
+use crate::meters::count_install_request;
 use crate::reply::{RETRY_AFTER, Refused, json_response, set_retry_after};
 
 /// A place among those that are answered. Whoever is still being sent something keeps a copy.
@@ -79,9 +80,27 @@ pub(super) async fn nothing_here() -> Declined {
     Declined::new(StatusCode::NOT_FOUND, "there is nothing here")
 }
 
-/// Lets as many in as there are places.
-pub(super) async fn limited(State(face): State<InstallFace>, mut request: Request, next: Next) -> Response {
+/// Lets as many in as there are places, and counts everybody.
+pub(super) async fn limited(State(face): State<InstallFace>, request: Request, next: Next) -> Response {
     let _answering = face.api.process.answering.token();
+    let what = what_of(request.uri().path());
+    let response = let_in(&face, request, next).await;
+    count_install_request(what, response.status());
+    response
+}
+
+/// What is asked for, in one of few words.
+fn what_of(path: &str) -> &'static str {
+    let mut parts = path.strip_prefix(ticket::PREFIX).unwrap_or_default().split('/').skip(1);
+    let kinds = ["media", "http", "pxe", "exchange", "report", "seed", "phone-home"];
+    let named = match parts.next() {
+        Some("attempts") => parts.last(),
+        first => first,
+    };
+    named.and_then(|named| kinds.into_iter().find(|kind| *kind == named)).unwrap_or("other")
+}
+
+async fn let_in(face: &InstallFace, mut request: Request, next: Next) -> Response {
     if request.uri().path_and_query().is_some_and(|path| path.as_str().len() > URI_MAX) {
         return Declined::new(StatusCode::URI_TOO_LONG, format!("path and query are longer than {URI_MAX} bytes together")).into_response();
     }
@@ -120,5 +139,27 @@ pub(super) async fn read<T: DeserializeOwned>(body: Body) -> Result<T, Declined>
 impl InstallFace {
     pub(super) fn key_of(&self, cluster: &ClusterName) -> Option<&InstallKey> {
         self.keys.get(cluster)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::what_of;
+
+    #[test]
+    fn what_is_counted_has_few_names_and_no_secrets() {
+        let table = [
+            ("/install/v1/media/site1/op/1/secret/agent.iso", "media"),
+            ("/install/v1/pxe/aa:bb", "pxe"),
+            ("/install/v1/attempts/site1/op/1/exchange", "exchange"),
+            ("/install/v1/attempts/site1/op/1/phone-home", "phone-home"),
+            ("/install/v1/attempts/site1/op/1/media", "media"),
+            ("/install/v1/secret", "other"),
+            ("/install/v1", "other"),
+            ("/", "other"),
+        ];
+        for (path, expected) in table {
+            assert_eq!(what_of(path), expected, "{path}");
+        }
     }
 }

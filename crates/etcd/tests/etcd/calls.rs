@@ -58,6 +58,11 @@ async fn a_member_that_is_gone_is_removed_already() {
     assert_eq!(missing.class, FaultClass::Unsupported, "a path that is not there is another thing than a member that is not: {missing}");
     let unhealthy = removal(refusal(503, 14, "etcdserver: unhealthy cluster")).await.unwrap_err();
     assert_eq!((unhealthy.class, unhealthy.delivery), (FaultClass::Busy, Delivery::No), "etcd protects its quorum");
+    let fake = Fake::default();
+    for says in [refusal(503, 14, "etcdserver: unhealthy cluster"), refusal(500, 2, "raft: stopped")] {
+        fake.live("a").say("a", REMOVE, says);
+        assert_eq!(fake.cluster(&["a"]).request_member_remove("5").await, Ok(()), "so says one that was just removed, of itself");
+    }
     let late = removal(refusal(503, 14, "etcdserver: request timed out")).await.unwrap_err();
     assert_eq!((late.class, late.delivery), (FaultClass::Busy, Delivery::Maybe), "it may yet come about");
 }

@@ -1,6 +1,7 @@
 use model::{
-    Artefact, BootArtefacts, Category, CategoryResult, Comparison, Digest, FieldResult, Hardware, Home, Limits, OperationId, RackName,
-    Role, RuntimeVersion, SecretRef, Site, SiteMachine, SiteRack, Span, Standing, Validation, ValidationResult,
+    Action, Artefact, BootArtefacts, Category, CategoryResult, Comparison, CorrelationId, Digest, Ended, FieldResult, Found, Hardware,
+    Home, Limits, LookAt, OperationId, OperationResult, RackName, Role, RuntimeVersion, SecretRef, Site, SiteMachine, SiteRack, Span,
+    Standing, Survey, Validation, ValidationResult,
 };
 use plan::Changes;
 use store::{MemoryStore, SystemClock};
@@ -113,6 +114,43 @@ async fn runtimes_are_written_overwritten_read_and_forgotten() {
     let again = Changes { runtimes: [(version, bundle("4.4.3", "third"))].into(), ..Changes::default() };
     carry_out(&mut books, &store, fence, again).await;
     assert_eq!(books.snapshot.runtimes[&version].os_name, "third");
+}
+
+fn inspection_of_site(ended: Option<Ended>) -> Operation {
+    Operation {
+        format: OPERATION_FORMAT,
+        id: OperationId::new("op1"),
+        cluster: ClusterName::new("site1").unwrap(),
+        target: Target::Site(ClusterName::new("site1").unwrap()),
+        action: Action::Inspect,
+        caller: "alice".to_owned(),
+        correlation_id: CorrelationId::new("c"),
+        request_key: None,
+        accepted_at: NOW,
+        deadline_at: NOW,
+        journal: Vec::new(),
+        cancel: None,
+        ended,
+        wait: None,
+        replacement: None,
+    }
+}
+
+#[tokio::test]
+async fn looks_are_kept_until_what_they_were_made_for_has_ended() {
+    let site = site(vec![machine(1)]);
+    let (store, fence) = store_of(&site).await;
+    let (mut books, _) = Books::open(&store, &site.cluster, fence, NOW).await.unwrap();
+    let found = Ok(Found::Survey(Survey::default()));
+    crate::eyes::note_look(&mut books, &name(1), LookAt::Survey, NOW, found, NOW);
+    let with = |operation: Operation| Changes { operations: [(operation.id.clone(), operation)].into(), ..Changes::default() };
+    let mut settle = |ended| {
+        books.settle(&Plan { changes: with(inspection_of_site(ended)), ..Plan::default() }, &[], None);
+        books.snapshot.observation(&name(1)).looked.len()
+    };
+    assert_eq!(settle(None), 1);
+    let ended = Ended { at: NOW, result: OperationResult::Succeeded, message: String::new(), next: None, failure: None };
+    assert_eq!(settle(Some(ended)), 0);
 }
 
 #[tokio::test]

@@ -79,3 +79,6 @@ impl Loop {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -143,10 +143,22 @@ impl Keeper {
         let watch = self.store.watch(&keys::requests_of(&self.cluster), revision).await.map_err(failed)?;
         let (events, inbox) = mpsc::channel(EVENT_QUEUE);
         info!(%cluster, machines = books.snapshot.machines.len(), running = books.snapshot.running_count(), "keeping");
+        let mut the_loop = Loop::new(self, books, tenure, events, started_at);
+        let result = match the_loop.begin().await {
+            Ok(()) => the_loop.turn(inbox, watch, &shutdown).await,
+            Err(error) => Err(error),
+        };
+        the_loop.close().await;
+        result
+    }
+}
+
+impl Loop {
+    fn new(keeper: Keeper, books: Books, tenure: Tenure, events: mpsc::Sender<Event>, started_at: Timestamp) -> Loop {
         let mut the_loop = Loop {
             contact_due: started_at,
-            ways: Ways::of(&self),
-            keeper: self,
+            ways: Ways::of(&keeper),
+            keeper,
             books,
             tenure,
             polls: Polls::default(),
@@ -170,16 +182,9 @@ impl Keeper {
         };
         the_loop.keeper.bmcs = the_loop.present_ways();
         the_loop.note_undescribed();
-        let result = match the_loop.begin().await {
-            Ok(()) => the_loop.turn(inbox, watch, &shutdown).await,
-            Err(error) => Err(error),
-        };
-        the_loop.close().await;
-        result
+        the_loop
     }
-}
 
-impl Loop {
     /// Plans with what is stored before any device is called: a first look at every device of many sites takes all there is of
     /// the processor for a while, and whoever waits for this keeper should not wait for that.
     async fn begin(&mut self) -> Result<(), KeeperError> {
@@ -348,6 +353,9 @@ fn chain(error: &dyn std::error::Error) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod stand;
 
 #[cfg(test)]
 mod tests {

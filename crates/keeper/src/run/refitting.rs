@@ -87,7 +87,7 @@ impl Loop {
         self.books.mark_all();
     }
 
-    fn take_devices(&mut self, equipment: &Arc<Equipment>) {
+    pub(super) fn take_devices(&mut self, equipment: &Arc<Equipment>) {
         self.keeper.taken_over.send_replace(Some(equipment.clone()));
         self.keeper.undercloud = equipment.undercloud.clone();
         self.keeper.etcd = equipment.etcd.clone();

@@ -139,3 +139,6 @@ impl Loop {
         self.polls.hasten(machine, now);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 mod calls;
 mod fake;
 mod inside;
+mod joining;
 mod socket;
 mod tenants;
 mod vms;

@@ -104,7 +104,9 @@ fn warnings(machine: &Machine, next: Remedy) -> Vec<String> {
     let acts = matches!(next, Remedy::Restart | Remedy::Reimage | Remedy::Replace);
     let mut warnings = Vec::new();
     match machine.role {
-        Role::ControlPlane if acts => warnings.push("it is a control-plane machine: one at a time, and only while the others are well".into()),
+        Role::ControlPlane if acts => {
+            warnings.push("it is a control-plane machine: one at a time, and only while the others are well".into());
+        }
         Role::Management if acts => warnings.push("it is a management server: consult support before you act on it".into()),
         _ => {}
     }

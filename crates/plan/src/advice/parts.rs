@@ -18,9 +18,11 @@ fn judge(part: RepairedPart) -> (ReplaceNeed, DataRisk, &'static str) {
         | RepairedPart::Riser
         | RepairedPart::Transceiver
         | RepairedPart::Cable => (ReplaceNeed::Recommended, DataRisk::Safe, "the data of virtual machines is not affected"),
-        RepairedPart::Nic => {
-            (ReplaceNeed::Required, DataRisk::Safe, "the data of virtual machines is not affected; look at the network configuration afterwards")
-        }
+        RepairedPart::Nic => (
+            ReplaceNeed::Required,
+            DataRisk::Safe,
+            "the data of virtual machines is not affected; look at the network configuration afterwards",
+        ),
         RepairedPart::Ssd => (
             ReplaceNeed::Required,
             DataRisk::IfSeveral,
@@ -64,7 +66,10 @@ pub(super) fn storage(snapshot: &Snapshot, machine: &Machine, repaired: &[Repair
     if !has_workloads(snapshot, machine) {
         return discard("no workloads are known to be on it".into());
     }
-    StorageAdvice { policy: StoragePolicy::Preserve, because: "workloads are, or were, on it, and nothing speaks against keeping their disks".into() }
+    StorageAdvice {
+        policy: StoragePolicy::Preserve,
+        because: "workloads are, or were, on it, and nothing speaks against keeping their disks".into(),
+    }
 }
 
 /// For how long nobody has seen the machine in use, if that is too long.

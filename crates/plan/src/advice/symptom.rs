@@ -22,7 +22,11 @@ pub(super) fn observe(snapshot: &Snapshot, machine: &Machine) -> Observed {
     let mut evidence: Vec<String> = found.drain(..).map(|(_, words)| words).collect();
     if let Some(fault) = &machine.last_seen.bmc_fault {
         let since = fault.at.clock();
-        evidence.push(format!("{} since {since} ({}): what is said of its power is older", words::bmc_trouble(fault.what.class), fault.what));
+        evidence.push(format!(
+            "{} since {since} ({}): what is said of its power is older",
+            words::bmc_trouble(fault.what.class),
+            fault.what
+        ));
     }
     if evidence.is_empty() {
         evidence.push("nothing is seen to be wrong with it".into());

@@ -130,7 +130,9 @@ impl<'a> Scribe<'a> {
             }
             // What is done at a later point, the next safe one, has only been accepted.
             Verdict::Done if request.ask.operation().is_some() => (ActivityStatus::Accepted, words::done(&request.ask), None),
-            Verdict::Done | Verdict::Previewed { .. } | Verdict::Advised { .. } | Verdict::Verified { .. } => (ActivityStatus::Succeeded, words::done(&request.ask), None),
+            Verdict::Done | Verdict::Previewed { .. } | Verdict::Advised { .. } | Verdict::Verified { .. } => {
+                (ActivityStatus::Succeeded, words::done(&request.ask), None)
+            }
             Verdict::Refused { refusal } => {
                 (ActivityStatus::Failed, refusal.message.clone(), Some(ActivityError::Refused { refusal: refusal.clone() }))
             }
@@ -227,12 +229,15 @@ impl<'a> Scribe<'a> {
                 let what = ActivityKind::Errand { errand: errand.clone(), attempt: *attempt };
                 (what, ActivityStatus::Failed, words::errand_faulted(errand, *attempt, fault))
             }
-            Fact::LeavingEtcd { .. } | Fact::Installing { .. } | Fact::Reported { .. } | Fact::Validated { .. } | Fact::Discarding { .. } | Fact::Inspecting { .. } => {
-                match words::installation(operation, &entry.fact) {
-                    Some((status, message)) => (ActivityKind::Workload { action }, status, message),
-                    None => return,
-                }
-            }
+            Fact::LeavingEtcd { .. }
+            | Fact::Installing { .. }
+            | Fact::Reported { .. }
+            | Fact::Validated { .. }
+            | Fact::Discarding { .. }
+            | Fact::Inspecting { .. } => match words::installation(operation, &entry.fact) {
+                Some((status, message)) => (ActivityKind::Workload { action }, status, message),
+                None => return,
+            },
             Fact::Draining { .. } | Fact::Kept { .. } | Fact::Left { .. } => match words::workload(&entry.fact) {
                 Some(message) => (ActivityKind::Workload { action }, ActivityStatus::InProgress, message),
                 None => return,

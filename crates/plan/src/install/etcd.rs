@@ -144,8 +144,3 @@ pub(super) fn member_id(snapshot: &Snapshot, operation: &Operation, ask: DeviceA
     let (machine, url) = (operation.machine()?, peer_url(snapshot, operation));
     seen.members.iter().find(|member| EtcdSeen::is_of(member, machine.as_str(), url.as_deref())).map(|member| member.id.clone())
 }
-
-/// Whether the member was asked to go, by an ask that may have arrived.
-pub(super) fn was_asked_to_leave(operation: &Operation) -> bool {
-    operation.last_asked(DeviceAsk::LeaveEtcd).is_some()
-}

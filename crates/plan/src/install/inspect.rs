@@ -72,7 +72,8 @@ fn refuse<T>(snapshot: &Snapshot, rule: Rule, evidence: Vec<String>, remedy: imp
 /// Those that are named, and those in racks that are named; all, if none is. Whoever is busy or not managed is left out, and named.
 fn choose(snapshot: &Snapshot, machines: &[MachineName], racks: &[RackName]) -> Result<(Vec<MachineName>, Vec<String>), Refusal> {
     let known_racks: BTreeSet<&RackName> = snapshot.machines.values().map(|machine| &machine.hardware.rack).collect();
-    let no_machine = machines.iter().filter(|name| !snapshot.machines.contains_key(*name)).map(|name| format!("there is no machine `{name}`"));
+    let no_machine =
+        machines.iter().filter(|name| !snapshot.machines.contains_key(*name)).map(|name| format!("there is no machine `{name}`"));
     let no_rack = racks.iter().filter(|name| !known_racks.contains(name)).map(|name| format!("there is no rack `{name}` with machines"));
     let unknown: Vec<String> = no_machine.chain(no_rack).take(NAMED_MAX).collect();
     if !unknown.is_empty() {
@@ -208,7 +209,8 @@ fn end(snapshot: &Snapshot, operation: &mut Operation, machines: &[MachineName],
             None => unknown.push(name.to_string()),
         }
     }
-    let mut message = if passed == 1 { "1 machine is as it should be".to_owned() } else { format!("{passed} machines are as they should be") };
+    let mut message =
+        if passed == 1 { "1 machine is as it should be".to_owned() } else { format!("{passed} machines are as they should be") };
     for (names, what) in [(&failed, "not"), (&unknown, "could not be validated")] {
         if !names.is_empty() {
             message.push_str(&format!("; {} {what}: {}", names.len(), named(names)));

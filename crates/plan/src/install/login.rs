@@ -60,7 +60,8 @@ fn no_time_mends(bench: &Bench<'_>, fault: &Fault) -> Option<Finding> {
         FaultClass::Denied | FaultClass::NoLogin => Some(failed(format!("BMC login unsuccessful: Fail - Unauthorized ({fault})"))),
         FaultClass::OtherMachine => {
             let name = &bench.machine.name;
-            let because = format!("the BMC that answers is not that of `{name}` ({fault}): compare the serial number with the machine's own");
+            let because =
+                format!("the BMC that answers is not that of `{name}` ({fault}): compare the serial number with the machine's own");
             Some(Finding::Fail { failure: Failure::ValidationFailed, because })
         }
         _ => None,

@@ -160,7 +160,9 @@ pub(crate) fn particulars(snapshot: &Snapshot, operation: &Operation, ask: Devic
 
 /// Whether a step that was left out is worth telling: that a compute machine has no member of etcd is not.
 pub(crate) fn is_skip_told(operation: &Operation, step: StepKind) -> bool {
-    !installs(operation.action) || matches!(step, StepKind::Cordon | StepKind::DropJoinToken | StepKind::DiscardVolumes | StepKind::MakeOsVolume) || phase_of(operation.action, step).is_none()
+    !installs(operation.action)
+        || matches!(step, StepKind::Cordon | StepKind::DropJoinToken | StepKind::DiscardVolumes | StepKind::MakeOsVolume)
+        || phase_of(operation.action, step).is_none()
 }
 
 /// The words of a success.

@@ -1,12 +1,12 @@
 //! What an installation changes about its machine: when it is accepted, when it first touches it, and when it ends.
 
 use model::{
-    Action, DesiredPower, DeviceAsk, Fact, Hold, HoldOwner, Installed, Machine, Operation, OperationResult, Provisioning, StepKind,
-    Timestamp, ValidationResult,
+    Action, Delivery, DesiredPower, DeviceAsk, Fact, Hold, HoldOwner, Installed, Machine, Operation, OperationResult, Provisioning,
+    StepKind, Timestamp, ValidationResult,
 };
 
 use super::attempt::current;
-use super::{etcd, validate};
+use super::validate;
 
 pub(crate) fn installs(action: Action) -> bool {
     matches!(action, Action::Reimage { .. } | Action::Replace { .. })
@@ -50,10 +50,24 @@ pub(crate) fn note_fact(operation: &Operation, machine: &mut Machine, fact: &Fac
     }
 }
 
-/// Whether the system of before cannot be counted on any more: its member has left etcd, or the machine was made ready to be
-/// written to, or a volume of it was to be deleted.
+/// What takes the system of before away, or leaves the machine so that it would not start by itself.
+const UNDOING: [DeviceAsk; 7] = [
+    DeviceAsk::LeaveEtcd,
+    DeviceAsk::DeleteVolume,
+    DeviceAsk::MakeOsVolume,
+    DeviceAsk::BootFromMedia,
+    DeviceAsk::BootFromHttp,
+    DeviceAsk::BootFromPxe,
+    DeviceAsk::AgentOn,
+];
+
+/// Whether the system of before cannot be counted on any more.
 fn is_undone(operation: &Operation) -> bool {
-    etcd::was_asked_to_leave(operation) || current(operation).is_some() || operation.last_asked(DeviceAsk::DeleteVolume).is_some()
+    let was_refused = |ask, attempt| operation.fault_of(ask, attempt).is_some_and(|(_, fault)| fault.delivery == Delivery::No);
+    operation.journal.iter().any(|entry| match entry.fact {
+        Fact::Asked { ask, attempt } => UNDOING.contains(&ask) && !was_refused(ask, attempt),
+        _ => false,
+    })
 }
 
 fn has_failed_validation(operation: &Operation) -> bool {

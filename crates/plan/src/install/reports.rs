@@ -91,7 +91,7 @@ fn hear(operation: &Operation, round: &Round, report: &MachineReport, now: Times
 fn misused(operation: &Operation, round: &Round, now: Timestamp) -> Heard {
     let is_over = round.written(operation).is_some();
     let detail = format!("its token was shown for the second time at {}", now.clock());
-    let report = (!is_over).then(|| MachineReport::Failed { trouble: InstallTrouble::TokenMisused, detail });
+    let report = (!is_over).then_some(MachineReport::Failed { trouble: InstallTrouble::TokenMisused, detail });
     Heard::Misused(report, "its token was used before".into())
 }
 

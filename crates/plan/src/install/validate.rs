@@ -3,8 +3,8 @@
 //! In a replace what does not match ends the operation, and the machine counts as given up; on demand it is only recorded.
 
 use model::{
-    Action, DeviceAsk, Fact, Failure, Found, Hardware, Inspection, LookAt, Machine, Operation, Party, Power, Replaced,
-    Timestamp, Unhealthy, Validation, ValidationMark, ValidationResult, Wait, WaitKind,
+    Action, DeviceAsk, Fact, Failure, Found, Hardware, Inspection, LookAt, Machine, Operation, Party, Power, Replaced, Timestamp,
+    Unhealthy, Validation, ValidationMark, ValidationResult, Wait, WaitKind,
 };
 
 use super::insist::was_asked_in_step;

@@ -111,7 +111,8 @@ fn writing(bench: &Bench<'_>, round: &Round) -> Finding {
         let wait = Wait { kind: WaitKind::Writing { percent }, since: began_at, expected_by: Some(began_at + bench.limits.expected_write) };
         return Finding::wait_until(wait, until);
     }
-    let written = percent.map_or_else(|| "it had written nothing yet".to_owned(), |percent| format!("it had written {percent} %"));
+    let written =
+        percent.map_or_else(|| "it had not told of any progress".to_owned(), |percent| format!("it had told of {percent} % written"));
     let off = match bench.sight.power(heard_at, bench.now) {
         Ok(Power::Off) => "; the machine is off",
         Err(Wait { kind: WaitKind::Device { fault, .. }, .. }) if fault.class == FaultClass::Unreachable => {

@@ -302,7 +302,7 @@ fn an_action_that_machines_do_not_know_is_refused_and_begins_nothing() {
     let mut play = Play::of("rack1compute01 compute on ready");
     play.run();
     let mut told = String::new();
-    for action in [Action::Reimage { safeguard: model::Safeguard::All }, Action::Create, Action::Delete, Action::RestartNode] {
+    for action in [Action::Inspect, Action::Create, Action::Delete, Action::RestartNode] {
         let id = play.desk.request(
             "alice",
             Ask::Act { machine: desk::name("rack1compute01"), action, outage: Outage::Refused, replacement: None },
@@ -315,7 +315,7 @@ fn an_action_that_machines_do_not_know_is_refused_and_begins_nothing() {
         told += &format!("{refusal}\n");
     }
     expect![[r#"
-        `rack1compute01` cannot be reimaged: rule action-known: the keeper of its cluster knows no reimage of a machine
+        `rack1compute01` cannot be inspected: rule action-known: the keeper of its cluster knows no inspect of a machine
         `rack1compute01` cannot be created: rule action-known: the keeper of its cluster knows no create of a machine
         `rack1compute01` cannot be deleted: rule action-known: the keeper of its cluster knows no delete of a machine
         `rack1compute01` cannot be restarted: rule action-known: the keeper of its cluster knows no restart-node of a machine
@@ -330,15 +330,10 @@ fn an_operation_that_another_version_left_behind_fails_and_claims_nothing() {
     play.run();
     let deadline_at = play.desk.now + Span::hours(1);
     let target = model::Target::Machine(desk::name("rack1compute01"));
-    play.desk.snapshot.set_operation(Operation {
-        target,
-        action: Action::Reimage { safeguard: model::Safeguard::All },
-        deadline_at,
-        ..running(1)
-    });
+    play.desk.snapshot.set_operation(Operation { target, action: Action::Inspect, deadline_at, ..running(1) });
     let plan = plan::plan(&play.desk.snapshot, &plan::Visit::All, play.desk.now);
     let ended = plan.changes.operations[&OperationId::new("busy1")].ended.clone().expect("it has ended");
-    expect!["Failed Some(DeviceUnsupported): reimage failed: this version knows no reimage of machines. Left behind: power On; holds none"]
+    expect!["Failed Some(DeviceUnsupported): inspect failed: this version knows no inspect of machines. Left behind: power On; holds none"]
         .assert_eq(&format!("{} {:?}: {}", ended.result, ended.failure, ended.message));
 }
 

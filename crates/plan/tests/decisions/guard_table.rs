@@ -75,7 +75,9 @@ fn verdict(script: &str) -> String {
 fn rule_of(request: &Request) -> &'static str {
     match request.verdict.as_ref().unwrap() {
         Verdict::Refused { refusal } => refusal.rule.name(),
-        Verdict::Accepted { .. } | Verdict::Done | Verdict::Previewed { .. } | Verdict::Advised { .. } | Verdict::Verified { .. } => "accepted",
+        Verdict::Accepted { .. } | Verdict::Done | Verdict::Previewed { .. } | Verdict::Advised { .. } | Verdict::Verified { .. } => {
+            "accepted"
+        }
     }
 }
 

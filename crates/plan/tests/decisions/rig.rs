@@ -1,18 +1,20 @@
 //! A closed loop: a keeper at its desk, and small model devices that obey after a while. Time jumps from event to event.
 
 pub mod board;
+pub mod device;
 pub mod etcd;
 pub mod parts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Ask, Delivery, DeviceAsk, ErrandOutcome, Fault, FaultClass, Found, LookAt, Machine, MachineName, MachineReport, NodeSeen, Operation,
-    Party, Power, Readiness, Span, Timestamp,
+    Ask, Delivery, DeviceAsk, ErrandOutcome, Fault, FaultClass, Found, LookAt, Machine, MachineName, Operation, Party, Power, Span,
+    Timestamp,
 };
 use plan::{ErrandStep, LookStep, Step};
 
-use board::{Agent, Board, Disk};
+use board::Disk;
+pub use device::{Device, Habits};
 use etcd::Etcd;
 
 use crate::desk::{self, Desk};
@@ -23,221 +25,6 @@ use crate::lodging::Lodging;
 const LOOK_EVERY: Span = Span::seconds(30);
 /// How long a request is on its way before it is answered.
 const ANSWER_AFTER: Span = Span::millis(200);
-/// A kubelet's silence is noticed after this.
-const NODE_GRACE: Span = Span::seconds(40);
-
-/// How a machine takes what it is asked.
-#[derive(Clone, Debug)]
-pub struct Habits {
-    /// How long the operating system takes to stop; `None` if it does not listen.
-    pub shutdown_takes: Option<Span>,
-    /// How late the BMC obeys a request to go off, and one to go on.
-    pub off_after: Span,
-    pub on_after: Span,
-    pub boot_takes: Span,
-}
-
-impl Default for Habits {
-    fn default() -> Self {
-        let moment = Span::seconds(5);
-        Habits { shutdown_takes: Some(Span::seconds(40)), off_after: moment, on_after: moment, boot_takes: Span::seconds(90) }
-    }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Event {
-    /// The BMC passes the wish to shut down on to whatever system is running then.
-    Press,
-    /// The operating system stops, if it is the one that was asked.
-    Shutdown {
-        boot: u32,
-    },
-    Off,
-    On,
-    NodeLost {
-        boot: u32,
-    },
-    NodeReady {
-        boot: u32,
-    },
-    /// The agent, or the new system, tells something.
-    Tells {
-        boot: u32,
-        report: MachineReport,
-    },
-}
-
-#[derive(Debug)]
-pub struct Device {
-    pub power: Power,
-    pub node: Option<NodeSeen>,
-    pub habits: Habits,
-    pub bmc_fault: Option<Fault>,
-    pub refuses: Option<Fault>,
-    /// What the device itself has counted: times it went off and on, and requests that reached it.
-    pub went_off: u32,
-    pub went_on: u32,
-    pub requests: Vec<DeviceAsk>,
-    pub board: Board,
-    /// What it tells over the network.
-    told: Vec<MachineReport>,
-    has_joined: bool,
-    boot: u32,
-    /// The latest boot that died before somebody's eyes. Nobody can know of a death while the BMC is silent.
-    died_in_sight: Option<u32>,
-    coming: Vec<(Timestamp, Event)>,
-}
-
-impl Device {
-    pub fn new(machine: &Machine, power: Power) -> Self {
-        let mut node = desk::node(machine.name.as_str(), 1);
-        if power == Power::Off {
-            node.ready = Readiness::Unknown;
-        }
-        Device {
-            power,
-            node: Some(node).filter(|_| !machine.is_spare()),
-            habits: Habits::default(),
-            bmc_fault: None,
-            refuses: None,
-            went_off: 0,
-            went_on: 0,
-            requests: Vec::new(),
-            board: Board::default(),
-            told: Vec::new(),
-            has_joined: false,
-            boot: 1,
-            died_in_sight: None,
-            coming: Vec::new(),
-        }
-    }
-
-    fn take(&mut self, step: &Step, now: Timestamp) {
-        let ask = step.ask;
-        self.requests.push(ask);
-        self.board.take(step);
-        if self.board.ignored.contains(&ask) {
-            return;
-        }
-        let off_at = now + self.habits.off_after;
-        match ask {
-            DeviceAsk::GracefulOff => self.coming.push((off_at, Event::Press)),
-            DeviceAsk::ForceOff | DeviceAsk::AgentOff => self.coming.push((off_at, Event::Off)),
-            DeviceAsk::PowerOn | DeviceAsk::AgentOn | DeviceAsk::SystemOn => self.coming.push((now + self.habits.on_after, Event::On)),
-            DeviceAsk::Cordon | DeviceAsk::Uncordon => {
-                if let Some(node) = &mut self.node {
-                    node.unschedulable = ask == DeviceAsk::Cordon;
-                    node.cordoned_by_us = ask == DeviceAsk::Cordon;
-                }
-            }
-            DeviceAsk::InsertMedia
-            | DeviceAsk::BootFromMedia
-            | DeviceAsk::BootFromHttp
-            | DeviceAsk::BootFromPxe
-            | DeviceAsk::DeleteVolume
-            | DeviceAsk::MakeOsVolume => {
-                assert_eq!(self.power, Power::Off, "{ask} under a machine that runs");
-            }
-            DeviceAsk::EjectMedia | DeviceAsk::BootFromDisk | DeviceAsk::MintJoinToken | DeviceAsk::DropJoinToken => {}
-            other => panic!("{other} is not known to these devices"),
-        }
-    }
-
-    pub fn switch(&mut self, power: Power, now: Timestamp) {
-        self.coming.push((now, if power == Power::Off { Event::Off } else { Event::On }));
-    }
-
-    fn live(&mut self, now: Timestamp) {
-        while let Some(at) = self.coming.iter().position(|(at, _)| *at <= now) {
-            let (_, event) = self.coming.remove(at);
-            self.happen(event, now);
-        }
-    }
-
-    fn happen(&mut self, event: Event, now: Timestamp) {
-        match event {
-            Event::Press if self.power == Power::On => {
-                self.coming.extend(self.habits.shutdown_takes.map(|takes| (now + takes, Event::Shutdown { boot: self.boot })));
-            }
-            Event::Shutdown { boot } if boot == self.boot => self.happen(Event::Off, now),
-            Event::Off if self.power == Power::On => {
-                self.power = Power::Off;
-                self.went_off += 1;
-                self.coming.push((now + NODE_GRACE, Event::NodeLost { boot: self.boot }));
-            }
-            Event::On if self.power == Power::Off => {
-                self.power = Power::On;
-                self.went_on += 1;
-                self.boot += 1;
-                self.start(now);
-            }
-            Event::NodeLost { boot } => {
-                let stale = self.node.as_mut().filter(|node| node.boot_id == format!("boot{boot}"));
-                if let Some(node) = stale {
-                    node.ready = Readiness::Unknown;
-                }
-            }
-            Event::NodeReady { boot } if boot == self.boot && self.power == Power::On => self.join(),
-            Event::Tells { boot, report } if boot == self.boot && self.power == Power::On => {
-                if report == (MachineReport::Written { digest: board::image() }) {
-                    self.board.disk = Disk::New;
-                }
-                self.told.push(report);
-            }
-            Event::Press | Event::Shutdown { .. } | Event::Off | Event::On | Event::NodeReady { .. } | Event::Tells { .. } => {}
-        }
-    }
-
-    /// Whatever it is set to start from starts.
-    fn start(&mut self, now: Timestamp) {
-        let boot = self.boot;
-        if self.board.starts_agent() {
-            let story = self.board.story();
-            self.coming.extend(story.into_iter().map(|(after, report)| (now + after, Event::Tells { boot, report })));
-            self.coming.sort_by_key(|(at, _)| *at);
-            return;
-        }
-        let up_at = now + self.habits.boot_takes;
-        self.coming.push((up_at, Event::NodeReady { boot }));
-        if self.board.disk == Disk::New && self.board.phones_home {
-            self.coming.push((up_at, Event::Tells { boot, report: MachineReport::PhonedHome }));
-            if self.board.agent == Agent::Stutters {
-                self.coming.push((up_at + Span::seconds(1), Event::Tells { boot, report: MachineReport::PhonedHome }));
-            }
-        }
-    }
-
-    /// The node is there and ready, cordoned if it was.
-    pub fn join(&mut self) {
-        self.has_joined = true;
-        if let Some(node) = &mut self.node {
-            node.ready = Readiness::True;
-            node.boot_id = format!("boot{}", self.boot);
-        }
-    }
-
-    /// The node registers anew, as the system that runs now would do it.
-    pub fn register(&mut self, machine: &str, ready: Readiness) {
-        self.node = Some(NodeSeen { ready, ..desk::node(machine, self.boot) });
-    }
-
-    /// Whether its system does not run, as far as an attentive onlooker can know: it is off, or the boot that its node
-    /// tells of is over.
-    fn is_down(&self) -> bool {
-        let is_off = self.power == Power::Off && self.bmc_fault.is_none();
-        let dead = self.died_in_sight.map(|boot| format!("boot{boot}"));
-        is_off || dead.is_some() && dead == self.node.as_ref().map(|node| node.boot_id.clone())
-    }
-
-    /// Everything that was broken is mended, and what is on comes up.
-    fn heal(&mut self, now: Timestamp) {
-        self.bmc_fault = None;
-        self.refuses = None;
-        if self.power == Power::On {
-            self.coming.push((now + self.habits.boot_takes, Event::NodeReady { boot: self.boot }));
-        }
-    }
-}
 
 /// What a keeper leaves undone when it dies: the commit, the requests, or the answers to them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -257,7 +44,11 @@ pub struct Rig {
     pub down_for: Span,
     /// Requests that are on their way, and what the device will say by itself.
     under_way: Vec<(Timestamp, Step, Result<(), Fault>)>,
+    /// A keeper plans as soon as it is there.
+    has_just_begun: bool,
     looks: Vec<(Timestamp, Timestamp, LookStep)>,
+    /// How long a look takes.
+    pub look_takes: Span,
     pub etcd: Etcd,
     /// Tokens by which nodes may join.
     pub tokens: BTreeSet<String>,
@@ -277,7 +68,9 @@ impl Rig {
             death: None,
             down_for: Span::seconds(1),
             under_way: Vec::new(),
+            has_just_begun: false,
             looks: Vec::new(),
+            look_takes: ANSWER_AFTER,
             etcd: Etcd::default(),
             tokens: BTreeSet::new(),
             lodging: Lodging::default(),
@@ -317,7 +110,8 @@ impl Rig {
         let answers = self.under_way.iter().map(|(at, ..)| *at).chain(self.looks.iter().map(|(at, ..)| *at)).chain(self.etcd.next_due());
         let answers = answers.chain(self.errands.iter().map(|(at, ..)| *at)).chain(self.lodging.next_due());
         let next = devices.chain(answers).chain(self.desk.next_due()).chain([self.desk.now + LOOK_EVERY, end]).min();
-        self.desk.now = next.unwrap_or(end).max(self.desk.now + Span::millis(1));
+        let next = next.filter(|_| !std::mem::take(&mut self.has_just_begun)).unwrap_or(self.desk.now);
+        self.desk.now = next.max(self.desk.now + Span::millis(1));
         self.work();
     }
 
@@ -373,6 +167,7 @@ impl Rig {
         self.errands.clear();
         self.desk.now = self.desk.now + self.down_for;
         self.desk.crash();
+        self.has_just_begun = true;
     }
 
     fn send(&mut self, step: Step) {
@@ -426,7 +221,7 @@ impl Rig {
         let now = self.desk.now;
         for look in looks {
             if self.desk.begin_look(&look) {
-                self.looks.push((now + ANSWER_AFTER, now, look));
+                self.looks.push((now + self.look_takes, now, look));
             }
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use kubernetes::NodeEvent;
-use model::{Fault, MachineName, NodeSeen, Power, SiteMachine};
+use model::{EtcdSeen, Fault, MachineName, NodeSeen, Power, SiteMachine};
 use redfish::{Bmc, Credentials, Identity, Login};
 use serde_json::json;
 use tokio::time::Instant;
@@ -79,8 +79,8 @@ pub async fn run(paths: &[PathBuf], showing: &Showing, screen: &mut Screen) -> R
 }
 
 async fn check(loaded: &Loaded) -> Result<SiteReport, Trouble> {
-    let (probes, nodes) = tokio::join!(probe_all(loaded), nodes_of(loaded));
-    Ok(SiteReport::new(loaded, &probes?, &nodes))
+    let (probes, nodes, etcd) = tokio::join!(probe_all(loaded), nodes_of(loaded), members_of(loaded));
+    Ok(SiteReport::new(loaded, &probes?, &nodes).with_etcd(loaded, etcd.as_ref()))
 }
 
 /// A login that is held for the length of a check, and not in the vault.
@@ -122,6 +122,12 @@ async fn probe(bmc: &Bmc) -> Probe {
     // BMCs have few places for sessions, and the control plane will want one soon.
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, bmc.close()).await;
     probe
+}
+
+/// The members of the undercloud's etcd, or why they are not known; nothing if the file names no etcd.
+async fn members_of(loaded: &Loaded) -> Option<Result<EtcdSeen, Fault>> {
+    let etcd = loaded.etcd.as_ref()?.cluster();
+    Some(etcd.observe_members().await)
 }
 
 /// The undercloud's nodes, or in words why they are not known.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use model::{Fault, FaultClass, MachineName, NodeSeen, Power, Readiness, SiteMachine, Standing};
+use model::{EtcdSeen, Fault, FaultClass, MachineName, NodeSeen, Power, Readiness, Role, SiteMachine, Standing};
 use redfish::{Identity, SerialMatch, compare_serial};
 use serde_json::{Value, json};
 
@@ -31,6 +31,8 @@ pub struct SiteReport {
     /// `None` if it answers; else why not.
     undercloud: Option<String>,
     node_count: usize,
+    /// What etcd's members are like, or why they are not known; nothing if the file names no etcd.
+    etcd: Option<Result<String, String>>,
     weaknesses: Vec<String>,
     pub problems: Vec<String>,
 }
@@ -77,9 +79,32 @@ impl SiteReport {
             rows,
             undercloud: nodes.as_ref().err().cloned(),
             node_count: nodes.as_ref().map_or(0, Vec::len),
+            etcd: None,
             weaknesses: plan::weaknesses(site).iter().map(ToString::to_string).collect(),
             problems,
         }
+    }
+
+    /// The same with what etcd tells. Every active machine of the control plane should have a member with a vote.
+    pub fn with_etcd(mut self, loaded: &Loaded, seen: Option<&Result<EtcdSeen, Fault>>) -> SiteReport {
+        let at = loaded.described.locate(Place::Etcd);
+        match seen {
+            None => {}
+            Some(Err(fault)) => {
+                self.problems.push(format!("{at}: etcd does not tell its members: {fault}"));
+                self.etcd = Some(Err(fault.to_string()));
+            }
+            Some(Ok(seen)) => {
+                let is_active = |machine: &&SiteMachine| machine.role == Role::ControlPlane && machine.standing == Standing::Provisioned;
+                for machine in loaded.site().machines.iter().filter(is_active) {
+                    if !seen.of(machine.name.as_str(), None).any(|member| !member.is_learner) {
+                        self.problems.push(format!("{at}: `{}` has no member of etcd that votes", machine.name));
+                    }
+                }
+                self.etcd = Some(Ok(format!("{} members, of which {} vote", seen.members.len(), seen.voters())));
+            }
+        }
+        self
     }
 
     pub fn sheet(&self) -> Sheet {
@@ -88,6 +113,11 @@ impl SiteReport {
         match &self.undercloud {
             None => sheet.line(Tone::Plain, format!("undercloud: answers, {} nodes", self.node_count)),
             Some(why) => sheet.line(Tone::Alarm, format!("undercloud: {why}")),
+        }
+        match &self.etcd {
+            None => {}
+            Some(Ok(told)) => sheet.line(Tone::Plain, format!("etcd: {told}")),
+            Some(Err(why)) => sheet.line(Tone::Alarm, format!("etcd: {why}")),
         }
         for weakness in &self.weaknesses {
             sheet.line(Tone::Notice, format!("note: {weakness}"));
@@ -118,6 +148,7 @@ impl SiteReport {
             "ok": self.problems.is_empty(),
             "machines": self.rows.iter().map(row).collect::<Vec<Value>>(),
             "undercloud": {"ok": self.undercloud.is_none(), "nodes": self.node_count, "fault": self.undercloud},
+            "etcd": self.etcd.as_ref().map(|etcd| json!({"ok": etcd.is_ok(), "told": etcd.as_ref().ok(), "fault": etcd.as_ref().err()})),
             "weaknesses": self.weaknesses,
             "problems": self.problems,
         })

@@ -149,7 +149,7 @@ pub enum BmmCommand {
     /// installed. What is not named is as it was. It keeps its name, and stays cordoned afterwards. Refused for a machine that is
     /// well, unless `--safeguard-mode None`.
     ///
-    /// Example: rackwright bmm replace rack1compute01 --bmc-credentials username=root --serial-number BM1219XXX --storage-policy Preserve
+    /// Example: rackwright bmm replace rack1compute01 --storage-policy Preserve --safeguard-mode None
     Replace(Box<ReplaceArgs>),
     /// Compare a machine's hardware with what it should be. Not disruptive.
     ///

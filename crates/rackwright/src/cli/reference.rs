@@ -96,7 +96,9 @@ fn needs(path: &str) -> &'static [&'static str] {
     match path.trim_start_matches("rackwright ") {
         "up" | "sim serve" => &["setting: none"],
         "serve" => &["setting: sim --racks 1 --machines-per-rack 4", "setup: mv site1.toml site.toml"],
-        "sim fault list" => &["setting: up --racks 1 --machines-per-rack 4"],
+        // What `sim swap` exchanges, and `bmm replace` wipes, is not as it was for the commands that follow.
+        "sim fault list" | "status" | "bmm verify" => &["setting: up --racks 1 --machines-per-rack 4"],
+        "bmm reimage" => &["setup: rackwright bmm cordon rack1compute01 --evacuate"],
         "sim fault script" => &["setup: echo 'after 5m bmc-slow rack1compute01 for 10m' > night.txt"],
         "top" => &["keys: q"],
         "operation show" => &["setup: rackwright kubernetescluster update naks-01 --drain-policy wait", RESTART],

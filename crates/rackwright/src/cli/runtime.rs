@@ -25,7 +25,7 @@ pub enum RuntimeCommand {
     /// The file is read and judged as a whole; a wrong one changes nothing. A version that is known cannot be changed: what is
     /// installed must stay what it was. Not disruptive.
     ///
-    /// Example: rackwright runtime import 4.9.2.toml
+    /// Example: rackwright runtime import examples/runtimes/4.10.0.toml
     Import {
         /// The file.
         #[arg(value_name = "FILE")]

@@ -7,6 +7,7 @@
 
 mod address;
 mod consistency;
+mod etcd;
 mod kubeconfig;
 mod logins;
 pub mod neighbours;
@@ -30,6 +31,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::cli::trouble::Trouble;
+pub use etcd::EtcdAccess;
 use kubeconfig::ClusterAccess;
 use page::{Page, Problems};
 use section::{Section, kind};
@@ -44,6 +46,7 @@ pub enum Place<'a> {
     Subscription,
     ResourceGroup,
     Kubeconfig,
+    Etcd,
     Role(&'a MachineName),
     Machine(&'a MachineName),
 }
@@ -63,6 +66,7 @@ pub struct Loaded {
     pub described: Described,
     pub kubeconfig: ClusterAccess,
     pub kubeconfig_context: Option<String>,
+    pub etcd: Option<EtcdAccess>,
     pub logins: BTreeMap<MachineName, Login>,
     pub trusts: BTreeMap<MachineName, BmcTrust>,
     /// Every file that was opened, the site file first.
@@ -130,6 +134,7 @@ impl Described {
             Place::Subscription => self.cluster.subscription.line,
             Place::ResourceGroup => self.cluster.resource_group.line,
             Place::Kubeconfig => self.cluster.kubeconfig_context.as_ref().map_or(self.cluster.kubeconfig.line, |context| context.line),
+            Place::Etcd => self.cluster.etcd.as_ref().map_or(self.cluster.line, |etcd| etcd.line),
             Place::Role(name) => machine(name).map_or(1, |table| table.role.line),
             Place::Machine(name) => machine(name).map_or(1, |table| table.name.line),
         };
@@ -157,10 +162,11 @@ impl Loaded {
         let kubeconfig = ClusterAccess::new(&kubeconfig_path, kubeconfig);
         sources.push(kubeconfig_path);
         sources.extend(kubeconfig.files.keys().cloned());
+        let etcd = cluster.etcd.as_ref().and_then(|etcd| etcd::resolve(page, etcd, &mut sources, &mut problems));
         problems.verdict(page)?;
         let kubeconfig_context = cluster.kubeconfig_context.as_ref().map(|context| context.value.clone());
         described.site.join = kubeconfig.join_facts(kubeconfig_context.as_deref());
-        Ok(Loaded { kubeconfig, kubeconfig_context, logins, trusts, sources, described })
+        Ok(Loaded { kubeconfig, kubeconfig_context, etcd, logins, trusts, sources, described })
     }
 
     pub fn site(&self) -> &Site {

@@ -169,6 +169,37 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A table within the table that need not be there.
+    pub fn table_if_given<T>(&mut self, key: &'static str, what: &'static str, read: impl FnOnce(Section<'_>) -> Option<T>) -> Option<T> {
+        let (line, value) = self.find(key)?;
+        match value.get_ref().as_table() {
+            Some(table) => read(Section::new(self.page, what, table, line, self.problems)),
+            None => {
+                self.problem(line, format!("`{key}` must be a table, not {}", kind(value)));
+                None
+            }
+        }
+    }
+
+    /// A list of texts with at least one in it, each with its line.
+    pub fn listed(&mut self, key: &'static str) -> Vec<Located<String>> {
+        let Some((line, value)) = self.find(key) else {
+            self.missing(key);
+            return Vec::new();
+        };
+        let items = value.get_ref().as_array().map(|list| list.iter().collect::<Vec<_>>()).unwrap_or_default();
+        let text = |item: &&Spanned<DeValue<'_>>| {
+            Some(Located { value: item.get_ref().as_str()?.to_owned(), line: self.page.line_of(&item.span()) })
+        };
+        match items.iter().map(text).collect::<Option<Vec<_>>>().filter(|texts| !texts.is_empty()) {
+            Some(texts) => texts,
+            None => {
+                self.problem(line, format!("`{key}` must be a list of texts, with at least one in it"));
+                Vec::new()
+            }
+        }
+    }
+
     pub fn fraction(&mut self, key: &'static str) -> Option<Located<f64>> {
         let (line, value) = self.find(key)?;
         let text = value.get_ref().as_float().map(|number| number.as_str());

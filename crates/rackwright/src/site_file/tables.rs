@@ -6,6 +6,7 @@ use model::{ClusterName, MachineName, RackName, Role};
 use redfish::Fingerprint;
 
 use super::address::{BmcUrl, Mac, RoleWord, VendorWord, Version};
+use super::etcd::{self, EtcdTable};
 use super::page::Located;
 use super::section::Section;
 
@@ -28,6 +29,7 @@ pub struct ClusterTable {
     pub version: Located<String>,
     pub kubeconfig: Located<String>,
     pub kubeconfig_context: Option<Located<String>>,
+    pub etcd: Option<EtcdTable>,
     pub bmc_credentials: Option<Located<String>>,
     pub access: AccessKeys,
     pub plain_http: PlainHttp,
@@ -81,6 +83,10 @@ pub struct MachineTable {
 
 /// A table with a problem is still read to its end, with something empty in the problem's place: nobody uses it then.
 pub fn cluster(mut section: Section<'_>) -> ClusterTable {
+    let plain_http = match section.flag("allow-plain-http") {
+        Some(flag) if flag.value => PlainHttp::Allowed,
+        _ => PlainHttp::Refused,
+    };
     let table = ClusterTable {
         line: section.line,
         name: section.name("name"),
@@ -90,12 +96,10 @@ pub fn cluster(mut section: Section<'_>) -> ClusterTable {
         version: section.parsed::<Version>("version").unwrap_or_default().map(|version| version.0),
         kubeconfig: section.text("kubeconfig").unwrap_or_default(),
         kubeconfig_context: section.text_if_given("kubeconfig-context"),
+        etcd: section.table_if_given("etcd", "`etcd` in [cluster]", |section| etcd::table(section, plain_http)),
         bmc_credentials: section.text_if_given("bmc-credentials"),
         access: access(&mut section),
-        plain_http: match section.flag("allow-plain-http") {
-            Some(flag) if flag.value => PlainHttp::Allowed,
-            _ => PlainHttp::Refused,
-        },
+        plain_http,
         speed: speed(&mut section),
     };
     if let Some(fingerprint) = &table.access.fingerprint {

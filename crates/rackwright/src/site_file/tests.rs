@@ -1,5 +1,6 @@
 //! What a site file may say, and what it is told when it says something else.
 
+mod etcd;
 mod logins;
 mod shipped;
 mod skus;

@@ -14,6 +14,8 @@ pub struct Reach {
     pub kubeconfig: PathBuf,
     pub bmc_credentials: PathBuf,
     pub bmc_ca: Option<PathBuf>,
+    /// Where the members of etcd take requests; none if nobody may know.
+    pub etcd: Vec<String>,
     pub speed: f64,
 }
 
@@ -40,6 +42,14 @@ struct ClusterTable<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     bmc_ca: Option<&'a PathBuf>,
     speed: f64,
+    /// Last, because it is written as a table of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    etcd: Option<EtcdTable<'a>>,
+}
+
+#[derive(Serialize)]
+struct EtcdTable<'a> {
+    endpoints: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -136,6 +146,7 @@ pub fn site(site: &Site, reach: &Reach) -> Result<String, toml::ser::Error> {
             bmc_credentials: &reach.bmc_credentials,
             bmc_ca: reach.bmc_ca.as_ref(),
             speed: reach.speed,
+            etcd: (!reach.etcd.is_empty()).then_some(EtcdTable { endpoints: &reach.etcd }),
         },
         rack: site
             .racks

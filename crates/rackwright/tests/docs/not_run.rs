@@ -30,7 +30,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("docs/errors/OperationExists.md", "error: there is no operation 8f3c1a2b"),
     ("docs/errors/QueueFull.md", "error: `rack1compute01` cannot be restarted"),
     ("docs/errors/RequestExpired.md", "error: the request was not carried out"),
-    ("docs/errors/RuntimeExists.md", "error: `rack1compute01` cannot be reimaged"),
+    ("docs/errors/RuntimeExists.md", "error: there is no runtime 4.1.6"),
     ("docs/errors/RuntimeImmutable.md", "error: runtime 4.9.2 cannot be replaced by another one"),
     ("docs/errors/ServerStopping.md", "error: the server is stopping, and the body did not arrive within 2s of that"),
     ("docs/errors/StorageFailed.md", "error: `rack1compute01` was not replaced"),

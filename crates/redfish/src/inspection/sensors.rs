@@ -25,13 +25,13 @@ impl Bmc {
             ("Storage", SensorKind::Controller, ""),
         ];
         for (name, kind, summary) in parts {
-            match self.members_of(system.document(), name).await? {
-                Some(members) => seen.add(members.iter().map(|member| read_sensor(kind, &member.document, &id(member)))),
-                // The sum of them may be all that is told.
-                None => {
-                    seen.add(Some(field(system.document(), summary)).filter(|sum| sum.is_object()).map(|sum| read_sensor(kind, sum, name)))
-                }
+            if let Some(members) = self.members_of(system.document(), name).await? {
+                seen.add(members.iter().map(|member| read_sensor(kind, &member.document, &id(member))));
+                continue;
             }
+            // The sum of them may be all that is told.
+            let sum = Some(field(system.document(), summary)).filter(|sum| sum.is_object());
+            seen.add(sum.map(|sum| read_sensor(kind, sum, name)));
         }
         Ok(seen.offered.then_some(seen.list))
     }

@@ -61,6 +61,28 @@ const NAMES: &[&str] = &[
     "Messages",
     "PowerState",
     "Identifiers",
+    "LicenseService",
+    "Licenses",
+    "BootOptions",
+    "BootOrder",
+    "RelatedItem",
+    "LogServices",
+    "Entries",
+    "Severity",
+    "Chassis",
+    "Thermal",
+    "Power",
+    "Fans",
+    "PowerSupplies",
+    "ThermalSubsystem",
+    "PowerSubsystem",
+    "Sensors",
+    "PhysicalLocation",
+    "PartLocation",
+    "LocationOrdinalValue",
+    "Bios",
+    "Attributes",
+    "Payload",
 ];
 
 fn nonsense() -> impl Strategy<Value = Value> {
@@ -87,6 +109,11 @@ async fn try_everything(bmc: &Bmc) {
     let account = NewAccount { user: "u".into(), password: Zeroizing::new("p".into()), role: Role::Operator };
     let _ = bmc.observe_power().await;
     let _ = bmc.observe_identity().await;
+    let _ = bmc.observe_survey().await;
+    let _ = bmc.observe_start().await;
+    let _ = bmc.observe_volumes().await;
+    let _ = bmc.observe_hardware().await;
+    let _ = bmc.request_os_volume().await;
     let _ = bmc.request_power(PowerRequest::On).await;
     let _ = bmc.observe_boot().await;
     let _ = bmc.request_boot(&BootSource::Cd, Persistence::Once).await;

@@ -131,7 +131,11 @@ impl World {
         match next.effect {
             None => {}
             Some(Effect::BootDisk) => self.with_machine(index, |machine, around| machine.boot_disk(at, around)),
-            Some(Effect::Erase { volume }) => self.hardware_mut(index).volumes.write(volume, Contents::Nothing),
+            Some(Effect::Erase { volume }) => {
+                self.hardware_mut(index).volumes.write(volume, Contents::Nothing);
+                // What etcd wrote lay beside the system.
+                self.wipe_etcd(index, at);
+            }
             Some(Effect::WriteSystem { fetched, first_boot }) => {
                 let system = System { image: Some(fetched.sha256), release: fetched.release, setup: first_setup(first_boot) };
                 self.hardware_mut(index).volumes.write(fetched.volume, Contents::System(Box::new(system)));

@@ -1,1 +1,99 @@
+//! The keeper dies at every commit of a reimage, in each of three ways, on machines of each role. It must end the same.
 
+use std::collections::BTreeSet;
+
+use model::{OperationResult, Power, Provisioning, Role, SourceSeen, Span};
+
+use super::stage::{REIMAGE, ask, latest, site_of, target};
+use crate::rig::Death;
+use crate::rig::board::{Agent, Disk};
+
+/// What a run comes to, as far as a crash must not change it.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    result: OperationResult,
+    provisioning: Provisioning,
+    installed: Option<String>,
+    power: Power,
+    holds: Vec<&'static str>,
+    is_cordoned: bool,
+    disk: Disk,
+    source: SourceSeen,
+    media: Option<String>,
+    power_cycles: (u32, u32),
+    inserted: u32,
+    voters: BTreeSet<String>,
+    tokens: usize,
+}
+
+fn run(role: Role, agent: &Agent, death: Option<(u32, Death)>) -> (Outcome, u32) {
+    let mut rig = site_of(role);
+    rig.device(&target(role)).board.agent = agent.clone();
+    rig.commits = 0;
+    rig.death = death;
+    ask(&mut rig, &target(role), REIMAGE);
+    assert!(rig.run_until_idle(Span::hours(5)), "{role:?} with {death:?} does not end");
+    rig.check_log();
+    let commits = rig.commits;
+    rig.run_for(Span::minutes(10));
+    let operation = latest(&rig);
+    let machine = rig.desk.snapshot.machines[&target(role)].clone();
+    let voters = rig.etcd.members.iter().filter(|member| !member.is_learner).map(|member| member.name.clone()).collect();
+    let tokens = rig.tokens.len();
+    let device = rig.device(&target(role));
+    let outcome = Outcome {
+        result: operation.ended.expect("it has ended").result,
+        provisioning: machine.provisioning,
+        installed: machine.installed.as_ref().map(|installed| installed.version.to_string()),
+        power: device.power,
+        holds: machine.holds.iter().map(|hold| hold.owner.code()).collect(),
+        is_cordoned: device.node.as_ref().is_some_and(|node| node.unschedulable),
+        disk: device.board.disk.clone(),
+        source: device.board.source,
+        media: device.board.media.clone(),
+        power_cycles: (device.went_off, device.went_on),
+        inserted: device.board.inserted,
+        voters,
+        tokens,
+    };
+    (outcome, commits)
+}
+
+fn crash_everywhere(role: Role, agent: &Agent, result: OperationResult) {
+    let (calm, commits) = run(role, agent, None);
+    assert_eq!(calm.result, result);
+    assert!(commits > 10, "{commits} commits");
+    for commit in 1..=commits {
+        for death in [Death::Uncommitted, Death::Unsent, Death::Unanswered] {
+            let (crashed, _) = run(role, agent, Some((commit, death)));
+            assert_eq!(crashed, calm, "{role:?} died at commit {commit}, {death:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reimage_of_a_compute_machine_ends_the_same_wherever_the_keeper_dies() {
+    crash_everywhere(Role::Compute, &Agent::Works, OperationResult::Succeeded);
+}
+
+#[test]
+fn a_reimage_of_a_management_machine_ends_the_same_wherever_the_keeper_dies() {
+    crash_everywhere(Role::Management, &Agent::Works, OperationResult::Succeeded);
+}
+
+#[test]
+fn a_reimage_of_a_control_plane_machine_ends_the_same_wherever_the_keeper_dies() {
+    crash_everywhere(Role::ControlPlane, &Agent::Works, OperationResult::Succeeded);
+}
+
+#[test]
+fn a_reimage_that_fails_fails_the_same_wherever_the_keeper_dies() {
+    crash_everywhere(Role::Compute, &Agent::WrongDigest, OperationResult::Failed);
+}
+
+#[test]
+fn reports_that_come_twice_or_out_of_order_change_nothing() {
+    let (calm, _) = run(Role::Compute, &Agent::Works, None);
+    let (stuttered, _) = run(Role::Compute, &Agent::Stutters, None);
+    assert_eq!(stuttered, calm);
+}

@@ -3,6 +3,7 @@
 mod crash;
 mod failures;
 mod guards;
+mod invariants;
 mod reimage;
 mod runtimes;
 pub mod stage;

@@ -1,10 +1,10 @@
 //! Installations that go well, by role and by way.
 
 use expect_test::{Expect, expect};
-use model::{BootWay, DeviceAsk, Fact, MachineReport, Operation, Role, RunStrategy, Span};
+use model::{BootWay, DeviceAsk, Fact, MachineReport, Operation, Provisioning, Role, Span};
+use plan::{StepStatus, progress_of};
 
 use super::stage::{REIMAGE, ask, bundle, ending, latest, left, reimage, site, succeeded, target, verdict};
-use crate::rig::board::{Agent, Disk};
 
 /// What was asked and seen, in its order.
 fn told(operation: &Operation) -> String {
@@ -166,4 +166,105 @@ fn a_management_machine_is_reimaged_as_a_compute_machine_is() {
     let mut rig = site();
     let operation = reimage(&mut rig, Role::Management);
     assert!(succeeded(&operation), "{}", ending(&operation));
+}
+
+#[test]
+fn a_bmc_that_does_not_know_virtual_media_when_it_comes_to_it_is_started_over_http() {
+    for unknown in [DeviceAsk::InsertMedia, DeviceAsk::BootFromMedia] {
+        let mut rig = site();
+        rig.device(&target(Role::Compute)).board.unknown.insert(unknown);
+        let operation = reimage(&mut rig, Role::Compute);
+        assert!(succeeded(&operation), "{unknown}: {}", ending(&operation));
+        let ways: Vec<(u32, BootWay)> = operation
+            .journal
+            .iter()
+            .filter_map(|entry| if let Fact::Installing { round, way, .. } = entry.fact { Some((round, way)) } else { None })
+            .collect();
+        assert_eq!(ways, [(1, BootWay::VirtualMedia), (2, BootWay::UefiHttp)], "{unknown}");
+        assert_eq!(rig.device(&target(Role::Compute)).board.media, None, "{unknown}");
+    }
+}
+
+#[test]
+fn a_discreet_bmc_and_one_that_forgets_its_source_are_installed_all_the_same() {
+    let mut rig = site();
+    let board = &mut rig.device(&target(Role::Compute)).board;
+    (board.is_discreet, board.is_forgetful) = (true, true);
+    board.media = Some("http://elsewhere/old.iso".into());
+    let operation = reimage(&mut rig, Role::Compute);
+    assert!(succeeded(&operation), "{}", ending(&operation));
+}
+
+#[test]
+fn a_late_effect_is_looked_for_and_not_asked_for_again() {
+    let mut rig = site();
+    // What is ignored at first is asked for again after its settle time.
+    rig.device(&target(Role::Compute)).board.ignored.insert(DeviceAsk::InsertMedia);
+    let id = ask(&mut rig, &target(Role::Compute), REIMAGE);
+    assert_eq!(verdict(&rig, &id), "accepted");
+    rig.run_for(Span::seconds(90));
+    rig.device(&target(Role::Compute)).board.ignored.clear();
+    assert!(rig.run_until_idle(Span::hours(3)));
+    let operation = latest(&rig);
+    assert!(succeeded(&operation), "{}", ending(&operation));
+    assert_eq!(operation.last_asked(DeviceAsk::InsertMedia).unwrap().1, 2);
+}
+
+#[test]
+fn progress_is_told_in_phases_and_never_falls() {
+    let mut rig = site();
+    ask(&mut rig, &target(Role::ControlPlane), REIMAGE);
+    let mut told = String::new();
+    let (mut percent, mut seen) = (0, Vec::new());
+    while rig.desk.snapshot.running_count() > 0 {
+        let operation = latest(&rig);
+        let progress = progress_of(&operation);
+        assert!(progress.percent >= percent && progress.percent < 100, "{} after {percent}", progress.percent);
+        percent = progress.percent;
+        let now = progress.steps.iter().find(|step| step.status == StepStatus::InProgress).expect("a phase that is in progress");
+        let provisioning = rig.desk.snapshot.machines[&target(Role::ControlPlane)].provisioning;
+        if !seen.contains(&(now.title, provisioning)) {
+            seen.push((now.title, provisioning));
+            told.push_str(&format!("{percent} % {} ({provisioning:?}): {}\n", now.title, now.message));
+        }
+        rig.run_for(Span::seconds(1));
+    }
+    let progress = progress_of(&latest(&rig));
+    for step in &progress.steps {
+        told.push_str(&format!("{} {:?} {}\n", step.title, step.status, step.ended_at.is_some()));
+    }
+    assert_eq!(progress.percent, 100);
+    assert_eq!(rig.desk.snapshot.machines[&target(Role::ControlPlane)].provisioning, Provisioning::Provisioned);
+    expect![[r#"
+        14 % Deprovisioning (Deprovisioning): waiting for the effect of the graceful shutdown
+        28 % Provisioning (Provisioning): waiting for a look at the virtual drive and the boot source
+        79 % Cloud Init (Provisioning): waiting for the new system to phone home
+        Deprovisioning Completed true
+        Provisioning Completed true
+        Cloud Init Completed true
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn quorum_is_never_lost() {
+    let mut rig = site();
+    reimage(&mut rig, Role::ControlPlane);
+    assert_eq!(rig.etcd.fewest_voters, 2);
+    assert_eq!(rig.etcd.members.iter().filter(|member| !member.is_learner).count(), 3);
+}
+
+#[test]
+fn a_runtime_without_a_way_for_http_is_not_started_by_it() {
+    let mut rig = site();
+    let mut bundle = bundle("4.7.8");
+    bundle.boot.http = None;
+    rig.desk.snapshot.runtimes.insert(bundle.version, std::sync::Arc::new(bundle));
+    rig.device(&target(Role::Compute)).board.survey.ways = vec![BootWay::UefiHttp];
+    let operation = reimage(&mut rig, Role::Compute);
+    assert!(
+        ending(&operation).contains("its BMC offers UEFI HTTP boot; the runtime can be started by virtual media"),
+        "{}",
+        ending(&operation)
+    );
 }

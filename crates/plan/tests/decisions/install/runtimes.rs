@@ -1,1 +1,63 @@
+//! The runtimes that a cluster knows.
 
+use expect_test::expect;
+use model::{Ask, RequestId, Role, RuntimeVersion};
+
+use super::stage::{bundle, reimage, site, verdict};
+use crate::rig::Rig;
+
+fn import(rig: &mut Rig, version: &str, os_name: &str) -> RequestId {
+    let bundle = model::Bundle { os_name: os_name.into(), ..bundle(version) };
+    let id = rig.desk.request("alice", Ask::ImportRuntime { bundle: Box::new(bundle) }, None);
+    rig.run_for(model::Span::seconds(1));
+    id
+}
+
+fn forget(rig: &mut Rig, version: &str) -> RequestId {
+    let version = RuntimeVersion::parse(version).unwrap();
+    let id = rig.desk.request("alice", Ask::ForgetRuntime { version }, None);
+    rig.run_for(model::Span::seconds(1));
+    id
+}
+
+#[test]
+fn a_runtime_is_imported_once_and_replaced_only_while_nothing_needs_it() {
+    let mut rig = site();
+    let mut told = String::new();
+    for (version, name) in [("4.9.2", "one"), ("4.9.2", "one"), ("4.9.2", "other"), ("4.7.8", "Linux"), ("4.7.8", "other")] {
+        let id = import(&mut rig, version, name);
+        told.push_str(&format!("import {version} {name}: {}\n", verdict(&rig, &id)));
+    }
+    for version in ["4.7.8", "4.9.2", "4.9.2"] {
+        let id = forget(&mut rig, version);
+        told.push_str(&format!("forget {version}: {}\n", verdict(&rig, &id)));
+    }
+    expect![[r#"
+        import 4.9.2 one: done
+        import 4.9.2 one: done
+        import 4.9.2 other: done
+        import 4.7.8 Linux: done
+        import 4.7.8 other: runtime 4.7.8 cannot be replaced by another one: rule runtime-immutable: it is the runtime of cluster `site1`
+        remedy: give what is new a version of its own
+        forget 4.7.8: runtime 4.7.8 cannot be removed: rule runtime-in-use: it is the runtime of cluster `site1`
+        remedy: keep it until nothing runs it any more
+        forget 4.9.2: done
+        forget 4.9.2: there is no runtime 4.9.2: rule runtime-exists: the cluster knows 4.7.8
+        remedy: `rackwright runtime list` names them
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn what_is_installed_somewhere_is_not_forgotten() {
+    let mut rig = site();
+    reimage(&mut rig, Role::Compute);
+    let mut cluster = (*rig.desk.snapshot.cluster).clone();
+    cluster.version = "4.9.2".into();
+    rig.desk.snapshot.cluster = std::sync::Arc::new(cluster);
+    let id = forget(&mut rig, "4.7.8");
+    expect![[r#"
+        runtime 4.7.8 cannot be removed: rule runtime-in-use: it is installed on `rack1compute01`
+        remedy: keep it until nothing runs it any more"#]]
+    .assert_eq(&verdict(&rig, &id));
+}

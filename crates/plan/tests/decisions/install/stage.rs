@@ -51,6 +51,23 @@ pub fn site() -> Rig {
     rig
 }
 
+/// The machines that an installation of this one concerns.
+pub fn site_of(role: Role) -> Rig {
+    let mut rig = site();
+    let others: Vec<MachineName> = rig.devices.keys().filter(|name| **name != target(role)).cloned().collect();
+    for other in others {
+        let is_concerned = role == Role::ControlPlane && rig.desk.snapshot.machines[&other].is_kcp();
+        if !is_concerned {
+            rig.devices.remove(&other);
+            rig.desk.snapshot.forget_machine(&other);
+        }
+    }
+    if role != Role::ControlPlane {
+        rig.etcd.members.clear();
+    }
+    rig
+}
+
 pub fn ask(rig: &mut Rig, machine: &MachineName, action: Action) -> RequestId {
     let ask = Ask::Act { machine: machine.clone(), action, outage: Outage::Refused, replacement: None };
     let id = rig.desk.request("alice", ask, None);

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use expect_test::{Expect, expect};
 use model::{
-    Action, Advice, Ended, Failure, MachineName, NodeProblem, OPERATION_FORMAT, Operation, OperationId, OperationResult, Power, ProblemKind,
-    Provisioning, Readiness, RepairedPart, Role, RunStrategy, Safeguard, Seen, Span, StoragePolicy, Symptom, Target, Unhealthy,
+    Action, Advice, Ended, Failure, MachineName, NodeProblem, OPERATION_FORMAT, Operation, OperationId, OperationResult, Power,
+    ProblemKind, Provisioning, Readiness, RepairedPart, Role, RunStrategy, Safeguard, Seen, Span, StoragePolicy, Symptom, Target,
+    Unhealthy,
 };
 use plan::advise;
 
@@ -86,20 +87,30 @@ fn silent(rig: &mut Rig) {
 
 #[test]
 fn nothing_is_advised_for_a_machine_that_is_well() {
-    check(|_| {}, None, &[], expect![[r#"
+    check(
+        |_| {},
+        None,
+        &[],
+        expect![[r#"
         nothing (nothing wrong); then nothing
         because nothing is seen to be wrong with it
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
-    check(silent, None, &[], expect![[r#"
+    check(
+        silent,
+        None,
+        &[],
+        expect![[r#"
         restart (unresponsive); then reimage, replace, contact support
         because its node has not been heard of since 10:00:00Z
         $ rackwright bmm restart rack1compute01
         $ rackwright bmm verify rack1compute01
-    "#]]);
+    "#]],
+    );
     check(
         |rig| {
             silent(rig);
@@ -159,7 +170,11 @@ fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
 
 #[test]
 fn what_failed_for_a_reason_of_its_own_is_not_a_rung() {
-    check(|rig| tried(rig, REPLACED, Some(Failure::BmcLoginFailed)), Some(Symptom::Hardware), &[], expect![[r#"
+    check(
+        |rig| tried(rig, REPLACED, Some(Failure::BmcLoginFailed)),
+        Some(Symptom::Hardware),
+        &[],
+        expect![[r#"
         replace (hardware); then contact support
         because nothing is seen to be wrong with it
         storage DiscardAll: no workloads are known to be on it
@@ -168,7 +183,8 @@ fn what_failed_for_a_reason_of_its_own_is_not_a_rung() {
         $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL> --boot-mac-address <BOOT_MAC>
         $ rackwright bmm verify rack1compute01
         $ rackwright bmm uncordon rack1compute01
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -179,33 +195,48 @@ fn corruption_and_compromise_begin_with_a_reimage() {
             machine.last_seen.node.as_mut().unwrap().what.problems.push(problem);
         });
     };
-    check(read_only, None, &[], expect![[r#"
+    check(
+        read_only,
+        None,
+        &[],
+        expect![[r#"
         reimage (os-corruption); then replace, contact support
         because its root file system is read-only (/dev/sda1 is ro)
         $ rackwright bmm reimage rack1compute01
         $ rackwright bmm verify rack1compute01
         $ rackwright bmm uncordon rack1compute01
-    "#]]);
-    check(|_| {}, Some(Symptom::Security), &[], expect![[r#"
+    "#]],
+    );
+    check(
+        |_| {},
+        Some(Symptom::Security),
+        &[],
+        expect![[r#"
         reimage (security); then replace, contact support
         because nothing is seen to be wrong with it
         $ rackwright bmm reimage rack1compute01
         $ rackwright bmm verify rack1compute01
         $ rackwright bmm uncordon rack1compute01
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn what_is_stuck_in_provisioning_has_no_system_to_restart() {
     let stuck = |rig: &mut Rig| change_machine(rig, |machine| machine.provisioning = Provisioning::Error);
-    check(stuck, None, &[], expect![[r#"
+    check(
+        stuck,
+        None,
+        &[],
+        expect![[r#"
         reimage (stuck-provisioning); then contact support
         because it is Error, and nothing is at work on it
         because restart is of no use: it is Error, and has no system to start
         $ rackwright bmm reimage rack1compute01
         $ rackwright bmm verify rack1compute01
         $ rackwright bmm uncordon rack1compute01
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -214,7 +245,11 @@ fn a_machine_that_was_given_up_is_replaced_whatever_is_said_of_it() {
         let since = rig.desk.now;
         change_machine(rig, |machine| machine.unhealthy = Some(Unhealthy { since, because: "Drive test(s) failed".into() }));
     };
-    check(given_up, Some(Symptom::Unresponsive), &[], expect![[r#"
+    check(
+        given_up,
+        Some(Symptom::Unresponsive),
+        &[],
+        expect![[r#"
         replace (unresponsive); then contact support
         because it was given up at 10:01:00Z: Drive test(s) failed; only a replace brings it back
         storage DiscardAll: no workloads are known to be on it
@@ -223,8 +258,13 @@ fn a_machine_that_was_given_up_is_replaced_whatever_is_said_of_it() {
         $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL> --boot-mac-address <BOOT_MAC>
         $ rackwright bmm verify rack1compute01
         $ rackwright bmm uncordon rack1compute01
-    "#]]);
-    check(given_up, None, &[RepairedPart::Psu], expect![[r#"
+    "#]],
+    );
+    check(
+        given_up,
+        None,
+        &[RepairedPart::Psu],
+        expect![[r#"
         replace (hardware); then contact support
         because it was given up at 10:01:00Z: Drive test(s) failed; only a replace brings it back
         part psu: replace Unnecessary, data Safe
@@ -233,7 +273,8 @@ fn a_machine_that_was_given_up_is_replaced_whatever_is_said_of_it() {
         $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None
         $ rackwright bmm verify rack1compute01
         $ rackwright bmm uncordon rack1compute01
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -260,7 +301,8 @@ fn each_part_says_whether_a_replace_is_needed_and_what_becomes_of_data() {
         raid: Required, MayBeLost; next replace
         system-board: Required, MayBeLost; next replace
         backplane: Required, MayBeLost; next replace
-    "#]].assert_eq(&table);
+    "#]]
+    .assert_eq(&table);
 }
 
 fn lodged(rig: &mut Rig) {
@@ -270,7 +312,11 @@ fn lodged(rig: &mut Rig) {
 
 #[test]
 fn storage_is_preserved_where_workloads_are_and_no_part_or_absence_speaks_against_it() {
-    check(lodged, None, &[RepairedPart::Ssd], expect![[r#"
+    check(
+        lodged,
+        None,
+        &[RepairedPart::Ssd],
+        expect![[r#"
         replace (hardware); then contact support
         because nothing is seen to be wrong with it
         part ssd: replace Required, data IfSeveral
@@ -280,8 +326,13 @@ fn storage_is_preserved_where_workloads_are_and_no_part_or_absence_speaks_agains
         $ rackwright bmm replace rack1compute01 --storage-policy Preserve --safeguard-mode None
         $ rackwright bmm verify rack1compute01
         $ rackwright bmm uncordon rack1compute01
-    "#]]);
-    check(lodged, None, &[RepairedPart::Ssd, RepairedPart::Ssd, RepairedPart::Raid], expect![[r#"
+    "#]],
+    );
+    check(
+        lodged,
+        None,
+        &[RepairedPart::Ssd, RepairedPart::Ssd, RepairedPart::Raid],
+        expect![[r#"
         replace (hardware); then contact support
         because nothing is seen to be wrong with it
         part ssd: replace Required, data MayBeLost
@@ -292,14 +343,19 @@ fn storage_is_preserved_where_workloads_are_and_no_part_or_absence_speaks_agains
         $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None
         $ rackwright bmm verify rack1compute01
         $ rackwright bmm uncordon rack1compute01
-    "#]]);
+    "#]],
+    );
     let away = |rig: &mut Rig| {
         lodged(rig);
         let at = rig.desk.now;
         change_machine(rig, |machine| machine.last_seen.power = Some(Seen { what: Power::Off, at }));
         rig.desk.now = rig.desk.now + Span::hours(31 * 24);
     };
-    check(away, None, &[RepairedPart::Nic], expect![[r#"
+    check(
+        away,
+        None,
+        &[RepairedPart::Nic],
+        expect![[r#"
         replace (hardware); then contact support
         because nothing is seen to be wrong with it
         part nic: replace Required, data Safe
@@ -308,17 +364,23 @@ fn storage_is_preserved_where_workloads_are_and_no_part_or_absence_speaks_agains
         $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --boot-mac-address <BOOT_MAC>
         $ rackwright bmm verify rack1compute01
         $ rackwright bmm uncordon rack1compute01
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn what_is_under_way_is_waited_for_and_what_a_guard_says_is_told() {
-    check(|rig| drop(ask(rig, &target(Role::Compute), Action::Restart, None)), Some(Symptom::Unresponsive), &[], expect![[r#"
+    check(
+        |rig| drop(ask(rig, &target(Role::Compute), Action::Restart, None)),
+        Some(Symptom::Unresponsive),
+        &[],
+        expect![[r#"
         wait (unresponsive); then restart, reimage, replace, contact support
         because `rack1compute01` is being restarted since 10:01:00Z (operation op1)
         because nothing is seen to be wrong with it
         $ rackwright operation wait op1
-    "#]]);
+    "#]],
+    );
     let mut rig = site();
     ask(&mut rig, &target(Role::ControlPlane), Action::Restart, None);
     let other = crate::desk::name("rack2control01");

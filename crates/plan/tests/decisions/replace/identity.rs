@@ -36,15 +36,18 @@ fn a_replaced_machine_keeps_its_identity_until_the_site_file_names_another() {
             }],
             machines: vec![SiteMachine { name: name.clone(), role: Role::Compute, standing: Standing::Provisioned, hardware }],
         };
-        let stored = Stored {
-            cluster: Some(cluster.clone()),
-            machines: BTreeMap::from([(name.clone(), machine.clone())]),
-            ..Stored::default()
-        };
+        let stored =
+            Stored { cluster: Some(cluster.clone()), machines: BTreeMap::from([(name.clone(), machine.clone())]), ..Stored::default() };
         let enrolled = enroll(&stored, &site, desk::morning()).expect("nothing speaks against it");
         let after = enrolled.machines.get(&name).cloned().unwrap_or_else(|| machine.clone());
         let hardware = &after.hardware;
-        format!("serial {}, slot {}, login {}, replaced {}", hardware.serial_number, hardware.slot, hardware.credentials, after.replaced.is_some())
+        format!(
+            "serial {}, slot {}, login {}, replaced {}",
+            hardware.serial_number,
+            hardware.slot,
+            hardware.credentials,
+            after.replaced.is_some()
+        )
     };
     assert_eq!(again(&|_| {}), "serial sn2, slot 1, login replace/1, replaced true");
     assert_eq!(again(&|hardware| hardware.slot = 7), "serial sn2, slot 7, login replace/1, replaced true");
@@ -63,7 +66,8 @@ fn a_machine_that_is_replaced_twice_still_knows_what_the_site_file_says() {
     replace(&mut rig, Role::Compute, PRESERVE, Some(third));
     expect![[r#"
         serial sn3, login replace/2, described as sn; validated Pass; unhealthy: no
-    "#]].assert_eq(&identity(&rig, &name));
+    "#]]
+    .assert_eq(&identity(&rig, &name));
 }
 
 #[test]
@@ -93,7 +97,8 @@ fn a_replaced_machine_keeps_its_name() {
     expect![[r#"
         `rack1compute01` cannot be replaced: rule machine-name-kept: the request calls it `other`
         remedy: leave the machine's name out, or say `rack1compute01`: a replaced machine keeps its name
-    "#]].assert_eq(&(verdict(&rig, &id) + "\n"));
+    "#]]
+    .assert_eq(&(verdict(&rig, &id) + "\n"));
     let own = Replacement { machine_name: Some("RACK1compute01".into()), ..Replacement::default() };
     let id = ask(&mut rig, &target(Role::Compute), REPLACE, Some(own));
     assert_eq!(verdict(&rig, &id), "accepted");

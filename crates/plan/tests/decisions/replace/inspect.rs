@@ -32,12 +32,13 @@ fn every_machine_is_validated_and_what_differs_is_named() {
     assert!(rig.run_until_idle(Span::hours(1)));
     rig.check_log();
     expect![[r#"
-        Succeeded: 4 machines are as they should be; 1 are not: rack1compute01
+        Succeeded: 4 machines are as they should be; 1 not: rack1compute01
         next: rackwright bmm show rack1compute01
         validations: 5
         the hardware of `site1` cannot be inspected: rule inspect-running: `site1` is being inspected since 10:01:00Z (operation op1)
         remedy: wait with `rackwright operation wait op1`, or stop it with `rackwright operation cancel op1`
-    "#]].assert_eq(&format!("{}{}\n", summary(&rig), verdict(&rig, &second)));
+    "#]]
+    .assert_eq(&format!("{}{}\n", summary(&rig), verdict(&rig, &second)));
 }
 
 #[test]
@@ -48,7 +49,7 @@ fn machines_and_racks_are_taken_together_and_unknown_ones_refused() {
     assert_eq!(verdict(&rig, &id), "accepted");
     assert!(rig.run_until_idle(Span::hours(1)));
     expect![[r#"
-        Succeeded: 1 machines are as they should be
+        Succeeded: 1 machine is as it should be
         next: nothing
         validations: 1
         the hardware of `site1` cannot be inspected: rule machine-exists: there is no machine `nobody`; there is no rack `nowhere` with machines
@@ -66,7 +67,8 @@ fn whoever_is_busy_is_left_out_and_named() {
         Succeeded: 4 machines are as they should be; left out: `rack1compute01` is being restarted (operation op1)
         next: nothing
         validations: 4
-    "#]].assert_eq(&summary(&rig));
+    "#]]
+    .assert_eq(&summary(&rig));
 }
 
 #[test]
@@ -76,5 +78,9 @@ fn a_cancelled_inspection_ends_with_its_validations() {
     let cancel = Ask::Cancel { operation: model::OperationId::new(id.as_str()) };
     rig.desk.request("alice", cancel, None);
     assert!(rig.run_until_idle(Span::hours(1)));
-    expect![[""]].assert_eq(&summary(&rig));
+    expect![[r#"
+        Canceled: 0 machines are as they should be; 5 could not be validated: rack1compute01, rack1control01, rack1control02, rack2control01, rack3control01
+        next: rackwright bmm show rack1compute01
+        validations: 5
+    "#]].assert_eq(&summary(&rig));
 }

@@ -7,3 +7,4 @@ mod inspect;
 mod stage;
 mod steps;
 mod verify;
+mod volumes;

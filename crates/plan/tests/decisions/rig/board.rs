@@ -14,6 +14,8 @@ pub enum Agent {
     Silent,
     WrongDigest,
     GivesUp(InstallTrouble),
+    /// It does not start at all: the machine starts its old disk.
+    Absent,
     /// It shows its token twice.
     Greedy,
     /// It falls silent after this much.
@@ -118,6 +120,7 @@ impl Board {
     /// Whether a power-on starts the agent.
     pub fn starts_agent(&mut self) -> bool {
         let from = match self.source {
+            _ if self.agent == Agent::Absent => false,
             SourceSeen::Media => self.media.is_some(),
             SourceSeen::Http | SourceSeen::Pxe => true,
             SourceSeen::Disk | SourceSeen::Other => false,
@@ -136,7 +139,7 @@ impl Board {
         let written = (at(170), MachineReport::Written { digest: image() });
         match &self.agent {
             Agent::Works => (1..=10).map(|tenth| progress(tenth * 10)).chain([call, written]).collect(),
-            Agent::Silent => Vec::new(),
+            Agent::Silent | Agent::Absent => Vec::new(),
             Agent::WrongDigest => vec![call, (at(170), MachineReport::Written { digest: Digest::parse(&"cd".repeat(32)).unwrap() })],
             Agent::GivesUp(trouble) => vec![call, (at(65), MachineReport::Failed { trouble: *trouble, detail: "as it says".into() })],
             Agent::Greedy => vec![call.clone(), (at(70), call.1)],

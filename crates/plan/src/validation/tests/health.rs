@@ -1,0 +1,144 @@
+//! `health_info` and `boot_info`.
+
+use expect_test::expect;
+use model::{AlarmSeen, BootDeviceSeen, Told};
+
+use super::{Case, check, drives, sensor};
+
+#[test]
+fn sensors_fail_but_power_supplies_only_warn() {
+    use model::{PartHealth, SensorKind};
+    let sensors = |sensor| Told::Told(vec![sensor]);
+    check(
+        |case| case.seen.sensors = sensors(sensor("Fan 1", SensorKind::Fan, PartHealth::Critical)),
+        expect![[r#"
+        Fail health_info: Fan 1 `Enabled-OK` → `Enabled-Critical`
+        failed: health_info
+    "#]],
+    );
+    check(
+        |case| case.seen.sensors = sensors(sensor("CPU 1", SensorKind::Processor, PartHealth::Warning)),
+        expect![[r#"
+        Warning health_info: CPU 1 `Enabled-OK` → `Enabled-Warning`
+        failed: nothing
+    "#]],
+    );
+    check(
+        |case| case.seen.sensors = sensors(sensor("Power Supply 1", SensorKind::PowerSupply, PartHealth::Critical)),
+        expect![[r#"
+        Warning health_info: Power Supply 1 `Enabled-OK` → `Enabled-Critical`
+        failed: nothing
+    "#]],
+    );
+    check(
+        |case| case.seen.sensors = sensors(model::SensorSeen { health: None, ..sensor("Fan 1", SensorKind::Fan, PartHealth::Ok) }),
+        expect![[r#"
+        Info health_info: Fan 1 `Enabled-OK` → `Enabled`
+        failed: nothing
+    "#]],
+    );
+    check(
+        |case| case.seen.system.health = Some(PartHealth::Critical),
+        expect![[r#"
+        Warning health_info: System `OK` → `Critical`
+        failed: nothing
+    "#]],
+    );
+    check(
+        |case| drives(case)[0].health = Some(PartHealth::Critical),
+        expect![[r#"
+        Fail health_info: Disk_0 `Enabled-OK` → `Enabled-Critical`
+        failed: health_info
+    "#]],
+    );
+    check(
+        |case| drives(case)[0].failure_predicted = true,
+        expect![[r#"
+        Warning health_info: Disk_0 `Enabled-OK` → `failure predicted`
+        failed: nothing
+    "#]],
+    );
+}
+
+#[test]
+fn critical_alarms_fail_unless_they_are_of_virtual_disks_or_old() {
+    use model::PartHealth;
+    let alarm = |health, message: &str, created: &str| AlarmSeen { health, message: message.into(), created: Some(created.into()) };
+    let today = "2026-03-01T11:00:00Z";
+    check(
+        |case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "BP1 PG voltage is outside of range", today)]),
+        expect![[r#"
+        Fail health_info: LCLog_Critical_Alarms `No Critical Errors` → `2026-03-01T11:00:00Z BP1 PG voltage is outside of range`
+        failed: health_info
+    "#]],
+    );
+    check(
+        |case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Warning, "Fan 1 is slow", today)]),
+        expect![[r#"
+        Info health_info: LCLog_Warning_Alarms - Non-Failing `No Warning Errors` → `2026-03-01T11:00:00Z Fan 1 is slow`
+        failed: nothing
+    "#]],
+    );
+    check(
+        |case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "Virtual Disk 0 has failed", today)]),
+        expect![[r#"
+        log health_info: Alarms of virtual disks were passed over: 2026-03-01T11:00:00Z Virtual Disk 0 has failed
+        failed: nothing
+    "#]],
+    );
+    check(
+        |case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "Fan 1 failed", "2025-01-01T00:00:00Z")]),
+        expect![[r#"
+        log health_info: Critical alarms that are older than 1d 00h were passed over: 1
+        failed: nothing
+    "#]],
+    );
+    check(
+        |case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "Fan 1 failed", "yesterday")]),
+        expect![[r#"
+        Fail health_info: LCLog_Critical_Alarms `No Critical Errors` → `yesterday Fan 1 failed`
+        failed: health_info
+    "#]],
+    );
+}
+
+#[test]
+fn a_boot_device_that_is_switched_off_fails_and_network_boot_only_warns() {
+    let change = |change: fn(&mut BootDeviceSeen)| {
+        move |case: &mut Case| {
+            let Told::Told(boot) = &mut case.seen.boot else { panic!("no boot") };
+            change(boot);
+        }
+    };
+    check(
+        change(|boot| boot.is_enabled = Some(false)),
+        expect![[r#"
+        Fail boot_info: boot_device_state `Enabled` → `Disabled`
+        failed: boot_info
+    "#]],
+    );
+    check(
+        change(|boot| boot.pxe_port = Some("NIC.2".into())),
+        expect![[r#"
+        Warning boot_info: pxe_device_1_name `NIC.1` → `NIC.2`
+        failed: nothing
+    "#]],
+    );
+    check(
+        change(|boot| boot.is_pxe_enabled = Some(false)),
+        expect![[r#"
+        Warning boot_info: pxe_device_1_state `Enabled` → `Disabled`
+        failed: nothing
+    "#]],
+    );
+    check(
+        change(|boot| *boot = BootDeviceSeen::default()),
+        expect![[r#"
+        Info boot_info: boot_device_name `` → `not offered`
+        Info boot_info: boot_device_state `Enabled` → `not offered`
+        Info boot_info: pxe_device_1_name `NIC.1` → `not offered`
+        Info boot_info: pxe_device_1_state `Enabled` → `not offered`
+        failed: nothing
+    "#]],
+    );
+}
