@@ -132,7 +132,6 @@ impl Stand {
             etcd: None,
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(vault)),
-            etcd: None,
             install: Some(InstallDesk { key: key(), base_url: "http://10.0.0.1:8080".to_owned() }),
             offers: watch::channel(None).1,
             taken_over: watch::Sender::new(None),

@@ -30,6 +30,7 @@ fn sku() -> Sku {
         drives: vec![SkuDrive { capacity_gb: 960, kind: "SSD".into() }],
         ports: vec![SkuPort { name: "NIC.1".into(), link_up: true }, SkuPort { name: "NIC.2".into(), link_up: false }],
         boot_port: Some("NIC.1".into()),
+        os_volume: None,
     }
 }
 

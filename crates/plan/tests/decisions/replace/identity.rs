@@ -27,6 +27,7 @@ fn a_replaced_machine_keeps_its_identity_until_the_site_file_names_another() {
             version: cluster.version.clone(),
             limits: cluster.limits.clone(),
             skus: cluster.skus.clone(),
+            join: None,
             racks: vec![model::SiteRack {
                 name: hardware.rack.clone(),
                 availability_zone: "1".into(),

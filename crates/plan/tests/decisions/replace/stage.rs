@@ -22,6 +22,7 @@ pub fn site() -> Rig {
         drives: vec![SkuDrive { capacity_gb: 960, kind: "SSD".into() }],
         ports: vec![SkuPort { name: "NIC.1".into(), link_up: true }],
         boot_port: Some("NIC.1".into()),
+        os_volume: None,
     };
     let mut cluster = (*rig.desk.snapshot.cluster).clone();
     cluster.skus = vec![sku];
@@ -60,7 +61,7 @@ pub fn told(operation: &Operation) -> String {
         Fact::Skipped { step, reason } => Some(format!("{} left out: {reason}\n", step.title())),
         Fact::Discarding { name, .. } => Some(format!("  volume {name} is to go\n")),
         Fact::Validated { result, failures } => Some(format!("  validated: {result:?} {}\n", failures.join("; "))),
-        Fact::LeavingEtcd { member } => Some(format!("  member {} is to go\n", member.id)),
+        Fact::LeavingEtcd { member, .. } => Some(format!("  member {} is to go\n", member.id)),
         Fact::Faulted { ask, fault, .. } => Some(format!("  {ask} was answered: {fault}\n")),
         _ => None,
     });
