@@ -35,7 +35,9 @@ pub fn fact_in_words(fact: &Value) -> String {
             Err(_) => text_of(&fact.to_string()),
         },
         Some("leavingEtcd") => "its member of etcd is to be removed".to_owned(),
-        Some("installing") => format!("began installation {} of runtime {} by {}", text("/round"), text("/version"), way_in_words(&text("/way"))),
+        Some("installing") => {
+            format!("began installation {} of runtime {} by {}", text("/round"), text("/version"), way_in_words(&text("/way")))
+        }
         Some("reported") => report_in_words(&fact["report"]),
         Some("discarding") => format!("volume `{}` is to be deleted", text("/name")),
         Some("inspecting") => {
@@ -123,7 +125,8 @@ mod tests {
             the new system phoned home
             volume `data` is to be deleted
             validates 2 machines, without m3 is unmanaged
-            hardware validation came to Fail: cpu_sockets expected: 2; observed: 1"#]].assert_eq(&told.join("\n"));
+            hardware validation came to Fail: cpu_sockets expected: 2; observed: 1"#]]
+        .assert_eq(&told.join("\n"));
     }
 
     #[test]
