@@ -164,7 +164,13 @@ fn start(bench: &Bench<'_>, seen: &VmSeen) -> Finding {
         // Somebody is stopping it: a start that is asked now would be refused, or undone. The watch tells when it is down.
         return Finding::Wait { wait, until: None };
     }
-    if is_down(seen) { ask_or_wait(bench, Errand::StartVm { vm: seen.reference() }, wait) } else { Finding::Wait { wait, until: None } }
+    // An earlier reimage may have run out of time over it: what starts now would come up on the old disk, and lose it.
+    let is_disk_ending = matches!(seen.os_disk, Some(OsDiskSeen::There { is_ending: true, .. }));
+    if is_down(seen) && !is_disk_ending {
+        ask_or_wait(bench, Errand::StartVm { vm: seen.reference() }, wait)
+    } else {
+        Finding::Wait { wait, until: None }
+    }
 }
 
 /// Why it does not run though it is meant to, as far as that is known.
