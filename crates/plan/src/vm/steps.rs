@@ -165,12 +165,11 @@ fn start(bench: &Bench<'_>, seen: &VmSeen) -> Finding {
         return Finding::Wait { wait, until: None };
     }
     // An earlier reimage may have run out of time over it: what starts now would come up on the old disk, and lose it.
-    let is_disk_ending = matches!(seen.os_disk, Some(OsDiskSeen::There { is_ending: true, .. }));
-    if is_down(seen) && !is_disk_ending {
-        ask_or_wait(bench, Errand::StartVm { vm: seen.reference() }, wait)
-    } else {
-        Finding::Wait { wait, until: None }
+    if is_down(seen) && matches!(seen.os_disk, Some(OsDiskSeen::There { is_ending: true, .. })) {
+        let kind = WaitKind::VmHindered { vm: bench.name.clone(), because: "its old disk has yet to go".into() };
+        return Finding::Wait { wait: bench.wait(kind, bench.limits.expected_vm_start), until: None };
     }
+    if is_down(seen) { ask_or_wait(bench, Errand::StartVm { vm: seen.reference() }, wait) } else { Finding::Wait { wait, until: None } }
 }
 
 /// Why it does not run though it is meant to, as far as that is known.
