@@ -40,7 +40,6 @@ async fn every_member_of_a_real_etcd_is_renewed_and_no_write_is_lost() {
     renew_every_member(&mut etcds).await;
     stop.send_replace(true);
     let written = writer.await.unwrap();
-    println!("{} writes, of which the longest took {:?}", written.count, written.longest);
     assert!(written.count > 100, "{written:?}");
     assert!(written.longest < STALL_MAX, "{written:?}");
     let expected: Vec<String> = (0..written.count).map(|number| number.to_string()).collect();
