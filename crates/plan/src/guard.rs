@@ -3,7 +3,8 @@
 use std::fmt;
 
 use model::{
-    Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule, Timestamp,
+    Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Replacement,
+    Rule, Timestamp,
 };
 
 use crate::snapshot::Snapshot;
@@ -24,7 +25,7 @@ pub(crate) struct Guarded<'a> {
 
 impl Guarded<'_> {
     /// The first rule that speaks against it. What a person can mend alone comes first.
-    pub fn check(&self) -> Result<(), Refusal> {
+    pub fn check(&self, replacement: Option<&Replacement>) -> Result<(), Refusal> {
         self.action_known()?;
         self.machine_described()?;
         self.machine_managed()?;
@@ -38,6 +39,7 @@ impl Guarded<'_> {
             self.kcp_votes()?;
         }
         self.force_proven()?;
+        self.keeps_name(replacement)?;
         self.may_install()?;
         self.queue_full()
     }

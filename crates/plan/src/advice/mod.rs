@@ -126,7 +126,7 @@ fn against(snapshot: &Snapshot, machine: &Machine, next: Remedy, policy: Storage
         Remedy::Nothing | Remedy::Wait | Remedy::Support => return None,
     };
     let guarded = Guarded { snapshot, machine, action, outage: Outage::Refused, now };
-    let refusal = guarded.check().and_then(|()| guarded.may_install_by_looks()).err();
+    let refusal = guarded.check(None).and_then(|()| guarded.may_install_by_looks()).err();
     // Whether etcd has been asked is seen to when the request comes.
     refusal.filter(|refusal| refusal.rule != Rule::EtcdKnown)
 }

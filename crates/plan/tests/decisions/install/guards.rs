@@ -271,7 +271,7 @@ fn returns_on_uncordon(rig: &mut Rig) {
 }
 
 fn preview(rig: &mut Rig, role: Role, action: Action) -> Preview {
-    let id = rig.desk.request("alice", Ask::Preview { machine: target(role), action, outage: Outage::Refused }, None);
+    let id = rig.desk.request("alice", Ask::Preview { machine: target(role), action, outage: Outage::Refused, replacement: None }, None);
     rig.run_for(Span::seconds(4));
     match rig.desk.snapshot.requests[&id].verdict.clone().expect("a verdict") {
         Verdict::Previewed { preview } => *preview,
