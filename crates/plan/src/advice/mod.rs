@@ -15,7 +15,7 @@ use model::{
 use crate::guard::{Guarded, being_done};
 use crate::snapshot::Snapshot;
 
-pub(crate) use parts::storage_warnings;
+pub(crate) use parts::{storage_unknown, storage_warnings};
 
 /// What to do about a machine. What is repaired may be named more than once, as two drives are.
 pub fn advise(

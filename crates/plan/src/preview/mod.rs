@@ -65,7 +65,8 @@ pub(crate) fn preview(guarded: &Guarded<'_>, replacement: Option<&Replacement>) 
     let scene = Scene { snapshot, machine, action, effect: effect_of(action), host: host_of(snapshot, machine) };
     let mut unknowns = unknowns_of(&scene);
     unknowns.extend(install::unknowns(snapshot, machine, action, now));
-    unknowns.extend(advice::storage_warnings(machine, action, now));
+    unknowns.extend(advice::storage_warnings(machine, action, replacement, now));
+    unknowns.extend(advice::storage_unknown(machine, action, replacement).map(str::to_owned));
     let vms = vms::fates(&scene);
     let nodes = nodes::fates(&scene);
     let ending: Vec<_> = nodes.iter().filter(|_| scene.ends_workloads()).map(|node| (&node.cluster, node.node.as_str())).collect();
