@@ -2,7 +2,7 @@
 
 use model::{AdvisedCommand, Machine, Remedy, RepairedPart, StoragePolicy};
 
-use super::parts::has_workloads;
+use crate::disks;
 use crate::snapshot::Snapshot;
 
 struct Writer<'a> {
@@ -74,7 +74,7 @@ impl Writer<'_> {
 
     /// A machine that does not answer cannot be emptied: what was on it has ended already.
     fn evacuate(&mut self) {
-        if !has_workloads(self.snapshot, self.machine) || !self.machine.is_ready() {
+        if disks::owners(self.snapshot, self.machine).is_empty() || !self.machine.is_ready() {
             return;
         }
         let name = &self.machine.name;
