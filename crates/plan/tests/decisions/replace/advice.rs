@@ -5,11 +5,11 @@ use std::fmt::Write;
 use expect_test::{Expect, expect};
 use model::{
     Action, Advice, Ended, Failure, MachineName, NodeProblem, OPERATION_FORMAT, Operation, OperationId, OperationResult, ProblemKind,
-    Provisioning, Readiness, RepairedPart, Role, Safeguard, StoragePolicy, Symptom, Target, Unhealthy,
+    Provisioning, Readiness, RepairedPart, Role, RunStrategy, Safeguard, Span, StoragePolicy, Symptom, Target, Unhealthy,
 };
 use plan::advise;
 
-use super::stage::{ask, site, target};
+use super::stage::{ask, site, target, verdict};
 use crate::install::stage::REIMAGE;
 use crate::rig::Rig;
 
@@ -302,6 +302,29 @@ fn each_part_says_whether_a_replace_is_needed_and_what_becomes_of_data() {
         backplane: Required, MayBeLost; next replace
     "#]]
     .assert_eq(&table);
+}
+
+/// A machine that has fallen silent with a virtual machine on it, which KubeVirt goes on listing.
+fn silent_with_workloads() -> Rig {
+    let mut rig = site();
+    let machine = target(Role::Compute);
+    rig.lodging.add_vm("firewall", &machine, RunStrategy::Always, None);
+    rig.device(&machine).register(machine.as_str(), Readiness::Unknown);
+    rig.run_for(Span::minutes(1));
+    tried(&mut rig, Action::Restart, None);
+    rig
+}
+
+#[test]
+fn what_is_advised_for_a_silent_machine_is_not_refused_for_what_was_on_it() {
+    let mut rig = silent_with_workloads();
+    let advice = told(&rig, &target(Role::Compute), None, &[]);
+    assert!(advice.contains("$ rackwright bmm reimage rack1compute01 --safeguard-mode None\n"), "{advice}");
+    assert!(!advice.contains("--evacuate") && !advice.contains("against"), "{advice}");
+    let id = ask(&mut rig, &target(Role::Compute), REIMAGE, None);
+    assert!(verdict(&rig, &id).contains("machine-has-workloads"), "{}", verdict(&rig, &id));
+    let id = ask(&mut rig, &target(Role::Compute), Action::Reimage { safeguard: Safeguard::None }, None);
+    assert_eq!(verdict(&rig, &id), "accepted");
 }
 
 #[test]
