@@ -6,5 +6,6 @@ mod identity;
 mod inspect;
 mod stage;
 mod steps;
+mod storage;
 mod verify;
 mod volumes;
