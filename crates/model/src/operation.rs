@@ -171,6 +171,12 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<EtcdMember>,
     },
+    /// Etcd has no member of the machine, such as after an installation that failed: how it becomes one with its new system.
+    OutOfEtcd {
+        peer_url: String,
+        /// Those that there are.
+        others: Vec<EtcdMember>,
+    },
     /// An installation begins: from here on its tokens are good, and those of the round before are not.
     Installing {
         round: u32,
@@ -508,6 +514,15 @@ impl Operation {
     pub fn fault_of(&self, ask: DeviceAsk, attempt: u32) -> Option<(Timestamp, &Fault)> {
         self.journal.iter().rev().find_map(|entry| match &entry.fact {
             Fact::Faulted { ask: asked, attempt: tried, fault } if *asked == ask && *tried == attempt => Some((entry.at, fault)),
+            _ => None,
+        })
+    }
+
+    /// How the machine becomes a member of etcd again: the URL by which the others reach it, and those others.
+    pub fn etcd_peers(&self) -> Option<(&str, &[EtcdMember])> {
+        self.journal.iter().rev().find_map(|entry| match &entry.fact {
+            Fact::LeavingEtcd { member, others } => Some((member.peer_urls.first()?.as_str(), others.as_slice())),
+            Fact::OutOfEtcd { peer_url, others } => Some((peer_url.as_str(), others.as_slice())),
             _ => None,
         })
     }

@@ -239,10 +239,19 @@ impl Rig {
             }
             let device = self.device(&machine);
             if std::mem::take(&mut device.has_joined) && device.board.disk == Disk::New {
-                self.etcd.start(&machine, now);
+                self.start_etcd(&machine);
             }
         }
         self.count_voters();
+    }
+
+    /// A member starts if the machine's first-boot configuration, which came with its image, says how.
+    fn start_etcd(&mut self, machine: &MachineName) {
+        let now = self.desk.now;
+        let operation = self.desk.snapshot.running_on(machine).cloned();
+        if let Some((peer_url, _)) = operation.as_ref().and_then(|operation| operation.etcd_peers()) {
+            self.etcd.start(machine, peer_url, now);
+        }
     }
 
     fn fault_of(&self, step: &Step) -> Option<Fault> {
