@@ -9,7 +9,7 @@ use crate::errand::Errand;
 use crate::etcd::EtcdMember;
 use crate::evacuation::Leftover;
 use crate::fault::Fault;
-use crate::install::{BootWay, MachineReport};
+use crate::install::{BootWay, MachineReport, OsTarget};
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RequestKey, TenantClusterName, VmName};
 use crate::observation::PowerRequest;
 use crate::replacement::Replacement;
@@ -176,6 +176,10 @@ pub enum Fact {
         peer_url: String,
         /// Those that there are.
         others: Vec<EtcdMember>,
+    },
+    /// The disk that the system goes to, as it was found before anything was touched.
+    SystemDisk {
+        disk: OsTarget,
     },
     /// An installation begins: from here on its tokens are good, and those of the round before are not.
     Installing {
@@ -516,6 +520,11 @@ impl Operation {
             Fact::Faulted { ask: asked, attempt: tried, fault } if *asked == ask && *tried == attempt => Some((entry.at, fault)),
             _ => None,
         })
+    }
+
+    /// The disk that the system goes to, once it is settled.
+    pub fn system_disk(&self) -> Option<&OsTarget> {
+        self.journal.iter().rev().find_map(|entry| if let Fact::SystemDisk { disk } = &entry.fact { Some(disk) } else { None })
     }
 
     /// How the machine becomes a member of etcd again: the URL by which the others reach it, and those others.

@@ -222,7 +222,8 @@ mod tests {
     #[test]
     fn a_member_of_etcd_starts_only_by_a_configuration_that_lists_it() {
         let etcd = |own: &str, listed: &str, state: &str| {
-            let text = format!("etcd:\n  initial-advertise-peer-urls: {own}\n  initial-cluster: {listed}\n  initial-cluster-state: {state}\n");
+            let text =
+                format!("etcd:\n  initial-advertise-peer-urls: {own}\n  initial-cluster: {listed}\n  initial-cluster-state: {state}\n");
             read_seed(&text, None).etcd
         };
         let others = "b=https://b:2380,c=https://c:2380";

@@ -231,6 +231,7 @@ impl<'a> Scribe<'a> {
             }
             Fact::LeavingEtcd { .. }
             | Fact::OutOfEtcd { .. }
+            | Fact::SystemDisk { .. }
             | Fact::Installing { .. }
             | Fact::Reported { .. }
             | Fact::Validated { .. }
