@@ -102,3 +102,16 @@ pub struct OsTarget {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<String>,
 }
+
+/// The volume that the operating system goes to, unless the machine's SKU says otherwise.
+pub const OS_VOLUME: &str = "OS";
+
+impl OsTarget {
+    pub fn volume(name: impl Into<String>) -> OsTarget {
+        OsTarget { volume: Some(name.into()), ..OsTarget::default() }
+    }
+
+    pub fn drive(serial: impl Into<String>) -> OsTarget {
+        OsTarget { serial: Some(serial.into()), ..OsTarget::default() }
+    }
+}

@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
-use model::{Artefact, InstallTrouble, MachineName, MachineReport, OsTarget};
+use model::{Artefact, InstallTrouble, MachineName, MachineReport, OS_VOLUME, OsTarget};
 use serde::{Deserialize, Serialize};
 use ticket::Purpose;
 
@@ -14,9 +14,6 @@ use super::attempt::{Installing, Known, Named};
 use super::door::{Declined, bearer, read};
 use crate::reply::json_response;
 use crate::submit::submit_report;
-
-/// The volume that the operating system goes to, unless the machine's SKU says otherwise. It is the one that a replace makes.
-pub const OS_VOLUME: &str = "OS";
 
 #[derive(Deserialize)]
 struct Wish {
@@ -65,11 +62,9 @@ pub(super) async fn exchange(
     Ok(json_response(StatusCode::OK, &answer))
 }
 
-/// Where the operating system goes, as far as we know.
+/// Where the operating system goes: it was settled before anything was touched. A keeper of before wrote down nothing, and meant this.
 fn os_disk(known: &Known) -> OsTarget {
-    let sku = known.cluster.skus.iter().find(|sku| sku.name.eq_ignore_ascii_case(&known.machine.hardware.sku));
-    let volume = sku.and_then(|sku| sku.os_volume.clone()).unwrap_or_else(|| OS_VOLUME.to_owned());
-    OsTarget { volume: Some(volume), ..OsTarget::default() }
+    known.operation.system_disk().cloned().unwrap_or_else(|| OsTarget::volume(OS_VOLUME))
 }
 
 impl InstallFace {

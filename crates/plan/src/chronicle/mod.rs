@@ -230,6 +230,8 @@ impl<'a> Scribe<'a> {
                 (what, ActivityStatus::Failed, words::errand_faulted(errand, *attempt, fault))
             }
             Fact::LeavingEtcd { .. }
+            | Fact::OutOfEtcd { .. }
+            | Fact::SystemDisk { .. }
             | Fact::Installing { .. }
             | Fact::Reported { .. }
             | Fact::Validated { .. }

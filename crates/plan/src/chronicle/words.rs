@@ -99,6 +99,7 @@ pub(super) fn installation(operation: &Operation, fact: &Fact) -> Option<(Activi
     let name = &operation.target;
     let message = match fact {
         Fact::LeavingEtcd { member, .. } => format!("member {} of etcd is to go: `{name}` will be wiped", member.id),
+        Fact::OutOfEtcd { peer_url, .. } => format!("etcd has no member of `{name}`: it will become one at {peer_url}"),
         Fact::Installing { way, version, image, .. } => {
             format!("runtime {version} (image {}) is installed on `{name}` by {way}", image.short())
         }

@@ -2,6 +2,7 @@
 
 mod advice;
 mod crash;
+mod disks;
 mod identity;
 mod inspect;
 mod stage;

@@ -50,6 +50,8 @@ pub struct Board {
     pub parts: Parts,
     pub inserted: u32,
     pub ejected: u32,
+    /// The agent does not find the disk that it was told.
+    pub lacks_disk: bool,
 }
 
 pub fn image() -> Digest {
@@ -73,6 +75,7 @@ impl Default for Board {
             parts: Parts::default(),
             inserted: 0,
             ejected: 0,
+            lacks_disk: false,
         }
     }
 }
