@@ -46,8 +46,9 @@ impl fmt::Display for BootWay {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum MachineReport {
-    /// The agent runs, and trades its token for a session. Once for each attempt.
-    Exchange,
+    /// The agent runs, and trades its token for a session. Once for each attempt: `nonce` is the digest of what this agent drew
+    /// when it started, so that one whose answer was lost is told from another.
+    Exchange { nonce: Digest },
     /// So much of the image has been written, in percent.
     Progress { percent: u8 },
     /// The image is on the disk; this is the digest of what was read back.

@@ -54,9 +54,9 @@ impl Way {
     async fn ask(&self, errand: Errand) -> Heard<Outcome> {
         match errand {
             Errand::FetchMedia { source } => self.fetch_media(&source).await,
-            Errand::Exchange { config, machine } => {
+            Errand::Exchange { config, machine, nonce } => {
                 let request = call(Method::POST, &attempt_url(&config, "exchange"), Some(&config.token), config.ca.as_deref());
-                let body = self.answer(with_json(request, &json!({ "machine": machine }))).await?;
+                let body = self.answer(with_json(request, &json!({ "machine": machine, "nonce": nonce }))).await?;
                 // The parser's own words could quote a token.
                 let grant = serde_json::from_slice(&body).map_err(|_| silence("the answer is no session"))?;
                 Ok(Outcome::Granted(Box::new(grant)))

@@ -238,7 +238,7 @@ impl<'a> Scribe<'a> {
             | Fact::Discarding { .. }
             | Fact::Inspecting { .. }
             | Fact::Warned { .. } => match words::installation(operation, &entry.fact) {
-                Some((status, message)) => (ActivityKind::Workload { action }, status, message),
+                Some((status, message)) => (ActivityKind::Installation { action }, status, message),
                 None => return,
             },
             Fact::Draining { .. } | Fact::Kept { .. } | Fact::Left { .. } => match words::workload(&entry.fact) {

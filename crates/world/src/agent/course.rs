@@ -124,10 +124,10 @@ impl World {
             is_token_stolen: self.faults.is_active(FaultKind::TokenStolen, index),
             is_token_copied: self.faults.is_active(FaultKind::TokenUsedTwice, index),
         };
-        let next = run.stage.after(outcome, &found);
+        let next = run.stage.clone().after(outcome, &found);
         let machine = &mut self.states[index].machine;
         machine.calls_at = next.calls_at;
-        machine.host = Host::Agent(Box::new(AgentRun { source: run.source, stage: next.stage }));
+        machine.host = Host::Agent(Box::new(AgentRun { stage: next.stage, ..run }));
         match next.effect {
             None => {}
             Some(Effect::BootDisk) => self.with_machine(index, |machine, around| machine.boot_disk(at, around)),
