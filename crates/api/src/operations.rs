@@ -88,6 +88,10 @@ pub(crate) fn render_status(cluster: &Cluster, operation: &Operation) -> Value {
         "startTime": operation.accepted_at,
         "percentComplete": plan::progress_of(operation).percent,
     });
+    let warnings: Vec<&str> = operation.warnings().collect();
+    if !warnings.is_empty() {
+        body["properties"] = json!({ "warnings": warnings });
+    }
     if let Some(ended) = &operation.ended {
         body["endTime"] = json!(ended.at);
         if ended.result != OperationResult::Succeeded {
@@ -184,6 +188,7 @@ pub(crate) fn render(operation: &Operation, now: Timestamp) -> Value {
         "message": ended.map(|ended| ended.message.clone()),
         "next": ended.and_then(|ended| ended.next.clone()),
         "cancelRequestedBy": operation.cancel.as_ref().map(|cancel| cancel.by.clone()),
+        "warnings": operation.warnings().collect::<Vec<_>>(),
         "steps": steps,
         "wait": operation.wait.as_ref().map(|wait| render_wait(wait, now)),
     })
@@ -214,6 +219,21 @@ mod tests {
 
     use super::*;
     use crate::fixtures::{Documents, NOW, cluster, machine, operation, send};
+
+    #[test]
+    fn whoever_asked_for_an_operation_reads_what_speaks_against_it() {
+        let begin = Timestamp::parse(NOW).unwrap();
+        let mut warned = operation("8f3c1a2b", "site1", "m1", begin);
+        let words = "it has been away".to_owned();
+        warned.journal.push(model::Entry { at: begin, fact: model::Fact::Warned { words: words.clone() } });
+        assert_eq!(render_status(&cluster("site1"), &warned)["properties"], json!({ "warnings": [words] }));
+        assert_eq!(render(&warned, begin)["warnings"], json!([words]));
+        let plain = operation("8f3c1a2b", "site1", "m1", begin);
+        assert_eq!(
+            (&render_status(&cluster("site1"), &plain)["properties"], &render(&plain, begin)["warnings"]),
+            (&Value::Null, &json!([]))
+        );
+    }
 
     #[tokio::test]
     async fn an_arm_address_takes_the_whole_id_in_the_right_subscription() {

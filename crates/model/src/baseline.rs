@@ -8,7 +8,8 @@ use crate::observation::Power;
 use crate::time::Timestamp;
 use crate::vm::VmState;
 
-/// Recorded when the latest disruptive action on the machine was accepted while nothing was evacuated from it.
+/// Recorded when the latest disruptive action was accepted that found the machine in use: neither emptied, nor switched off, nor given
+/// up, nor left half done by an action before it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Baseline {

@@ -113,6 +113,10 @@ pub enum Fact {
     Found {
         boot_id: Option<String>,
     },
+    /// Whoever asked for it was warned, and it was accepted all the same.
+    Warned {
+        words: String,
+    },
     /// A keeper took the operation up again after a restart. What was left of its time is counted from here.
     Resumed,
     /// A device is about to be asked. Written before it is asked.
@@ -467,6 +471,11 @@ impl Operation {
     /// What it went on without.
     pub fn leftovers(&self) -> impl Iterator<Item = &Leftover> {
         self.journal.iter().filter_map(|entry| if let Fact::Left { what } = &entry.fact { Some(what) } else { None })
+    }
+
+    /// What whoever asked for it should know.
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        self.journal.iter().filter_map(|entry| if let Fact::Warned { words } = &entry.fact { Some(words.as_str()) } else { None })
     }
 
     /// When a step's effect was seen, or the step was left out.

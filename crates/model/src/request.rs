@@ -99,6 +99,9 @@ pub enum Ask {
         machine: MachineName,
         action: Action,
         outage: Outage,
+        /// Of a replace; without a login, since nobody logs in for a preview.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replacement: Option<Box<Replacement>>,
     },
     /// What to do about a machine that is not well. Nothing is done.
     Advise {

@@ -1,14 +1,13 @@
 //! How a machine was before a disruptive action, kept with it so that it can be told afterwards what differs.
 
-use model::{Action, Baseline, BaselineNode, BaselineVm, HoldOwner, Machine, OperationId, Readiness, Timestamp, VmSeen};
+use model::{Action, Baseline, BaselineNode, BaselineVm, HoldOwner, Machine, OperationId, OperationResult, Readiness, Timestamp, VmSeen};
 
 use crate::snapshot::Snapshot;
 
-/// Recorded in the commit of the acceptance, before anything is stopped. A machine that was emptied before keeps what was recorded
-/// then: what is on it now is not what people want back.
+/// Recorded in the commit of the acceptance, before anything is stopped. What was recorded while the machine was last in use stays:
+/// how a machine is that was emptied, switched off or left half installed is not what people want back.
 pub(crate) fn record(snapshot: &Snapshot, machine: &mut Machine, (by, action): (&OperationId, Action), now: Timestamp) {
-    let is_emptied = machine.evacuated.is_some() || machine.holds.iter().any(|hold| matches!(hold.owner, HoldOwner::Evacuation { .. }));
-    if !action.is_disruptive() || (is_emptied && machine.baseline.is_some()) {
+    if !action.is_disruptive() || (machine.baseline.is_some() && is_out_of_use(snapshot, machine)) {
         return;
     }
     let mut vms: Vec<BaselineVm> = snapshot.vms_on(&machine.name).map(|vm| BaselineVm { vm: vm.name.clone(), state: vm.state }).collect();
@@ -25,6 +24,22 @@ pub(crate) fn record(snapshot: &Snapshot, machine: &mut Machine, (by, action): (
         vms,
         nodes,
     }));
+}
+
+/// Whether the machine is as an action left it, and not as it was when it was used. One that failed by itself still is: what was last
+/// heard of its workloads is newer than any record.
+fn is_out_of_use(snapshot: &Snapshot, machine: &Machine) -> bool {
+    let is_emptied_or_off = |owner: &HoldOwner| matches!(owner, HoldOwner::Evacuation { .. } | HoldOwner::PoweredOff { .. });
+    machine.evacuated.is_some()
+        || machine.unhealthy.is_some()
+        || machine.holds.iter().any(|hold| is_emptied_or_off(&hold.owner))
+        || (!machine.is_ready() && has_failed_action(snapshot, machine))
+}
+
+fn has_failed_action(snapshot: &Snapshot, machine: &Machine) -> bool {
+    let ends = snapshot.latest_on(&machine.name).filter(|operation| operation.action.is_disruptive());
+    let latest = ends.filter_map(|operation| operation.ended.as_ref()).max_by_key(|ended| ended.at);
+    latest.is_some_and(|ended| ended.result != OperationResult::Succeeded)
 }
 
 fn node(snapshot: &Snapshot, vm: &VmSeen) -> Option<BaselineNode> {

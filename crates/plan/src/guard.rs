@@ -3,7 +3,8 @@
 use std::fmt;
 
 use model::{
-    Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Rule, Timestamp,
+    Action, ClusterStatus, Connection, Evacuate, HoldOwner, Machine, Management, Operation, Outage, Provisioning, Refusal, Replacement,
+    Rule, Timestamp,
 };
 
 use crate::snapshot::Snapshot;
@@ -24,12 +25,13 @@ pub(crate) struct Guarded<'a> {
 
 impl Guarded<'_> {
     /// The first rule that speaks against it. What a person can mend alone comes first.
-    pub fn check(&self) -> Result<(), Refusal> {
+    pub fn check(&self, replacement: Option<&Replacement>) -> Result<(), Refusal> {
         self.action_known()?;
         self.machine_described()?;
         self.machine_managed()?;
         self.held_by_operation()?;
         self.one_action_per_machine()?;
+        self.machine_not_given_up()?;
         self.machine_provisioned()?;
         self.cluster_running()?;
         self.cluster_connected()?;
@@ -38,6 +40,7 @@ impl Guarded<'_> {
             self.kcp_votes()?;
         }
         self.force_proven()?;
+        self.keeps_name(replacement)?;
         self.may_install()?;
         self.queue_full()
     }
@@ -78,6 +81,18 @@ impl Guarded<'_> {
         self.refuse(Rule::OneActionPerMachine, vec![being_done(running)], wait_or_cancel(running))
     }
 
+    /// Nothing is put on a machine that was given up: no system, and no workloads.
+    fn machine_not_given_up(&self) -> Result<(), Refusal> {
+        let is_put_to_use = matches!(self.action, Action::Reimage { .. } | Action::Uncordon);
+        let Some(unhealthy) = self.machine.unhealthy.as_ref().filter(|_| is_put_to_use) else { return Ok(()) };
+        let evidence = format!("it was given up at {}: {}", unhealthy.since.clock(), unhealthy.because);
+        self.refuse(Rule::MachineUnhealthy, vec![evidence], self.repair())
+    }
+
+    fn repair(&self) -> String {
+        format!("repair it, then `rackwright bmm replace {}`: nothing else brings it back", self.machine.name)
+    }
+
     fn machine_provisioned(&self) -> Result<(), Refusal> {
         let needs_system = !matches!(self.action, Action::PowerOff { .. } | Action::Validate);
         // What has failed, or was never installed, is what an installation is for.
@@ -95,11 +110,11 @@ impl Guarded<'_> {
             )
         } else if self.machine.provisioning == Provisioning::Error {
             let evidence = format!("`{name}` is Error: its installation failed, and it has no operating system to rely on");
-            return self.refuse(
-                Rule::MachineProvisioned,
-                vec![evidence],
-                format!("have it installed again: `rackwright bmm reimage {name}`"),
-            );
+            let remedy = match self.machine.unhealthy {
+                Some(_) => self.repair(),
+                None => format!("have it installed again: `rackwright bmm reimage {name}`"),
+            };
+            return self.refuse(Rule::MachineProvisioned, vec![evidence], remedy);
         } else {
             (format!("`{name}` is {:?}: it has no operating system to run", self.machine.provisioning), "wait until it is Provisioned")
         };

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use model::{DesiredPower, Endpoint, FaultClass, HoldOwner, Machine, MachineName, OperationId, Power, Site, SiteMachine, Standing};
+use model::{
+    DesiredPower, Endpoint, FaultClass, HoldOwner, Machine, MachineName, OperationId, Power, Provisioning, Site, SiteMachine, Standing,
+};
 
 use crate::enroll::Stored;
 use crate::redescribe::calling;
@@ -67,6 +69,8 @@ pub enum Busy {
     PoweredOff,
     /// Its node is cordoned on our account; forgetting the machine would leave the node so for ever.
     Cordoned,
+    /// It is on, though it was given up, or its installation failed: nothing but its power-off frees it.
+    Lost,
     /// What ran on it was stopped on our account, and would never be brought back.
     Evacuated,
     /// A request to its node has not been seen to take effect, and may still.
@@ -85,6 +89,8 @@ pub(crate) fn busy(machine: &Machine, running: Option<&OperationId>) -> Option<B
         None
     } else if !machine.holds.is_empty() && machine.holds.iter().all(|hold| matches!(hold.owner, HoldOwner::PoweredOff { .. })) {
         Some(Busy::PoweredOff)
+    } else if is_lost(machine) && !machine.holds.is_empty() && machine.holds.iter().all(|hold| is_of_loss(machine, &hold.owner)) {
+        Some(Busy::Lost)
     } else if !machine.holds.is_empty() || is_cordoned_by_us {
         Some(Busy::Cordoned)
     } else if machine.node_ask.is_some() {
@@ -94,7 +100,16 @@ pub(crate) fn busy(machine: &Machine, running: Option<&OperationId>) -> Option<B
     }
 }
 
-/// Held for being switched off and for nothing else, and either seen off as it should be, or dead with its BMC, so that
+/// Whether no uncordon brings it back: it was given up, or has no system that could be relied on.
+fn is_lost(machine: &Machine) -> bool {
+    machine.unhealthy.is_some() || machine.provisioning == Provisioning::Error
+}
+
+fn is_of_loss(machine: &Machine, owner: &HoldOwner) -> bool {
+    owner.is_powered_off() || (is_lost(machine) && owner.is_reinstalled())
+}
+
+/// Held for being switched off, or lost, and for nothing else, and either seen off as it should be, or dead with its BMC, so that
 /// nobody could start it any more. Switching a machine off is how people begin to take it out; its node, which nobody
 /// needs any more, is theirs to delete.
 fn is_retired(machine: &Machine) -> bool {
@@ -102,7 +117,7 @@ fn is_retired(machine: &Machine) -> bool {
     let is_off = machine.desired_power == DesiredPower::Off && is_seen_off;
     // One that no description names has no BMC to be dead: it waits to be put back.
     let is_dead = machine.last_seen.bmc_fault.as_ref().is_some_and(|fault| fault.what.class != FaultClass::Missing);
-    let is_held_for_it = !machine.holds.is_empty() && machine.holds.iter().all(|hold| hold.owner.is_powered_off());
+    let is_held_for_it = !machine.holds.is_empty() && machine.holds.iter().all(|hold| is_of_loss(machine, &hold.owner));
     (is_off || is_dead) && is_held_for_it && machine.node_ask.is_none()
 }
 
@@ -197,6 +212,7 @@ impl Busy {
             Busy::ControlPlane => "a control-plane machine has to stay".to_owned(),
             Busy::PoweredOff => format!("`rackwright bmm start {machine}` first"),
             Busy::Cordoned => format!("`rackwright bmm uncordon {machine}` first"),
+            Busy::Lost => format!("`rackwright bmm power-off {machine}` first"),
             Busy::Evacuated => {
                 format!(
                     "bring it back first (`rackwright bmm show {machine}` names it), or start or delete it, and its tenant nodes, elsewhere"
@@ -214,6 +230,7 @@ impl fmt::Display for Busy {
             Busy::ControlPlane => f.write_str("it is in the control plane"),
             Busy::PoweredOff => f.write_str("it was powered off, and its node is held until it is back"),
             Busy::Cordoned => f.write_str("it is cordoned"),
+            Busy::Lost => f.write_str("it is on, though it was given up or its installation failed"),
             Busy::Evacuated => f.write_str("what ran on it was stopped, and has not been brought back"),
             Busy::NodeAsked => f.write_str("its node was asked for something that has not shown yet"),
         }

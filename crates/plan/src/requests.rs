@@ -36,14 +36,16 @@ pub(crate) fn plan_requests(draft: &mut Draft, now: Timestamp) -> BTreeSet<Machi
 
 /// Whether the verdict on an installation has to wait for a look. What is refused anyway is refused at once.
 fn is_held_back(draft: &mut Draft, request: &Request, now: Timestamp) -> bool {
-    let (Ask::Act { machine, action, outage, .. } | Ask::Preview { machine, action, outage }) = &request.ask else { return false };
+    let (Ask::Act { machine, action, outage, replacement } | Ask::Preview { machine, action, outage, replacement }) = &request.ask else {
+        return false;
+    };
     let Some(machine) = draft.after.machines.get(machine).cloned().filter(|_| install::installs(*action) && now < request.expires_at)
     else {
         return false;
     };
     let is_repeated = request.key.as_ref().is_some_and(|key| draft.after.operation_of_request(key).is_some());
     let guarded = Guarded { snapshot: &draft.after, machine: &machine, action: *action, outage: *outage, now };
-    !is_repeated && guarded.check().is_ok() && install::awaits_looks(draft, &machine, *action, request, now)
+    !is_repeated && guarded.check(replacement.as_deref()).is_ok() && install::awaits_looks(draft, &machine, *action, request, now)
 }
 
 fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTreeSet<MachineName>) -> Result<Verdict, Refusal> {
@@ -122,9 +124,10 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
             let checks = verify::verify(&draft.after, machine).ok_or_else(|| no_machine(draft, machine))?;
             Ok(Verdict::Verified { checks })
         }
-        Ask::Preview { machine, action, outage } => {
+        Ask::Preview { machine, action, outage, replacement } => {
             let machine = find_machine(draft, machine)?;
-            let preview = preview::preview(&draft.after, &machine, *action, *outage, now);
+            let guarded = Guarded { snapshot: &draft.after, machine: &machine, action: *action, outage: *outage, now };
+            let preview = preview::preview(&guarded, replacement.as_deref());
             Ok(Verdict::Previewed { preview: Box::new(preview) })
         }
     }
@@ -157,12 +160,13 @@ fn act(
     }
     let mut machine = find_machine(draft, name)?;
     let guarded = Guarded { snapshot: &draft.after, machine: &machine, action, outage, now };
-    guarded.check()?;
+    guarded.check(replacement.as_deref())?;
     guarded.may_install_by_looks()?;
-    install::keeps_name(&machine, action, replacement.as_deref())?;
     baseline::record(&draft.after, &mut machine, (&OperationId::new(request.id.as_str()), action), now);
     let boot_id = draft.after.observation(name).boot_id().or_else(|| machine.last_seen.node.as_ref().map(|node| node.what.boot_id.clone()));
     let mut operation = begin(request, &machine, action, boot_id, &draft.after.cluster.limits, now);
+    let warnings = advice::storage_warnings(&machine, action, replacement.as_deref(), now);
+    operation.journal.extend(warnings.into_iter().map(|words| Entry { at: now, fact: Fact::Warned { words } }));
     operation.replacement = replacement;
     prepare(&mut machine, &operation, now);
     evacuate::begin(&draft.after, &mut machine, &mut operation, now);

@@ -219,6 +219,12 @@ impl Snapshot {
         self.index.outdone.iter()
     }
 
+    /// The latest ended operation of each kind on a machine.
+    pub fn latest_on<'a>(&'a self, machine: &'a MachineName) -> impl Iterator<Item = &'a Arc<Operation>> {
+        let of_machine = self.index.latest.range((machine.clone(), "")..).take_while(move |((own, _), _)| own == machine);
+        of_machine.filter_map(|(_, (_, id))| self.operations.get(id))
+    }
+
     pub fn ended_count(&self) -> usize {
         self.index.ended.len()
     }

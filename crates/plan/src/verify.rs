@@ -121,6 +121,7 @@ fn judge_vm(snapshot: &Snapshot, machine: &Machine, before: &BaselineVm) -> Post
 fn coming_back(snapshot: &Snapshot, machine: &Machine) -> String {
     match snapshot.running_on(&machine.name) {
         Some(running) => format!("operation {} is at work on the machine", running.id.short()),
+        None if machine.unhealthy.is_some() => format!("the machine was given up: rackwright bmm replace {}", machine.name),
         None => format!("it comes back when the machine is uncordoned: rackwright bmm uncordon {}", machine.name),
     }
 }

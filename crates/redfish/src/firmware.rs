@@ -13,6 +13,9 @@ use crate::listing::{Listing, Member, not_offered, offered};
 
 const UPDATE: &str = "UpdateService.SimpleUpdate";
 
+/// How the ids of firmware begin that is kept beside the one that runs, to go back or forward to (Dell). It has the same name.
+const KEPT: [&str; 2] = ["Previous-", "Available-"];
+
 /// One piece of firmware.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Firmware {
@@ -26,7 +29,7 @@ pub struct Firmware {
 }
 
 impl Bmc {
-    /// The firmware of the machine. A BMC that does not list it is unsupported.
+    /// The firmware that the machine runs. A BMC that does not list it is unsupported.
     pub async fn observe_firmware(&self) -> Result<Listing<Firmware>, Fault> {
         let deadline = Deadline::of_call();
         let (_, service) = self.update_service(deadline).await?;
@@ -63,15 +66,19 @@ impl Bmc {
     }
 }
 
-/// A firmware; nothing if its slot is empty.
+/// A firmware; nothing if its slot is empty, or if it does not run.
 fn read_firmware(member: Member) -> Option<Firmware> {
     let document = &member.document;
     if text(field(document, "Status"), "State").is_some_and(|state| state.eq_ignore_ascii_case("Absent")) {
         return None;
     }
     let last = || member.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+    let id = text(document, "Id").unwrap_or_else(last);
+    if KEPT.iter().any(|kept| id.get(..kept.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(kept))) {
+        return None;
+    }
     Some(Firmware {
-        id: text(document, "Id").unwrap_or_else(last),
+        id,
         name: text(document, "Name"),
         version: text(document, "Version"),
         updateable: flag(document, "Updateable"),

@@ -111,6 +111,9 @@ async fn live_through_much(house: &House) -> String {
     };
     let note = json!({ "tags": { "row": "7" }, "properties": { "machineDetails": "slow fan" } }).to_string();
     house.call(Method::PATCH, &format!("{}?api-version=1", machine_path("rack1compute01")), "alice", &note).await;
+    let cluster = format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/site1/providers/Microsoft.NetworkCloud/clusters/site1");
+    let inspected = house.call(Method::POST, &format!("{cluster}/inspect?api-version=1"), "alice", "").await;
+    house.until_ended(inspected.body["name"].as_str().unwrap_or_else(|| panic!("{}", inspected.body))).await;
     let cancelled = act("rack1compute01", "restart", "").await;
     house.call(Method::POST, &format!("/rackwright/v1/operations/{cancelled}/cancel"), "bob", "").await;
     house.until_ended(&cancelled).await;
@@ -232,6 +235,7 @@ async fn what_every_read_answers_is_in_the_document() {
         ImageRepositoryCredentials.password
         KeeperState.error
         OperationStatusResult.error
+        OperationStatusResult.properties
         VirtualMachineProperties.networkData
         VirtualMachineProperties.networkDataContent
         VirtualMachineProperties.userData

@@ -67,9 +67,7 @@ pub(crate) async fn act(api: &Api, call: &Call, target: &Target, body: &[u8]) ->
     let verdict = if known.name == "replace" {
         let replacing = replace::read(&given)?;
         match is_preview {
-            true => {
-                submit(api, call, &cluster.document.name, Ask::Preview { machine: name, action: replacing.action, outage }, body).await?
-            }
+            true => submit(api, call, &cluster.document.name, replacing.preview(name, outage), body).await?,
             false => replace::submit_it(api, call, &machine.document, replacing, outage).await?,
         }
     } else {
@@ -116,7 +114,7 @@ pub(super) fn safeguard_of(given: &[Written]) -> Safeguard {
 /// What an action would do instead of doing it, if that was asked for.
 fn previewed(ask: Ask, is_preview: bool) -> Result<Ask, Refused> {
     match ask {
-        Ask::Act { machine, action, outage, .. } if is_preview => Ok(Ask::Preview { machine, action, outage }),
+        Ask::Act { machine, action, outage, replacement } if is_preview => Ok(Ask::Preview { machine, action, outage, replacement }),
         ask @ (Ask::Unmanage { .. } | Ask::Manage { .. }) if is_preview => {
             let message = format!("`{PREVIEW}` is not possible for `{}`: it touches neither the machine nor what runs on it", ask.verb());
             Err(Refused::bad_content(message).target(PREVIEW))

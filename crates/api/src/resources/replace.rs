@@ -3,7 +3,7 @@
 //! A new login goes into the vault before anything refers to it; request, journal and log have its name only. Whoever judges the
 //! request removes it again if nothing comes of it.
 
-use model::{Action, Ask, Machine, Outage, Replacement, SecretRef, StoragePolicy, Verdict};
+use model::{Action, Ask, Machine, MachineName, Outage, Replacement, SecretRef, StoragePolicy, Verdict};
 use serde_json::json;
 use uuid::Uuid;
 use zeroize::Zeroizing;
@@ -25,12 +25,19 @@ const PASSWORD: &str = "bmcCredentials.password";
 
 /// A replace as its body describes it.
 pub(super) struct Replacing {
-    pub action: Action,
+    action: Action,
     replacement: Replacement,
     /// As the vault keeps it.
     login: Option<Zeroizing<String>>,
     /// What was said, but for the password: it tells one request from another.
     said: Vec<u8>,
+}
+
+impl Replacing {
+    /// What it would do. The login stays behind: nobody logs in for a preview.
+    pub(super) fn preview(self, machine: MachineName, outage: Outage) -> Ask {
+        Ask::Preview { machine, action: self.action, outage, replacement: Some(Box::new(self.replacement)) }
+    }
 }
 
 pub(super) fn read(given: &[Written]) -> Result<Replacing, Refused> {

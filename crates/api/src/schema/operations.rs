@@ -17,9 +17,13 @@ pub(crate) const OPERATION_STATUS: Model = Model {
         always("startTime", Instant),
         always("percentComplete", Whole),
         sometimes("endTime", Instant),
+        sometimes("properties", Object(&OPERATION_PROPERTIES)),
         sometimes("error", Object(&ERROR_DETAIL)),
     ],
 };
+
+const OPERATION_PROPERTIES: Model =
+    Model { name: "OperationProperties", about: "What whoever asked for it should know.", fields: &[always("warnings", List(&Text))] };
 
 pub(crate) const ERROR: Model =
     Model { name: "ErrorResponse", about: "Why nothing was done.", fields: &[always("error", Object(&ERROR_DETAIL))] };
@@ -67,6 +71,7 @@ pub(crate) const OPERATION: Model = Model {
         always("message", Text).nullable(),
         always("next", Text).nullable(),
         always("cancelRequestedBy", Text).nullable(),
+        always("warnings", List(&Text)),
         always("steps", List(&Object(&STEP))),
         always("wait", Object(&WAIT)).nullable(),
         sometimes("journal", List(&Object(&ENTRY))),

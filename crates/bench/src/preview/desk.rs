@@ -55,7 +55,7 @@ impl Desk {
             let request = Request {
                 id: RequestId::new("bench"),
                 cluster: self.cluster.clone(),
-                ask: Ask::Preview { machine: machine.clone(), action: Action::Restart, outage: Outage::Refused },
+                ask: Ask::Preview { machine: machine.clone(), action: Action::Restart, outage: Outage::Refused, replacement: None },
                 caller: "bench".to_owned(),
                 correlation_id: CorrelationId::new("bench"),
                 key: None,

@@ -15,7 +15,7 @@ use model::{
 use crate::guard::{Guarded, being_done};
 use crate::snapshot::Snapshot;
 
-pub(crate) use parts::storage_warnings;
+pub(crate) use parts::{storage_unknown, storage_warnings};
 
 /// What to do about a machine. What is repaired may be named more than once, as two drives are.
 pub fn advise(
@@ -150,7 +150,7 @@ fn against(snapshot: &Snapshot, machine: &Machine, next: Remedy, manner: Manner,
         Remedy::Nothing | Remedy::Wait | Remedy::Support => return None,
     };
     let guarded = Guarded { snapshot, machine, action, outage: Outage::Refused, now };
-    let refusal = guarded.check().and_then(|()| guarded.may_install_by_looks()).err();
+    let refusal = guarded.check(None).and_then(|()| guarded.may_install_by_looks()).err();
     // Whether etcd has been asked is seen to when the request comes.
     refusal.filter(|refusal| refusal.rule != Rule::EtcdKnown)
 }

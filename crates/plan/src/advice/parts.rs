@@ -1,7 +1,8 @@
 //! What the repair of a part means: whether a replace is needed, what becomes of virtual machines' data, which storage policy is safe.
 
 use model::{
-    Action, DataRisk, Machine, PartAdvice, Power, Readiness, RepairedPart, ReplaceNeed, Span, StorageAdvice, StoragePolicy, Timestamp,
+    Action, DataRisk, Machine, PartAdvice, Power, Readiness, RepairedPart, ReplaceNeed, Replacement, Span, StorageAdvice, StoragePolicy,
+    Timestamp,
 };
 
 use crate::disks::{self, named};
@@ -90,10 +91,42 @@ fn away(machine: &Machine, now: Timestamp) -> Option<String> {
     Some(format!("it has been away for {}: the keys of its storage may not be good any more", now.since(since)))
 }
 
-/// What whoever asks for a replace should know of its storage policy before anything is done.
-pub(crate) fn storage_warnings(machine: &Machine, action: Action, now: Timestamp) -> Vec<String> {
-    let Action::Replace { storage: StoragePolicy::Preserve, .. } = action else { return Vec::new() };
+/// What speaks against the storage policy of a replace, from what is known of the machine and said of its hardware.
+pub(crate) fn storage_warnings(machine: &Machine, action: Action, replacement: Option<&Replacement>, now: Timestamp) -> Vec<String> {
+    if !preserves(action) {
+        return Vec::new();
+    }
     let mut warnings: Vec<String> = away(machine, now).into_iter().map(|words| format!("{words}; DiscardAll is safe")).collect();
-    warnings.push("whether the system board, the RAID controller or the backplane is another one: then Preserve is known to fail, and DiscardAll is safe".into());
+    if let Some(what) = replacement.and_then(|replacement| of_another_board(machine, replacement)) {
+        warnings.push(format!("{what} is another one, and so is its system board: then Preserve is known to fail, and DiscardAll is safe"));
+    }
     warnings
+}
+
+/// The same of what nobody has said.
+pub(crate) fn storage_unknown(machine: &Machine, action: Action, replacement: Option<&Replacement>) -> Option<&'static str> {
+    let is_known = replacement.is_some_and(|replacement| of_another_board(machine, replacement).is_some());
+    (preserves(action) && !is_known).then_some(
+        "whether the system board, the RAID controller or the backplane is another one: then Preserve is known to fail, and DiscardAll is safe",
+    )
+}
+
+fn preserves(action: Action) -> bool {
+    matches!(action, Action::Replace { storage: StoragePolicy::Preserve, .. })
+}
+
+/// What shows that the system board was exchanged: it carries the serial number and the BMC.
+fn of_another_board(machine: &Machine, replacement: &Replacement) -> Option<&'static str> {
+    let after = replacement.applied_to(&machine.hardware);
+    if after.serial_number != machine.hardware.serial_number {
+        Some("its serial number")
+    } else if !is_same_mac(&after.bmc_mac, &machine.hardware.bmc_mac) {
+        Some("its BMC's MAC address")
+    } else {
+        None
+    }
+}
+
+fn is_same_mac(one: &str, other: &str) -> bool {
+    one.replace('-', ":").eq_ignore_ascii_case(&other.replace('-', ":"))
 }

@@ -234,7 +234,8 @@ impl<'a> Scribe<'a> {
             | Fact::Reported { .. }
             | Fact::Validated { .. }
             | Fact::Discarding { .. }
-            | Fact::Inspecting { .. } => match words::installation(operation, &entry.fact) {
+            | Fact::Inspecting { .. }
+            | Fact::Warned { .. } => match words::installation(operation, &entry.fact) {
                 Some((status, message)) => (ActivityKind::Workload { action }, status, message),
                 None => return,
             },

@@ -103,6 +103,7 @@ pub(super) fn installation(operation: &Operation, fact: &Fact) -> Option<(Activi
             format!("runtime {version} (image {}) is installed on `{name}` by {way}", image.short())
         }
         Fact::Reported { report, .. } => return reported(name, report),
+        Fact::Warned { words } => format!("`{name}` is {} although {words}", operation.action.participle()),
         Fact::Discarding { name: volume, .. } => format!("volume `{volume}` of `{name}` is to be deleted"),
         Fact::Inspecting { machines, left_out } if left_out.is_empty() => format!("{} machines of `{name}` are validated", machines.len()),
         Fact::Inspecting { machines, left_out } => {

@@ -61,10 +61,7 @@ impl Guarded<'_> {
         }
         self.runtime_known()?;
         match self.action {
-            Action::Reimage { safeguard } => {
-                self.machine_not_given_up()?;
-                self.no_workloads(safeguard)
-            }
+            Action::Reimage { safeguard } => self.no_workloads(safeguard),
             Action::Replace { safeguard: Safeguard::All, .. } => self.not_healthy(),
             _ => Ok(()),
         }
@@ -89,17 +86,6 @@ impl Guarded<'_> {
             Err(invalid) => format!("cluster `{}`: {invalid}", cluster.name),
         };
         self.refuse(Rule::RuntimeExists, vec![evidence], "make it known: `rackwright runtime import FILE`")
-    }
-
-    fn machine_not_given_up(&self) -> Result<(), Refusal> {
-        let Some(unhealthy) = &self.machine.unhealthy else { return Ok(()) };
-        let name = &self.machine.name;
-        let evidence = format!("it was given up at {}: {}", unhealthy.since.clock(), unhealthy.because);
-        self.refuse(
-            Rule::MachineUnhealthy,
-            vec![evidence],
-            format!("repair it, then `rackwright bmm replace {name}`: nothing else brings it back"),
-        )
     }
 
     /// Nothing runs on a machine that is off; and what cannot be seen is not taken for nothing.

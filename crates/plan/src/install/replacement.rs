@@ -1,6 +1,8 @@
 //! What a replace is told of the hardware: whether it can be so, and that the machine keeps its name.
 
-use model::{Action, Machine, Refusal, Replacement, Rule, is_unprintable};
+use model::{Refusal, Replacement, Rule, is_unprintable};
+
+use crate::guard::Guarded;
 
 /// Characters of a serial number, as in Azure.
 pub const SERIAL_NUMBER_MAX: usize = 64;
@@ -40,19 +42,18 @@ fn flaw_of_mac(mac: &str) -> Option<String> {
     (!is_mac).then(|| format!("`{}` is no MAC address: six pairs of hexadecimal digits are meant, as in 04:0a:0b:0c:0d:0e", shown()))
 }
 
-/// Hardware comes and goes; the machine stays the one that its slot, its node and its workloads know.
-pub(crate) fn keeps_name(machine: &Machine, action: Action, replacement: Option<&Replacement>) -> Result<(), Refusal> {
-    let Some(told) = replacement.and_then(|replacement| replacement.machine_name.as_deref()) else { return Ok(()) };
-    let name = &machine.name;
-    if told.eq_ignore_ascii_case(name.as_str()) {
-        return Ok(());
+impl Guarded<'_> {
+    /// Hardware comes and goes; the machine stays the one that its slot, its node and its workloads know.
+    pub(crate) fn keeps_name(&self, replacement: Option<&Replacement>) -> Result<(), Refusal> {
+        let name = &self.machine.name;
+        let told = replacement.and_then(|replacement| replacement.machine_name.as_deref());
+        let Some(told) = told.filter(|told| !told.eq_ignore_ascii_case(name.as_str())) else { return Ok(()) };
+        self.refuse(
+            Rule::MachineNameKept,
+            vec![format!("the request calls it `{}`", model::cleaned(told, model::NAME_MAX))],
+            format!("leave the machine's name out, or say `{name}`: a replaced machine keeps its name"),
+        )
     }
-    Err(Refusal {
-        rule: Rule::MachineNameKept,
-        message: format!("`{name}` cannot be {}", action.participle()),
-        evidence: vec![format!("the request calls it `{}`", model::cleaned(told, model::NAME_MAX))],
-        remedy: format!("leave the machine's name out, or say `{name}`: a replaced machine keeps its name"),
-    })
 }
 
 #[cfg(test)]

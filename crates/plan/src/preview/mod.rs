@@ -13,8 +13,8 @@ mod tenant;
 mod vms;
 
 use model::{
-    Action, BudgetFate, Evacuate, HoldOwner, Machine, NodeOutcome, Outage, Power, Preview, QuorumFate, Readiness, Shutdown, Target,
-    Timestamp, VmOutcome,
+    Action, BudgetFate, Evacuate, HoldOwner, Machine, NodeOutcome, Power, Preview, QuorumFate, Readiness, Replacement, Shutdown, Target,
+    VmOutcome,
 };
 
 use crate::advice;
@@ -59,12 +59,14 @@ enum Host {
     Silent,
 }
 
-pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, outage: Outage, now: Timestamp) -> Preview {
+/// What may be refused is judged as the action itself would be, with what is said of the hardware.
+pub(crate) fn preview(guarded: &Guarded<'_>, replacement: Option<&Replacement>) -> Preview {
+    let Guarded { snapshot, machine, action, now, .. } = *guarded;
     let scene = Scene { snapshot, machine, action, effect: effect_of(action), host: host_of(snapshot, machine) };
     let mut unknowns = unknowns_of(&scene);
     unknowns.extend(install::unknowns(snapshot, machine, action, now));
-    unknowns.extend(advice::storage_warnings(machine, action, now));
-    let guarded = Guarded { snapshot, machine, action, outage, now };
+    unknowns.extend(advice::storage_warnings(machine, action, replacement, now));
+    unknowns.extend(advice::storage_unknown(machine, action, replacement).map(str::to_owned));
     let vms = vms::fates(&scene);
     let nodes = nodes::fates(&scene);
     let ending: Vec<_> = nodes.iter().filter(|_| scene.ends_workloads()).map(|node| (&node.cluster, node.node.as_str())).collect();
@@ -90,7 +92,7 @@ pub(crate) fn preview(snapshot: &Snapshot, machine: &Machine, action: Action, ou
     Preview {
         target: Target::Machine(machine.name.clone()),
         action,
-        refusal: guarded.check().and_then(|()| guarded.may_install_by_looks()).err(),
+        refusal: guarded.check(replacement).and_then(|()| guarded.may_install_by_looks()).err(),
         vms,
         nodes,
         pods,

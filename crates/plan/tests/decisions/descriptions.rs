@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use model::{
     ClusterName, Delivery, DesiredPower, DeviceAsk, Evacuated, Fault, FaultClass, Hardware, Hold, HoldOwner, Home, Limits, MachineName,
-    NodeAsk, OperationId, Power, RackName, Role, SecretRef, Seen, Site, SiteMachine, SiteRack, Standing,
+    NodeAsk, OperationId, Power, RackName, Role, SecretRef, Seen, Site, SiteMachine, SiteRack, Standing, Unhealthy,
 };
 use plan::{Enrolment, Stored, enroll, redescribe, weaknesses};
 
@@ -254,6 +254,22 @@ fn a_machine_that_something_is_being_done_for_cannot_be_taken_out() {
             refused: `c1` cannot be taken out: its node was asked for something that has not shown yet; wait until it has shown
         "#]],
     );
+}
+
+#[test]
+fn a_machine_that_was_given_up_can_be_taken_out_once_it_is_off() {
+    let mut lost = kept();
+    let machine = lost.machines.get_mut(&c1()).unwrap();
+    machine.unhealthy = Some(Unhealthy { since: desk::morning(), because: "a drive is missing".into() });
+    let owner = HoldOwner::Reinstalled { by: OperationId::new("8f3c"), caller: "bob".into() };
+    machine.holds.push(Hold { owner, reason: "its hardware validation failed".into(), since: desk::morning() });
+    let refused = "refused: `c1` cannot be taken out: it is on, though it was given up or its installation failed; \
+        `rackwright bmm power-off c1` first\n";
+    assert_eq!(enrolment_text(&lost, &site(WITHOUT_R4)), refused);
+    let machine = lost.machines.get_mut(&c1()).unwrap();
+    machine.last_seen.power = Some(Seen { what: Power::Off, at: desk::morning() });
+    machine.desired_power = DesiredPower::Off;
+    assert_eq!(enrolment_text(&lost, &site(WITHOUT_R4)), "- r4\n- c1\n- sp\n");
 }
 
 #[test]

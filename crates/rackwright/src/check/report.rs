@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use model::{EtcdSeen, Fault, FaultClass, MachineName, NodeSeen, Power, Readiness, Role, SiteMachine, Standing};
+use model::{EtcdSeen, Fault, FaultClass, MachineName, NodeSeen, Power, Readiness, Role, SiteMachine, Sku, Standing};
 use redfish::{Identity, SerialMatch, compare_serial};
 use serde_json::{Value, json};
 
@@ -35,6 +35,25 @@ pub struct SiteReport {
     etcd: Option<Result<String, String>>,
     weaknesses: Vec<String>,
     pub problems: Vec<String>,
+}
+
+/// Most machines that one note names.
+const NAMED_MAX: usize = 5;
+
+/// What hardware validation would have nothing to compare with.
+fn undescribed_skus(skus: &[Sku], machines: &[SiteMachine]) -> Vec<String> {
+    let mut undescribed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for machine in machines.iter().filter(|machine| !skus.iter().any(|sku| sku.name == machine.hardware.sku)) {
+        undescribed.entry(&machine.hardware.sku).or_default().push(machine.name.as_str());
+    }
+    let note = |(sku, machines): (&str, Vec<&str>)| {
+        let mut named = machines[..machines.len().min(NAMED_MAX)].join(", ");
+        if machines.len() > NAMED_MAX {
+            named += &format!(" and {} more", machines.len() - NAMED_MAX);
+        }
+        format!("SKU `{sku}` is not described: hardware validation knows nothing of what {named} should be made of")
+    };
+    undescribed.into_iter().map(note).collect()
 }
 
 /// One machine. A dash stands for what could not be seen.
@@ -80,7 +99,11 @@ impl SiteReport {
             undercloud: nodes.as_ref().err().cloned(),
             node_count: nodes.as_ref().map_or(0, Vec::len),
             etcd: None,
-            weaknesses: plan::weaknesses(site).iter().map(ToString::to_string).collect(),
+            weaknesses: plan::weaknesses(site)
+                .iter()
+                .map(ToString::to_string)
+                .chain(undescribed_skus(&site.skus, &site.machines))
+                .collect(),
             problems,
         }
     }
@@ -240,5 +263,38 @@ fn power_word(power: Power) -> &'static str {
         Power::Off => "off",
         Power::PoweringOn => "powering on",
         Power::PoweringOff => "powering off",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_that_validation_knows_nothing_of_are_noted() {
+        let machine = |number: u32, sku: &str| SiteMachine {
+            name: MachineName::new(format!("m{number}")).unwrap(),
+            role: Role::Compute,
+            standing: Standing::Provisioned,
+            hardware: model::Hardware {
+                rack: model::RackName::new("rack1").unwrap(),
+                slot: number,
+                sku: sku.to_owned(),
+                serial_number: format!("S{number}"),
+                bmc_address: "http://bmc.invalid".into(),
+                bmc_mac: "00:00:00:00:00:01".into(),
+                boot_mac: "00:00:00:00:00:02".into(),
+                credentials: model::SecretRef::new("bmc/site1/m"),
+            },
+        };
+        let known = model::Sku { name: "known".into(), ..model::Sku::default() };
+        let machines = (1..=7).map(|number| machine(number, "many")).chain([machine(8, "one"), machine(9, "known")]);
+        let notes = undescribed_skus(&[known], &machines.collect::<Vec<_>>());
+        let words = "is not described: hardware validation knows nothing of what";
+        let expected = [
+            format!("SKU `many` {words} m1, m2, m3, m4, m5 and 2 more should be made of"),
+            format!("SKU `one` {words} m8 should be made of"),
+        ];
+        assert_eq!(notes, expected);
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::Value;
 
-use super::answer::{command_of, short_id};
+use super::answer::{command_of, items, short_id, text_of};
 use super::follow::{follow, how_to_follow, interrupted};
 use super::operation::target;
 use super::outcome::{Wanted, conclude};
@@ -66,6 +66,9 @@ impl Action {
     /// Sends it, and follows its operation unless told otherwise.
     pub async fn run(&self, session: &Session, screen: &mut Screen, args: FollowArgs) -> Result<(), Trouble> {
         let accepted = self.send(session, screen, args.consent).await?;
+        for warning in items(&accepted, "/properties/warnings").iter().filter_map(Value::as_str) {
+            screen.warn(&text_of(warning));
+        }
         see_through(session, screen, accepted["name"].as_str(), &self.machine, command_of(self.verb), args).await
     }
 }

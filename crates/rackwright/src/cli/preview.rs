@@ -110,6 +110,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_speaks_against_an_action_that_was_accepted_is_said_at_once() {
+        let accepted = json!({ "name": "8f3c", "properties": { "warnings": ["it has been away for 31d 00h"] } });
+        let rote = Rote::with(vec![Reply::Json(202, accepted), Reply::Json(200, json!({ "id": "8f3c" }))], Some("g1")).await;
+        let (mut screen, _, err) = captured();
+        let follow = FollowArgs { no_wait: true, ..args().follow };
+        restart().run(&rote.session, &mut screen, follow).await.unwrap();
+        assert_eq!(err.text(), "warning: it has been away for 31d 00h\n");
+    }
+
+    #[tokio::test]
     async fn what_would_be_refused_ends_as_a_refusal_does() {
         let refusal = json!({ "rule": "kcp-quorum", "message": "`m1` cannot be restarted", "evidence": ["2 of 3"], "remedy": "wait" });
         let replies = vec![

@@ -1,5 +1,7 @@
 //! Inventory, firmware, jobs and storage.
 
+use std::collections::BTreeSet;
+
 use model::{Fault, FaultClass};
 use redfish::{Bmc, Controller, Firmware, JobRef, JobSeen, JobState, Listing, Part, StorageReset};
 
@@ -44,6 +46,8 @@ pub async fn check_firmware(peer: &Peer, bmc: &Bmc, lacks: &mut Lacks) {
     match offered(bmc.observe_firmware().await, Ability::FirmwareInventory, lacks) {
         Some(listing) => {
             assert!(listing.unread == 0 && listing.members.iter().all(|one| one.version.is_some()), "{listing:?}");
+            let names: BTreeSet<_> = listing.members.iter().map(|one| &one.name).collect();
+            assert_eq!(names.len(), listing.members.len(), "what does not run is left out: {listing:?}");
             update(peer, bmc, "BIOS").await;
         }
         None => {

@@ -18,13 +18,21 @@ pub(super) fn version(bmc: &Bmc, component: Component) -> String {
 
 pub(super) fn collection(call: &Call<'_>) -> Result<Answer, Answer> {
     call.bmc.site.note_firmware_listed(call.bmc.index);
-    let members = Component::ALL.map(|component| format!("{PATH}/{}", component.as_str()));
+    let running = Component::ALL.into_iter().map(Component::as_str);
+    let kept = call.bmc.profile().kept_firmware.iter().map(|(id, _, _)| *id);
+    let members = running.chain(kept).map(|id| format!("{PATH}/{id}"));
     Ok(document::collection(PATH, "SoftwareInventory", "Firmware Inventory Collection", members))
 }
 
 pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
     let bmc = call.bmc;
-    let component = Component::ALL.into_iter().find(|component| component.as_str() == call.id).ok_or_else(|| call.missing())?;
+    let running = Component::ALL.into_iter().find(|component| component.as_str() == call.id);
+    let kept = bmc.profile().kept_firmware.iter().find(|(id, _, _)| *id == call.id);
+    let (component, version) = match (running, kept) {
+        (Some(component), _) => (component, version(bmc, component)),
+        (None, Some((_, component, version))) => (*component, (*version).to_owned()),
+        (None, None) => return Err(call.missing()),
+    };
     if bmc.profile().firmware_members == FirmwareMembers::OnceListed && !bmc.site.is_firmware_listed(bmc.index) {
         return Err(call.missing());
     }
@@ -34,7 +42,7 @@ pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
         "Id": call.id,
         "Name": name(component),
         "Manufacturer": bmc.profile().manufacturer,
-        "Version": version(bmc, component),
+        "Version": version,
         "Updateable": true,
         "RelatedItem": [related(bmc, component)],
         "Status": document::enabled(),

@@ -110,6 +110,8 @@ pub(super) struct Profile {
     pub if_match: IfMatch,
     pub when_full: WhenFull,
     pub firmware_members: FirmwareMembers,
+    /// Firmware that is listed beside the one that runs: its id, and its version.
+    pub kept_firmware: &'static [(&'static str, Component, &'static str)],
     /// Whether the BIOS advertises an action that answers 501.
     pub has_dead_action: bool,
     pub power_told: PowerTold,

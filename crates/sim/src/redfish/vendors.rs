@@ -1,6 +1,6 @@
 //! The four kinds of BMC that a simulated site has. Each differs from the others where real ones do.
 
-use world::{AfterRestart, MediaSlot};
+use world::{AfterRestart, Component, MediaSlot};
 
 use super::profile::{
     CdWithoutMedia, FirmwareMembers, IfMatch, MediaInsertion, MediaPlace, Once, PowerTold, Profile, ResetTypes, WhenFull,
@@ -38,6 +38,11 @@ pub(super) static DELL: Profile = Profile {
     if_match: IfMatch::Optional,
     when_full: WhenFull::EndOldest,
     firmware_members: FirmwareMembers::Always,
+    kept_firmware: &[
+        ("Previous-159-1.12.1", Component::Bios, "1.12.1"),
+        ("Previous-25227-7.00.60.00", Component::Bmc, "7.00.60.00"),
+        ("Available-159-1.16.0", Component::Bios, "1.16.0"),
+    ],
     has_dead_action: false,
     power_told: PowerTold::AtOnce,
     update_task: AfterRestart::Remembered,
@@ -78,6 +83,7 @@ pub(super) static HPE: Profile = Profile {
     if_match: IfMatch::Optional,
     when_full: WhenFull::EndOldest,
     firmware_members: FirmwareMembers::OnceListed,
+    kept_firmware: &[],
     has_dead_action: true,
     power_told: PowerTold::AtOnce,
     update_task: AfterRestart::Forgotten,
@@ -118,6 +124,7 @@ pub(super) static LENOVO: Profile = Profile {
     if_match: IfMatch::Demanded,
     when_full: WhenFull::EndOldest,
     firmware_members: FirmwareMembers::Always,
+    kept_firmware: &[],
     has_dead_action: false,
     power_told: PowerTold::AtOnce,
     update_task: AfterRestart::Remembered,
@@ -158,6 +165,7 @@ pub(super) static SUPERMICRO: Profile = Profile {
     if_match: IfMatch::Optional,
     when_full: WhenFull::Refuse,
     firmware_members: FirmwareMembers::Always,
+    kept_firmware: &[],
     has_dead_action: false,
     power_told: PowerTold::Late,
     update_task: AfterRestart::Remembered,
@@ -175,7 +183,7 @@ mod tests {
     /// What the page shows in one cell.
     type Cell = fn(&Profile) -> String;
 
-    const ROWS: [(&str, Cell); 14] = [
+    const ROWS: [(&str, Cell); 15] = [
         ("ids of System and Manager", |profile| format!("`{}`, `{}`", profile.system_id, profile.manager_id)),
         ("virtual media is found under", |profile| match profile.media_place {
             MediaPlace::SystemAndManager => "System and Manager".to_owned(),
@@ -216,6 +224,7 @@ mod tests {
             FirmwareMembers::Always => "there".to_owned(),
             FirmwareMembers::OnceListed => "404".to_owned(),
         }),
+        ("firmware is listed that does not run", |profile| yes(!profile.kept_firmware.is_empty())),
         ("an advertised action that answers 501", |profile| yes(profile.has_dead_action)),
         ("a change of power is told", |profile| match profile.power_told {
             PowerTold::AtOnce => "at once".to_owned(),

@@ -74,6 +74,21 @@ async fn hpe_advertises_an_action_it_does_not_have_and_hides_firmware_until_it_i
 }
 
 #[tokio::test(start_paused = true)]
+async fn dell_lists_firmware_that_does_not_run_beside_what_does() {
+    let harness = Harness::start().await;
+    let machine = harness.of(Vendor::Dell);
+    let inventory = harness.read(&machine, "/redfish/v1/UpdateService/FirmwareInventory").await;
+    let mut versions = Vec::new();
+    for member in inventory["Members"].as_array().unwrap() {
+        let firmware = harness.read(&machine, member["@odata.id"].as_str().unwrap()).await;
+        if firmware["Name"] == "System BIOS" {
+            versions.push(format!("{} {}", firmware["Id"].as_str().unwrap(), firmware["Version"].as_str().unwrap()));
+        }
+    }
+    assert_eq!(versions, ["BIOS 1.15.2", "Previous-159-1.12.1 1.12.1", "Available-159-1.16.0 1.16.0"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn supermicro_notices_power_seconds_late() {
     let harness = Harness::start().await;
     let machine = harness.of(Vendor::Supermicro);

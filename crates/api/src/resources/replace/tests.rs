@@ -76,7 +76,10 @@ async fn a_preview_keeps_no_login_and_asks_about_the_action() {
     let api = service().await;
     let asked = keep(&api, refuse);
     send(&api, Method::POST, &format!("{REPLACE}&preview=true"), &body().to_string()).await;
-    assert!(matches!(asked.last().ask, Ask::Preview { action: Action::Replace { storage: StoragePolicy::Preserve, .. }, .. }));
+    let Ask::Preview { action, replacement, .. } = asked.last().ask else { panic!("{:?}", asked.last().ask) };
+    assert!(matches!(action, Action::Replace { storage: StoragePolicy::Preserve, .. }));
+    let replacement = replacement.unwrap();
+    assert_eq!((replacement.machine_name.as_deref(), replacement.credentials), (Some("m1"), None), "it is judged as the replace would be");
     assert_eq!(secrets(&api).await, 0);
 }
 

@@ -82,6 +82,25 @@ fn one_that_was_given_up_needs_a_replace() {
         `rack1compute01` cannot be reimaged: rule machine-unhealthy: it was given up at 10:00:00Z: it did not come back
         remedy: repair it, then `rackwright bmm replace rack1compute01`: nothing else brings it back"#]],
     );
+    refused(
+        Role::Compute,
+        Action::Uncordon,
+        given_up,
+        expect![[r#"
+        `rack1compute01` cannot be uncordoned: rule machine-unhealthy: it was given up at 10:00:00Z: it did not come back
+        remedy: repair it, then `rackwright bmm replace rack1compute01`: nothing else brings it back"#]],
+    );
+    refused(
+        Role::Compute,
+        Action::Restart,
+        |rig: &mut Rig| {
+            given_up(rig);
+            change(rig, Role::Compute, |machine| machine.provisioning = Provisioning::Error);
+        },
+        expect![[r#"
+        `rack1compute01` cannot be restarted: rule machine-provisioned: `rack1compute01` is Error: its installation failed, and it has no operating system to rely on
+        remedy: repair it, then `rackwright bmm replace rack1compute01`: nothing else brings it back"#]],
+    );
 }
 
 #[test]
@@ -271,7 +290,7 @@ fn returns_on_uncordon(rig: &mut Rig) {
 }
 
 fn preview(rig: &mut Rig, role: Role, action: Action) -> Preview {
-    let id = rig.desk.request("alice", Ask::Preview { machine: target(role), action, outage: Outage::Refused }, None);
+    let id = rig.desk.request("alice", Ask::Preview { machine: target(role), action, outage: Outage::Refused, replacement: None }, None);
     rig.run_for(Span::seconds(4));
     match rig.desk.snapshot.requests[&id].verdict.clone().expect("a verdict") {
         Verdict::Previewed { preview } => *preview,

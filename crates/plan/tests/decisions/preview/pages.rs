@@ -197,7 +197,8 @@ fn the_control_planes_votes_are_told_before_and_after_with_the_refusal() {
 fn a_machine_that_does_not_exist_is_refused_as_its_action_would_be() {
     let play = super::stage::stage("rack1compute01 compute on ready");
     let mut snapshot = play.desk.snapshot.clone();
-    let ask = model::Ask::Preview { machine: crate::desk::name("nobody"), action: model::Action::Restart, outage: model::Outage::Refused };
+    let machine = crate::desk::name("nobody");
+    let ask = model::Ask::Preview { machine, action: model::Action::Restart, outage: model::Outage::Refused, replacement: None };
     let request = crate::desk::request_at(&snapshot, play.desk.now, ask);
     let id = request.id.clone();
     snapshot.set_request(request);

@@ -66,7 +66,8 @@ pub fn preview_of(play: &Play, script: &str) -> Preview {
     };
     let outage = if has("accept-outage") { Outage::Accepted } else { Outage::Refused };
     let mut desk_snapshot = play.desk.snapshot.clone();
-    let request = crate::desk::request_at(&desk_snapshot, play.desk.now, Ask::Preview { machine: desk::name(words[1]), action, outage });
+    let ask = Ask::Preview { machine: desk::name(words[1]), action, outage, replacement: None };
+    let request = crate::desk::request_at(&desk_snapshot, play.desk.now, ask);
     let id = request.id.clone();
     desk_snapshot.set_request(request);
     let plan = plan::plan(&desk_snapshot, &Visit::Only(plan::Visited::default()), play.desk.now);

@@ -6,7 +6,7 @@ use expect_test::expect;
 use model::{Replacement, Role, SecretRef, Site, SiteMachine, Standing};
 use plan::{Stored, enroll};
 
-use super::stage::{PRESERVE, REPLACE, ask, identity, new_board, replace, site, target, verdict};
+use super::stage::{PRESERVE, REPLACE, ask, identity, new_board, preview, replace, site, target, verdict};
 use crate::desk;
 
 #[test]
@@ -94,13 +94,16 @@ fn only_a_replace_clears_the_unhealthy_mark() {
 fn a_replaced_machine_keeps_its_name() {
     let mut rig = site();
     let other = Replacement { machine_name: Some("other".into()), ..Replacement::default() };
-    let id = ask(&mut rig, &target(Role::Compute), REPLACE, Some(other));
+    let id = ask(&mut rig, &target(Role::Compute), REPLACE, Some(other.clone()));
     expect![[r#"
         `rack1compute01` cannot be replaced: rule machine-name-kept: the request calls it `other`
         remedy: leave the machine's name out, or say `rack1compute01`: a replaced machine keeps its name
     "#]]
     .assert_eq(&(verdict(&rig, &id) + "\n"));
+    let refusal = preview(&mut rig, REPLACE, other).refusal.expect("a preview is judged as the replace is");
+    assert_eq!(refusal.to_string(), verdict(&rig, &id).lines().next().unwrap());
     let own = Replacement { machine_name: Some("RACK1compute01".into()), ..Replacement::default() };
+    assert_eq!(preview(&mut rig, REPLACE, own.clone()).refusal, None);
     let id = ask(&mut rig, &target(Role::Compute), REPLACE, Some(own));
     assert_eq!(verdict(&rig, &id), "accepted");
 }

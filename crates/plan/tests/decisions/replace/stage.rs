@@ -1,8 +1,8 @@
 //! A site whose machines can be replaced.
 
 use model::{
-    Action, Ask, Fact, MachineName, Operation, Outage, Replacement, RequestId, Role, Safeguard, SecretRef, Sku, SkuDrive, SkuPort, Span,
-    StoragePolicy,
+    Action, Ask, Fact, MachineName, Operation, Outage, Preview, Replacement, RequestId, Role, Safeguard, SecretRef, Sku, SkuDrive, SkuPort,
+    Span, StoragePolicy, Verdict,
 };
 
 pub use crate::install::stage::{ending, latest, left, target, verdict};
@@ -40,6 +40,17 @@ pub fn ask(rig: &mut Rig, machine: &MachineName, action: Action, replacement: Op
     let id = rig.desk.request("alice", ask, None);
     rig.run_for(Span::seconds(4));
     id
+}
+
+/// What a replace of the compute machine would do.
+pub fn preview(rig: &mut Rig, action: Action, replacement: Replacement) -> Preview {
+    let ask = Ask::Preview { machine: target(Role::Compute), action, outage: Outage::Refused, replacement: Some(Box::new(replacement)) };
+    let id = rig.desk.request("alice", ask, None);
+    rig.run_for(Span::seconds(4));
+    match rig.desk.snapshot.requests[&id].verdict.clone() {
+        Some(Verdict::Previewed { preview }) => *preview,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Has a machine replaced, and lets it come to its end.

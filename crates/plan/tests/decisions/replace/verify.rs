@@ -1,10 +1,10 @@
 //! Post-checks against what was recorded before an action.
 
 use expect_test::{Expect, expect};
-use model::{Action, Evacuate, Power, Role, RunStrategy, Span};
+use model::{Action, Evacuate, Power, Provisioning, Role, RunStrategy, Shutdown, Span};
 use plan::verify;
 
-use super::stage::{ask, site, target};
+use super::stage::{REPLACE, ask, replace, site, target};
 use crate::rig::Rig;
 
 fn told(rig: &Rig) -> String {
@@ -111,4 +111,47 @@ fn a_machine_that_is_off_differs() {
     "#]],
     );
     assert_eq!(verify(&rig.desk.snapshot, &crate::desk::name("nobody")), None);
+}
+
+/// When what a machine is compared with was recorded, and what it says.
+fn recorded(rig: &Rig) -> String {
+    let baseline = rig.desk.snapshot.machines[&target(Role::Compute)].baseline.clone().expect("something is recorded");
+    let vms: Vec<String> = baseline.vms.iter().map(|vm| format!("{} {}", vm.vm, vm.state.in_words())).collect();
+    format!("{}: {}", baseline.by, vms.join(", "))
+}
+
+#[test]
+fn a_machine_that_an_action_left_dead_is_compared_with_how_it_was_before_that() {
+    let mut rig = lodged();
+    rig.device(&target(Role::Compute)).board.parts.drives = 0;
+    replace(&mut rig, Role::Compute, REPLACE, None);
+    assert_eq!(recorded(&rig), "op1: firewall running");
+    // Whoever lost what was stopped has only the record.
+    let mut machine = (*rig.desk.snapshot.machines[&target(Role::Compute)]).clone();
+    machine.evacuated = None;
+    rig.desk.snapshot.set_machine(machine.clone());
+    replace(&mut rig, Role::Compute, REPLACE, None);
+    assert_eq!(recorded(&rig), "op1: firewall running", "it was given up");
+    machine.unhealthy = None;
+    machine.provisioning = Provisioning::Error;
+    rig.desk.snapshot.set_machine(machine);
+    rig.device(&target(Role::Compute)).board.parts.drives = 1;
+    replace(&mut rig, Role::Compute, REPLACE, None);
+    assert_eq!(recorded(&rig), "op1: firewall running", "the action before did not succeed");
+    ask(&mut rig, &target(Role::Compute), Action::Uncordon, None);
+    rig.run_until_idle(Span::hours(1));
+    let restart = ask(&mut rig, &target(Role::Compute), Action::Restart, None);
+    assert_eq!(recorded(&rig), format!("{restart}: "), "it was well again, with nothing on it");
+}
+
+#[test]
+fn a_machine_that_was_switched_off_is_compared_with_how_it_ran() {
+    let mut rig = lodged();
+    ask(&mut rig, &target(Role::Compute), Action::PowerOff { shutdown: Shutdown::Graceful }, None);
+    assert!(rig.run_until_idle(Span::hours(1)));
+    let mut machine = (*rig.desk.snapshot.machines[&target(Role::Compute)]).clone();
+    machine.evacuated = None;
+    rig.desk.snapshot.set_machine(machine);
+    ask(&mut rig, &target(Role::Compute), REPLACE, None);
+    assert_eq!(recorded(&rig), "op1: firewall running");
 }

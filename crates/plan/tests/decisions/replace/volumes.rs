@@ -1,9 +1,9 @@
 //! What becomes of the volumes of a machine that is replaced.
 
 use expect_test::expect;
-use model::{DeviceAsk, Role};
+use model::{Action, DeviceAsk, Power, Replacement, Role, Seen, Span};
 
-use super::stage::{REPLACE, target};
+use super::stage::{PRESERVE, REPLACE, ask, latest, new_board, preview, site, target, verdict};
 use super::steps::{check, exchanged};
 use crate::rig::Rig;
 
@@ -211,4 +211,36 @@ fn a_controller_that_makes_no_volumes_leaves_the_system_to_a_drive() {
         volumes Some([]), deleted ["OS", "tenants"]
     "#]],
     );
+}
+
+/// What whoever asks is warned of, by the answer and by the preview alike.
+fn warned(change: impl FnOnce(&mut Rig), action: Action, replacement: Replacement) -> String {
+    let mut rig = site();
+    change(&mut rig);
+    let unknowns = preview(&mut rig, action, replacement.clone()).unknowns;
+    let id = ask(&mut rig, &target(Role::Compute), action, Some(replacement));
+    assert_eq!(verdict(&rig, &id), "accepted");
+    let warnings: Vec<String> = latest(&rig).warnings().map(str::to_owned).collect();
+    assert!(warnings.iter().all(|warning| unknowns.contains(warning)), "{warnings:?} {unknowns:?}");
+    rig.check_log();
+    warnings.join("\n")
+}
+
+#[test]
+fn whoever_preserves_what_may_not_be_readable_is_warned_with_the_answer() {
+    let nothing = |_: &mut Rig| {};
+    assert_eq!(warned(nothing, PRESERVE, Replacement::default()), "");
+    assert_eq!(warned(nothing, REPLACE, new_board()), "", "nothing is preserved");
+    let board = "is another one, and so is its system board: then Preserve is known to fail, and DiscardAll is safe";
+    assert_eq!(warned(nothing, PRESERVE, new_board()), format!("its serial number {board}"));
+    let mac = |mac: &str| Replacement { bmc_mac: Some(mac.into()), ..Replacement::default() };
+    assert_eq!(warned(nothing, PRESERVE, mac("04-0a-0b-0c-0d-0e")), format!("its BMC's MAC address {board}"));
+    let away = |rig: &mut Rig| {
+        let mut machine = (*rig.desk.snapshot.machines[&target(Role::Compute)]).clone();
+        machine.last_seen.power = Some(Seen { what: Power::Off, at: rig.desk.now - Span::hours(31 * 24) });
+        rig.device(&target(Role::Compute)).power = Power::Off;
+        rig.desk.snapshot.set_machine(machine);
+    };
+    let keys = "it has been away for 31d 00h: the keys of its storage may not be good any more; DiscardAll is safe";
+    assert_eq!(warned(away, PRESERVE, Replacement::default()), keys);
 }

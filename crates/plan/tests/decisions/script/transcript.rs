@@ -109,6 +109,7 @@ impl Transcript {
                 Fact::LeavingEtcd { member, .. } => format!("etcd member {} is to go", member.id),
                 Fact::Installing { round, way, version, .. } => format!("installing {version} by {way}, round {round}"),
                 Fact::Reported { report, .. } => format!("told: {report:?}"),
+                Fact::Warned { words } => format!("warning: {words}"),
                 Fact::Discarding { name, .. } => format!("volume {name} is to go"),
                 Fact::Inspecting { machines, .. } => format!("{} machines are validated", machines.len()),
                 Fact::Validated { result, failures } => format!("hardware {result:?} {}", failures.join("; ")),

@@ -19,6 +19,7 @@ pub fn fact_in_words(fact: &Value) -> String {
             Some(boot) => format!("found the node running boot {boot}"),
             None => "found no node running".to_owned(),
         },
+        Some("warned") => format!("warned: {}", text("/words")),
         Some("asked") => format!("asked for the {}{attempt}", ask_in_words(&text("/ask"))),
         Some("faulted") => format!("the {}{attempt} was answered with {}", ask_in_words(&text("/ask")), fault_in_words(fact)),
         Some("resumed") => "taken up again by a keeper that had just started; the time it was down does not count".to_owned(),
