@@ -30,7 +30,7 @@ pub fn advise(
     let told = symptom.or((!repaired.is_empty()).then_some(Symptom::Hardware));
     let symptom = told.or(seen.symptom);
     let mut because = seen.evidence;
-    let tried = tried::on(snapshot, name);
+    let tried = tried::on(snapshot, machine, seen.since, now);
     let need = parts::need(repaired);
     let rungs = rungs(machine, symptom, &tried, &mut because);
     let (next, then) = match (snapshot.running_on(name), rungs.split_first()) {
@@ -112,7 +112,7 @@ fn rungs(machine: &Machine, symptom: Option<Symptom>, tried: &[model::Tried], be
     let mut left = Vec::new();
     for rung in ladder {
         if let Some(tried) = tried.iter().find(|tried| tried.counts && tried.action == *rung) {
-            because.push(format!("{rung} was tried at {} and did not help: {}", tried.at.clock(), tried.result));
+            because.push(format!("{rung} was tried at {} and did not help: {}", tried.at.dated(), tried.result));
         } else if *rung == Remedy::Restart && machine.provisioning != model::Provisioning::Provisioned {
             because.push(format!("restart is of no use: it is {:?}, and has no system to start", machine.provisioning));
         } else {

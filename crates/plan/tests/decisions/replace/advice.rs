@@ -4,14 +4,16 @@ use std::fmt::Write;
 
 use expect_test::{Expect, expect};
 use model::{
-    Action, Advice, Ended, Failure, MachineName, NodeProblem, OPERATION_FORMAT, Operation, OperationId, OperationResult, ProblemKind,
-    Provisioning, Readiness, RepairedPart, Role, RunStrategy, Safeguard, Span, StoragePolicy, Symptom, Target, Unhealthy,
+    Action, Advice, BootWay, Ended, Entry, Fact, Failure, MachineName, MachineReport, NodeProblem, OPERATION_FORMAT, Operation,
+    OperationId, OperationResult, ProblemKind, Provisioning, Readiness, RepairedPart, Role, RunStrategy, RuntimeVersion, Safeguard, Span,
+    StoragePolicy, Symptom, Target, Timestamp, Unhealthy,
 };
 use plan::advise;
 
 use super::stage::{ask, site, target, verdict};
 use crate::install::stage::REIMAGE;
 use crate::rig::Rig;
+use crate::rig::board::image;
 
 fn words(advice: &Advice) -> String {
     let mut text = format!("{} ({})", advice.next, advice.symptom.map_or("nothing wrong", Symptom::as_str));
@@ -55,9 +57,13 @@ pub(super) fn change_machine(rig: &mut Rig, change: impl FnOnce(&mut model::Mach
     rig.desk.snapshot.set_machine(machine);
 }
 
-/// An operation that has ended, some while ago.
+/// An operation that has just ended.
 pub(super) fn tried(rig: &mut Rig, action: Action, failure: Option<Failure>) {
     let now = rig.desk.now;
+    tried_at(rig, action, failure, now, Vec::new());
+}
+
+pub(super) fn tried_at(rig: &mut Rig, action: Action, failure: Option<Failure>, now: Timestamp, facts: Vec<Fact>) {
     let result = if failure.is_some() { OperationResult::Failed } else { OperationResult::Succeeded };
     rig.desk.snapshot.set_operation(Operation {
         format: OPERATION_FORMAT,
@@ -70,12 +76,19 @@ pub(super) fn tried(rig: &mut Rig, action: Action, failure: Option<Failure>) {
         request_key: None,
         accepted_at: now,
         deadline_at: now,
-        journal: Vec::new(),
+        journal: facts.into_iter().map(|fact| Entry { at: now, fact }).collect(),
         cancel: None,
         ended: Some(Ended { at: now, result, message: "as it was".into(), next: None, failure }),
         wait: None,
         replacement: None,
     });
+}
+
+/// The agent has written the image, and read it back.
+pub(super) fn written() -> Vec<Fact> {
+    let version = RuntimeVersion::parse("4.7.8").unwrap();
+    let installing = Fact::Installing { round: 1, way: BootWay::VirtualMedia, version, image: image() };
+    vec![installing, Fact::Reported { round: 1, report: MachineReport::Written { digest: image() } }]
 }
 
 pub(super) const REPLACED: Action = Action::Replace { storage: StoragePolicy::DiscardAll, safeguard: Safeguard::All };
@@ -130,7 +143,8 @@ fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
         |rig| {
             silent(rig);
             tried(rig, Action::Restart, None);
-            tried(rig, REIMAGE, Some(Failure::InstallFailed));
+            let now = rig.desk.now;
+            tried_at(rig, REIMAGE, Some(Failure::InstallFailed), now, written());
         },
         None,
         &[],

@@ -8,5 +8,6 @@ mod inspect;
 mod stage;
 mod steps;
 mod storage;
+mod tried;
 mod verify;
 mod volumes;
