@@ -234,7 +234,7 @@ impl Rig {
             let attempt = device.board.attempt.clone();
             for report in std::mem::take(&mut device.told) {
                 let attempt = attempt.clone().expect("an installation");
-                let is_call = report == MachineReport::Exchange;
+                let is_call = matches!(report, MachineReport::Exchange { .. });
                 self.desk.request("machine", Ask::Report { attempt: attempt.clone(), report }, None);
                 if is_call && self.lacks_disk(&machine) {
                     let report = MachineReport::Failed { trouble: InstallTrouble::MissingDisk, detail: "no such disk".into() };
