@@ -51,7 +51,7 @@ impl InstallDoor {
         private_file::create_directory(dir).map_err(|error| Trouble::caused(&format!("{} cannot be made", dir.display()), &error))?;
         let listener = match &args.install_listen {
             Some(text) => bind(text).await?,
-            None => bind_remembered("the install face", &dir.join(PORT_FILE)).await?,
+            None => bind_remembered(&dir.join(PORT_FILE)).await?,
         };
         let address = listener.local_addr().map_err(|error| Trouble::caused("the install face cannot listen", &error))?;
         let url = match &args.install_url {
@@ -77,8 +77,8 @@ async fn bind(text: &str) -> Result<TcpListener, Trouble> {
 }
 
 /// A port of loopback: the one of the last time if it is free, else any.
-pub async fn bind_remembered(what: &str, file: &Path) -> Result<TcpListener, Trouble> {
-    let cannot = |error: std::io::Error| Trouble::caused(&format!("{what} cannot listen on loopback"), &error);
+async fn bind_remembered(file: &Path) -> Result<TcpListener, Trouble> {
+    let cannot = |error: std::io::Error| Trouble::caused("the install face cannot listen on loopback", &error);
     let before = std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse::<u16>().ok());
     if let Some(port) = before
         && let Ok(listener) = TcpListener::bind(("127.0.0.1", port)).await
@@ -92,7 +92,35 @@ pub async fn bind_remembered(what: &str, file: &Path) -> Result<TcpListener, Tro
     Ok(listener)
 }
 
-fn checked(url: &str) -> Result<String, Trouble> {
+/// The certificates of a file, and nothing else that it has: a key beside them would go to every machine.
+fn read_authorities(file: &Path, url: &str) -> Result<String, Trouble> {
+    let wrong = |why: String| Trouble::new(Exit::Usage, format!("--install-ca {}: {why}", file.display()));
+    if !url.starts_with("https:") {
+        return Err(wrong(format!("machines call {url} without TLS, where nobody is recognized")).hint("give an https --install-url"));
+    }
+    let text = std::fs::read(file).map_err(|error| wrong(format!("it cannot be read: {error}")))?;
+    let found = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
+    let certificates = found.map_err(|error| wrong(format!("it is no PEM: {error}")))?;
+    if certificates.is_empty() {
+        return Err(wrong("it has no certificate".to_owned()));
+    }
+    let pem: String = certificates.iter().map(in_pem).collect();
+    if pem.len() > CA_MAX {
+        return Err(wrong(format!("its certificates have {} bytes, and there is room for {CA_MAX}", pem.len()))
+            .hint("machines need only the certificate of whoever signed the install face's own"));
+    }
+    Ok(pem)
+}
+
+fn in_pem(certificate: &CertificateDer<'_>) -> String {
+    use base64::Engine;
+    let text = base64::engine::general_purpose::STANDARD.encode(certificate);
+    let lines: Vec<&str> = text.as_bytes().chunks(64).filter_map(|line| std::str::from_utf8(line).ok()).collect();
+    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
+}
+
+/// A URL that machines can call, as an option gives it.
+pub fn checked(option: &str, url: &str) -> Result<String, Trouble> {
     let parsed = url.parse::<Uri>().ok().filter(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some());
     match parsed.filter(|uri| uri.query().is_none() && !url.contains('@')) {
         Some(_) => Ok(url.trim_end_matches('/').to_owned()),
