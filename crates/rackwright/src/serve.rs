@@ -188,6 +188,10 @@ impl ControlPlane {
         let api = api::Api::new(store, clock, cache, keepers, process).with_vault(plane.vault.clone());
         let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
         let face = api::InstallFace::new(api.clone(), keys, installing::web_images()?, &plane.install_url);
+        let face = match &install.ca {
+            Some(ca) => face.with_ca(ca),
+            None => face,
+        };
         let max_machines = api::MAX_IN_FLIGHT.min(descriptors::share_for_clients());
         let serving = api::serve(machines, api::install_router(face), max_machines, stages.listening.clone());
         plane.faces.spawn_on(serving, &threads);
