@@ -143,6 +143,7 @@ mod tests {
             }],
             skus: Vec::new(),
             join: None,
+            new_logins: std::collections::BTreeSet::new(),
         };
         let enrolled = crate::enroll(&crate::Stored::default(), &site, Timestamp::EPOCH);
         let mut machine = enrolled.unwrap().machines.into_values().next().unwrap();
@@ -168,7 +169,6 @@ mod tests {
     }
 
     #[test]
-    #[test]
     fn hardware_that_failed_on_demand_is_no_warning_and_in_a_replace_it_is_two() {
         let mut machine = machine(false);
         let provisioned = "The OS is provisioned to the machine.";
@@ -181,6 +181,7 @@ mod tests {
         assert_eq!(machine_message(&machine), given_up, "only a replace clears the mark");
     }
 
+    #[test]
     fn problems_are_told_one_after_the_other_and_only_of_a_boot_that_runs() {
         let problem = |kind| NodeProblem { kind, message: "x".into(), since: None };
         let node = model::NodeSeen {

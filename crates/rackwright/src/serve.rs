@@ -299,12 +299,13 @@ async fn enrol_all(
 /// Enrols a site, with the ways to its devices.
 async fn enrol(loaded: Loaded, store: SharedStore, vault: Arc<Vault>, clock: Arc<dyn Clock>) -> Result<(Loaded, Arc<Equipment>), Trouble> {
     let equipment = equip(&loaded, None, &vault).await?;
-    let site = loaded.site();
+    let site = &Site { new_logins: safekeeping::changed(&loaded, &vault).await, ..loaded.site().clone() };
     let enrolment = enroll_site(&store, clock.as_ref(), site).await.map_err(|error| match error {
         KeeperError::Objections { objections, .. } => reload::refusal(&loaded.described, &objections),
         error => Trouble::caused("the site cannot be enrolled", &error),
     })?;
     safekeeping::forget(&site.cluster, &enrolment.forgotten_machines, &vault).await;
+    safekeeping::remove(&enrolment.abandoned_logins, &vault).await;
     safekeeping::save(&loaded, None, &vault).await?;
     let gone = enrolment.forgotten_machines.iter().map(|machine| format!("{}: machine {machine} is gone", site.cluster));
     let undescribed = enrolment.undescribed.iter().map(|(machine, busy)| {

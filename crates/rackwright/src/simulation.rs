@@ -316,6 +316,7 @@ fn generated(site: &Site) -> Result<model::Site, InvalidName> {
         machines: layout.machines().iter().map(generated_machine).collect::<Result<_, InvalidName>>()?,
         skus: Vec::new(),
         join: None,
+        new_logins: std::collections::BTreeSet::new(),
     })
 }
 
