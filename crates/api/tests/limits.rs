@@ -81,6 +81,7 @@ fn the_page_of_installing_tells_its_limits() {
         ("request line and headers together", bytes(api::HEADER_BYTES_MAX)),
         ("body of a request", bytes(api::REPORT_BODY_MAX)),
         ("time for the body", format!("{} s", api::REPORT_BODY_TIMEOUT.to_std().as_secs())),
+        ("an agent's nonce", format!("{} to {} bytes", api::NONCE_MIN, api::NONCE_MAX)),
         ("reports of an attempt", format!("{} at once, then one every {} ms", api::REPORTS_BURST, api::REPORTS_EVERY.to_std().as_millis())),
         ("image that machines are started from", bytes(usize::try_from(api::BOOT_IMAGE_MAX).expect("it fits into memory"))),
         ("such images in memory", written(api::IMAGES_MAX)),

@@ -94,15 +94,22 @@ impl EtcdCluster {
     /// A member that was just removed answers for a moment longer: that the cluster is unhealthy which has put it out, that it is about
     /// to stop, or nothing.
     async fn is_gone(&self, id: &str, deadline: Instant) -> bool {
-        let seen = self.members(deadline).await;
-        seen.is_ok_and(|seen| !seen.members.iter().any(|member| member.id.eq_ignore_ascii_case(id)))
+        self.lists(deadline, |seen| !seen.members.iter().any(|member| member.id.eq_ignore_ascii_case(id))).await
+    }
+
+    /// Whether the list shows it. Etcd drops a change that comes before the last one is applied by its leader, and never answers it:
+    /// what was asked for twice looks lost then, and is not.
+    async fn lists(&self, deadline: Instant, is_so: impl FnOnce(&EtcdSeen) -> bool) -> bool {
+        self.members(deadline).await.is_ok_and(|seen| is_so(&seen))
     }
 
     /// Adds a member that has no vote yet. One that is listed with that URL was added already.
     pub async fn request_learner_add(&self, peer_url: &str) -> Result<(), Fault> {
-        let body = json!({ "peerURLs": [peer_url], "isLearner": true });
-        match self.request(ADD, &body, deadline()).await {
+        let (body, deadline) = (json!({ "peerURLs": [peer_url], "isLearner": true }), deadline());
+        let is_listed = |seen: &EtcdSeen| seen.members.iter().flat_map(|member| &member.peer_urls).any(|url| url == peer_url);
+        match self.request(ADD, &body, deadline).await {
             Err(failed) if ADDED_ALREADY.contains(&failed.words.as_str()) => Ok(()),
+            Err(failed) if failed.is_unanswered() && self.lists(deadline, is_listed).await => Ok(()),
             outcome => outcome.map(drop).map_err(|failed| failed.fault),
         }
     }
@@ -111,9 +118,11 @@ impl EtcdCluster {
     /// says how far it is.
     pub async fn request_promote(&self, id: &str) -> Result<(), Fault> {
         let (body, deadline) = (json!({ "ID": decimal(id)? }), deadline());
+        let votes = |seen: &EtcdSeen| seen.members.iter().any(|member| member.id.eq_ignore_ascii_case(id) && !member.is_learner);
         match self.request(PROMOTE, &body, deadline).await {
             Err(failed) if failed.words == VOTES_ALREADY => Ok(()),
             Err(failed) if failed.words == NOT_IN_SYNC => Err(with_progress(failed.fault, &self.statuses(deadline).await, id)),
+            Err(failed) if failed.is_unanswered() && self.lists(deadline, votes).await => Ok(()),
             outcome => outcome.map(drop).map_err(|failed| failed.fault),
         }
     }
@@ -223,6 +232,11 @@ impl From<Fault> for Failed {
 }
 
 impl Failed {
+    /// Whether a change may have come about all the same.
+    fn is_unanswered(&self) -> bool {
+        self.fault.class == FaultClass::Unreachable && self.fault.delivery == Delivery::Maybe
+    }
+
     /// Whether another member may be asked the same: nothing was taken up, and the trouble is this member's alone.
     fn leaves_others(&self) -> bool {
         let is_its_own = match self.fault.class {

@@ -105,7 +105,7 @@ async fn request_of_bmc(step: &Step, desk: &Desk) -> Result<(), Fault> {
         (DeviceAsk::BootFromDisk, _) => request_boot(bmc, &BootSource::Hdd).await,
         // What became of the job is seen by looking at the volumes.
         (DeviceAsk::DeleteVolume, _) => bmc.request_volume_delete(install::volume_of(step)?).await.map(drop),
-        (DeviceAsk::MakeOsVolume, _) => bmc.request_os_volume().await.map(drop),
+        (DeviceAsk::MakeOsVolume, _) => bmc.request_os_volume(install::os_volume_of(step)?).await.map(drop),
         (other, None) => Err(misdirected(other)),
     }
 }

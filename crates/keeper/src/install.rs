@@ -60,6 +60,10 @@ pub(crate) fn volume_of(step: &Step) -> Result<&str, Fault> {
     if let With::Volume { path } = &step.with { Ok(path) } else { Err(incomplete(step)) }
 }
 
+pub(crate) fn os_volume_of(step: &Step) -> Result<&str, Fault> {
+    if let With::OsVolume { name } = &step.with { Ok(name) } else { Err(incomplete(step)) }
+}
+
 fn attempt_of(step: &Step) -> Result<&Attempt, Fault> {
     if let With::Install { attempt, .. } = &step.with { Ok(attempt) } else { Err(incomplete(step)) }
 }

@@ -111,6 +111,8 @@ pub enum ActivityKind {
     Errand { errand: Errand, attempt: u32 },
     /// A node is about to be drained, a budget keeps a pod there, or an operation goes on without something.
     Workload { action: Action },
+    /// An installation begins, its machine tells of itself, a volume is about to go, or hardware was compared.
+    Installation { action: Action },
     /// A hold was placed on the machine, or released.
     Hold { owner: HoldOwner, change: HoldChange },
     /// The undercloud was heard from again, or has been silent for too long.

@@ -46,8 +46,9 @@ impl fmt::Display for BootWay {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum MachineReport {
-    /// The agent runs, and trades its token for a session. Once for each attempt.
-    Exchange,
+    /// The agent runs, and trades its token for a session. Once for each attempt: `nonce` is the digest of what this agent drew
+    /// when it started, so that one whose answer was lost is told from another.
+    Exchange { nonce: Digest },
     /// So much of the image has been written, in percent.
     Progress { percent: u8 },
     /// The image is on the disk; this is the digest of what was read back.
@@ -101,4 +102,17 @@ pub struct OsTarget {
     /// The name of the controller's volume, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<String>,
+}
+
+/// The volume that the operating system goes to, unless the machine's SKU says otherwise.
+pub const OS_VOLUME: &str = "OS";
+
+impl OsTarget {
+    pub fn volume(name: impl Into<String>) -> OsTarget {
+        OsTarget { volume: Some(name.into()), ..OsTarget::default() }
+    }
+
+    pub fn drive(serial: impl Into<String>) -> OsTarget {
+        OsTarget { serial: Some(serial.into()), ..OsTarget::default() }
+    }
 }

@@ -62,7 +62,7 @@ pub use inspection::{
     AlarmSeen, BootDeviceSeen, DriveSeen, FirmwareSeen, Inspection, LicenseSeen, PartHealth, PortSeen, SensorKind, SensorSeen, SystemSeen,
     Told,
 };
-pub use install::{Attempt, BootWay, InstallTrouble, MachineReport, OsTarget};
+pub use install::{Attempt, BootWay, InstallTrouble, MachineReport, OS_VOLUME, OsTarget};
 pub use join::JoinFacts;
 pub use keeper_state::{Footing, HeldLease, KeeperState, Looks, SiteFileRefused};
 pub use keyset::{KeySet, KeySetKind, KeySetUser, Privilege};

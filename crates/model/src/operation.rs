@@ -9,7 +9,7 @@ use crate::errand::Errand;
 use crate::etcd::EtcdMember;
 use crate::evacuation::Leftover;
 use crate::fault::Fault;
-use crate::install::{BootWay, MachineReport};
+use crate::install::{BootWay, MachineReport, OsTarget};
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RequestKey, TenantClusterName, VmName};
 use crate::observation::PowerRequest;
 use crate::replacement::Replacement;
@@ -174,6 +174,16 @@ pub enum Fact {
         /// Those that stay: the machine finds them again by them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<EtcdMember>,
+    },
+    /// Etcd has no member of the machine, such as after an installation that failed: how it becomes one with its new system.
+    OutOfEtcd {
+        peer_url: String,
+        /// Those that there are.
+        others: Vec<EtcdMember>,
+    },
+    /// The disk that the system goes to, as it was found before anything was touched.
+    SystemDisk {
+        disk: OsTarget,
     },
     /// An installation begins: from here on its tokens are good, and those of the round before are not.
     Installing {
@@ -517,6 +527,20 @@ impl Operation {
     pub fn fault_of(&self, ask: DeviceAsk, attempt: u32) -> Option<(Timestamp, &Fault)> {
         self.journal.iter().rev().find_map(|entry| match &entry.fact {
             Fact::Faulted { ask: asked, attempt: tried, fault } if *asked == ask && *tried == attempt => Some((entry.at, fault)),
+            _ => None,
+        })
+    }
+
+    /// The disk that the system goes to, once it is settled.
+    pub fn system_disk(&self) -> Option<&OsTarget> {
+        self.journal.iter().rev().find_map(|entry| if let Fact::SystemDisk { disk } = &entry.fact { Some(disk) } else { None })
+    }
+
+    /// How the machine becomes a member of etcd again: the URL by which the others reach it, and those others.
+    pub fn etcd_peers(&self) -> Option<(&str, &[EtcdMember])> {
+        self.journal.iter().rev().find_map(|entry| match &entry.fact {
+            Fact::LeavingEtcd { member, others } => Some((member.peer_urls.first()?.as_str(), others.as_slice())),
+            Fact::OutOfEtcd { peer_url, others } => Some((peer_url.as_str(), others.as_slice())),
             _ => None,
         })
     }

@@ -24,6 +24,9 @@ pub struct Sku {
     /// The name of the controller's volume that the operating system goes to; `OS` if it is not said.
     #[serde(default)]
     pub os_volume: Option<String>,
+    /// The bay of the drive that it goes to instead, on machines whose drives are no part of a volume.
+    #[serde(default)]
+    pub os_drive: Option<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -32,6 +32,11 @@ impl Timestamp {
         format!("{}Z", self.time_of_day())
     }
 
+    /// `2026-03-09 14:02:31Z`, for what may have been on another day.
+    pub fn dated(self) -> String {
+        self.to_jiff().strftime("%Y-%m-%d %H:%M:%SZ").to_string()
+    }
+
     /// `14:02:31`, for a column of which everybody knows the zone.
     pub fn time_of_day(self) -> String {
         self.to_jiff().strftime("%H:%M:%S").to_string()

@@ -90,6 +90,10 @@ pub enum With {
     Volume {
         path: String,
     },
+    /// One that is to be made for the system.
+    OsVolume {
+        name: String,
+    },
 }
 
 /// A look that a decision needs. It changes nothing, and no intent is written before it.

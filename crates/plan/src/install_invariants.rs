@@ -32,8 +32,9 @@ fn nothing_changes_under_a_running_machine(before: &Snapshot, step: &Step, viola
 fn volumes_go_only_where_all_is_discarded(operation: Option<&Operation>, step: &Step, violations: &mut Vec<Violation>) {
     let discards_all =
         operation.is_some_and(|operation| matches!(operation.action, Action::Replace { storage: StoragePolicy::DiscardAll, .. }));
-    if step.ask == DeviceAsk::DeleteVolume && !discards_all {
-        violations.push(Violation(format!("{}: a volume would be deleted, and nobody said that data may be lost", step.machine)));
+    // One that is made takes drives that may hold data as well.
+    if matches!(step.ask, DeviceAsk::DeleteVolume | DeviceAsk::MakeOsVolume) && !discards_all {
+        violations.push(Violation(format!("{}: the {} is sent, and nobody said that data may be lost", step.machine, step.ask)));
     }
 }
 

@@ -12,6 +12,7 @@ mod chronicle;
 mod contact;
 mod control_plane;
 mod converge;
+mod disks;
 mod draft;
 mod ending;
 mod enroll;

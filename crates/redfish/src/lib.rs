@@ -59,4 +59,3 @@ pub use sse::MAX_EVENT_BYTES;
 pub use storage_reset::StorageReset;
 pub use transport::{ANSWER_TIMEOUT, CONNECT_TIMEOUT, MAX_ANSWER_BYTES, Transport, TransportError};
 pub use trust::{CaBundle, Fingerprint, Trust, TrustError};
-pub use volumes::OS_VOLUME;

@@ -11,9 +11,6 @@ use crate::jobs::JobRef;
 use crate::line::Deadline;
 use crate::listing::{Member, Part, is_absence, not_offered, offered, unread};
 
-/// What the volume of the operating system is called.
-pub const OS_VOLUME: &str = "OS";
-
 impl Bmc {
     /// The volumes of all controllers. One that cannot be read is a fault: that there are none must be known, not guessed.
     pub async fn observe_volumes(&self) -> Result<VolumesSeen, Fault> {
@@ -32,8 +29,8 @@ impl Bmc {
         Ok(seen)
     }
 
-    /// Asks for a mirror of two free drives, for the operating system. Which two is [`choose_mirror`]'s rule.
-    pub async fn request_os_volume(&self) -> Result<Option<JobRef>, Fault> {
+    /// Asks for a mirror of two free drives, for the operating system, under this name. Which two is [`choose_mirror`]'s rule.
+    pub async fn request_os_volume(&self, name: &str) -> Result<Option<JobRef>, Fault> {
         let deadline = Deadline::of_call();
         let system = self.read_system_to_ask(deadline).await?;
         let controllers = match self.storage(system.document(), deadline).await {
@@ -51,7 +48,7 @@ impl Bmc {
         if allow.is_some_and(|allow| !allow.contains("POST")) {
             return Err(not_offered("way to make a volume"));
         }
-        self.line().post(&collection, Sent::json(&mirror_of(mirror)), deadline).await
+        self.line().post(&collection, Sent::json(&mirror_of(name, mirror)), deadline).await
     }
 
     /// The documents of the storage controllers; none where the BMC offers none.
@@ -72,9 +69,9 @@ fn read_volume(volume: &Member, controller: &str) -> VolumeSeen {
     VolumeSeen { path: volume.path.clone(), controller: controller.to_owned(), name: text(&volume.document, "Name").unwrap_or_else(id) }
 }
 
-fn mirror_of(drives: [&Drive; 2]) -> Value {
+fn mirror_of(name: &str, drives: [&Drive; 2]) -> Value {
     let links = drives.map(|drive| json!({"@odata.id": drive.path}));
-    json!({"Name": OS_VOLUME, "RAIDType": "RAID1", "Links": {"Drives": links}})
+    json!({"Name": name, "RAIDType": "RAID1", "Links": {"Drives": links}})
 }
 
 /// The two drives for the operating system: the smallest two SSDs of exactly one size that are free and well, in the order of

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
+use etcd::EtcdCluster;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use keeper::{Equipment, Keeper, LEASE_TTL, Offer, VaultSecrets, Verdict, enroll_site};
-use model::{Clock, ClusterName, Footing, KeeperState, Site, Timestamp, keys};
+use model::{Clock, ClusterName, Footing, KeeperState, Limits, Site, Timestamp, keys};
 use serde_json::Value;
 use sim::{SiteSpec, Tenancy};
 use store::{MemoryStore, SharedStore, TokioClock, Vault};
@@ -33,9 +34,11 @@ pub struct House {
     pub store: SharedStore,
     vault: Arc<Vault>,
     definition: Site,
+    /// The undercloud's etcd, if it is not the simulated one.
+    etcd: Option<EtcdCluster>,
     api: Router,
-    /// What the simulated machines are plugged into.
-    net: sim::Switchboard,
+    /// What the simulated machines are plugged into. A test may listen in.
+    pub net: sim::Switchboard,
     world: JoinSet<()>,
     plane: JoinSet<()>,
     stop_world: CancellationToken,
@@ -66,15 +69,26 @@ impl House {
         house.with_control_plane().await
     }
 
+    /// A site that is so much faster, whose keeper changes the members of this etcd instead of the simulated one. Needs wall time.
+    pub async fn build_around(etcd: EtcdCluster, racks: u32, machines_per_rack: u32, speed: f64) -> House {
+        let spec = SiteSpec::new("site1", racks, machines_per_rack, 1).at_speed(speed);
+        let mut house = House::open(spec, Limits::default().scaled(speed)).await;
+        house.etcd = Some(etcd);
+        house.with_control_plane().await
+    }
+
     pub async fn without_control_plane(racks: u32, machines_per_rack: u32) -> House {
         House::with_tenants_alone(racks, machines_per_rack, Tenancy::default()).await
     }
 
     /// A site with tenants on its machines, and no control plane yet.
     pub async fn with_tenants_alone(racks: u32, machines_per_rack: u32, tenancy: Tenancy) -> House {
+        House::open(SiteSpec::new("site1", racks, machines_per_rack, 1).with_tenancy(tenancy), Limits::default()).await
+    }
+
+    async fn open(spec: SiteSpec, limits: Limits) -> House {
         let beginning = Timestamp::parse(BEGINNING).expect("a constant instant");
         let clock: Arc<dyn Clock> = Arc::new(TokioClock::starting_at(beginning));
-        let spec = SiteSpec::new("site1", racks, machines_per_rack, 1).with_tenancy(tenancy);
         let world_store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
         let site = sim::Site::open(spec, world_store, clock.clone()).await.expect("a new simulated site opens");
         let stop_world = CancellationToken::new();
@@ -83,7 +97,7 @@ impl House {
         world.spawn(async move { running.run(stop).await.expect("the simulated site runs") });
         let store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
         let vault = Arc::new(Vault::ephemeral(store.clone()));
-        let (definition, net) = (wiring::definition_of(&site), installing::plug(&site));
+        let (definition, net) = (Site { limits, ..wiring::definition_of(&site) }, installing::plug(&site));
         enroll_site(&store, clock.as_ref(), &definition).await.expect("a new site is enrolled");
         let plane = JoinSet::new();
         let keeper_state = watch::Sender::new(KeeperState::Starting);
@@ -93,6 +107,7 @@ impl House {
             store,
             vault,
             definition,
+            etcd: None,
             api: Router::new(),
             net,
             world,
@@ -182,7 +197,8 @@ impl House {
     }
 
     async fn equipment_of(&self, site: &Site) -> Equipment {
-        wiring::equipment_of(&self.site, site, &self.vault).await
+        let simulated = wiring::equipment_of(&self.site, site, &self.vault).await;
+        Equipment { etcd: self.etcd.clone().or(simulated.etcd), ..simulated }
     }
 
     /// Offers the running keeper another description of its site, with new ways to all devices; returns its verdict.

@@ -58,6 +58,7 @@ fn skus_of(site: &sim::Site) -> Vec<Sku> {
                 ports: parts.ports.iter().map(|(name, link_up)| SkuPort { name: name.clone(), link_up: *link_up }).collect(),
                 boot_port: parts.ports.first().map(|(name, _)| name.clone()),
                 os_volume: None,
+                os_drive: None,
             }
         });
     }

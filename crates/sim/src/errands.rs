@@ -54,9 +54,9 @@ impl Way {
     async fn ask(&self, errand: Errand) -> Heard<Outcome> {
         match errand {
             Errand::FetchMedia { source } => self.fetch_media(&source).await,
-            Errand::Exchange { config, machine } => {
+            Errand::Exchange { config, machine, nonce } => {
                 let request = call(Method::POST, &attempt_url(&config, "exchange"), Some(&config.token), config.ca.as_deref());
-                let body = self.answer(with_json(request, &json!({ "machine": machine }))).await?;
+                let body = self.answer(with_json(request, &json!({ "machine": machine, "nonce": nonce }))).await?;
                 // The parser's own words could quote a token.
                 let grant = serde_json::from_slice(&body).map_err(|_| silence("the answer is no session"))?;
                 Ok(Outcome::Granted(Box::new(grant)))
@@ -172,6 +172,7 @@ struct Seed {
 struct UserData {
     phone_home: Option<Home>,
     join: Option<Cluster>,
+    etcd: Option<Member>,
 }
 
 #[derive(Deserialize)]
@@ -186,12 +187,30 @@ struct Cluster {
     token: String,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Member {
+    initial_advertise_peer_urls: String,
+    initial_cluster: String,
+    initial_cluster_state: String,
+}
+
+impl Member {
+    /// As etcd sees it: who is not in its own initial cluster does not start, and who would found one anew finds no data.
+    fn peer_url(self) -> Option<String> {
+        let url = self.initial_advertise_peer_urls;
+        let is_listed = self.initial_cluster.split(',').any(|member| member.split_once('=').is_some_and(|(_, listed)| listed == url));
+        (is_listed && self.initial_cluster_state == "existing").then_some(url)
+    }
+}
+
 /// A configuration that cannot be read does nothing, as on a real machine: nobody is there to complain to.
 fn read_seed(user_data: &str, ca: Option<String>) -> FirstBoot {
-    let UserData { phone_home, join } = serde_saphyr::from_str(user_data).unwrap_or_default();
+    let UserData { phone_home, join, etcd } = serde_saphyr::from_str(user_data).unwrap_or_default();
     FirstBoot {
         phone_home: phone_home.map(|Home { url, token }| PhoneHome { url, token }),
         join: join.map(|Cluster { api_url, token }| Join { api_url, token }),
+        etcd: etcd.and_then(Member::peer_url),
         ca,
     }
 }
@@ -201,12 +220,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_member_of_etcd_starts_only_by_a_configuration_that_lists_it() {
+        let etcd = |own: &str, listed: &str, state: &str| {
+            let text =
+                format!("etcd:\n  initial-advertise-peer-urls: {own}\n  initial-cluster: {listed}\n  initial-cluster-state: {state}\n");
+            read_seed(&text, None).etcd
+        };
+        let others = "b=https://b:2380,c=https://c:2380";
+        assert_eq!(etcd("https://a:2380", &format!("{others},a=https://a:2380"), "existing").as_deref(), Some("https://a:2380"));
+        assert_eq!(etcd("https://a:2380", others, "existing"), None);
+        assert_eq!(etcd("https://a:2380", "a=https://a:2380", "new"), None);
+    }
+
+    #[test]
     fn a_seed_is_read_among_whatever_else_it_says() {
         let text = "#cloud-config\nhostname: rack1compute01\nusers:\n  - name: operator\nphone_home:\n  url: http://c/p\n  token: t\n\
                     join:\n  api_url: https://k\n  token: abcdef.0123456789abcdef\n";
         let first_boot = read_seed(text, None);
         assert_eq!(first_boot.phone_home.unwrap().url, "http://c/p");
         assert_eq!(first_boot.join.unwrap().token, "abcdef.0123456789abcdef");
+        assert_eq!(first_boot.etcd, None);
         let nothing = read_seed("phone_home: [", None);
         assert!(nothing.phone_home.is_none() && nothing.join.is_none());
     }

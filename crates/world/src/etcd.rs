@@ -1,8 +1,8 @@
 //! The undercloud's etcd: who its members are, which of them run, and what it lets be changed about that.
 //!
 //! The Kubernetes API answers while most of the voting members run. A member runs on a host whose operating system belongs to the
-//! cluster and whose disk holds the member's own data, or, if it never ran, none at all: a wiped disk ends it for good, and
-//! so does its removal.
+//! cluster and whose disk holds the member's own data, or, if it never ran, none at all and the configuration of just that member: a
+//! wiped disk ends it for good, and so does its removal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,6 +30,9 @@ pub(crate) struct Etcd {
     members: Vec<Member>,
     /// By machine: the member whose data is on its disk.
     data: BTreeMap<usize, u64>,
+    /// By machine: the peer URL of the member that its operating system is configured to run.
+    #[serde(default)]
+    configured: BTreeMap<usize, String>,
     /// How many members were ever added; each gets an id of its own.
     added: u64,
     /// The machines whose members ran when it was last looked.
@@ -95,6 +98,7 @@ impl Etcd {
         for (index, _) in layout.machines().iter().enumerate().filter(|(_, spec)| spec.role == Role::ControlPlane) {
             let member = Member { is_learner: false, is_started: true, ..etcd.new_member(layout, peer_url(layout, index)) };
             etcd.data.insert(index, member.id);
+            etcd.configured.insert(index, member.peer_url.clone());
             etcd.members.push(member);
         }
         etcd
@@ -137,7 +141,7 @@ impl World {
         let Some(index) = member.machine else { return false };
         let has_data = match self.etcd.data.get(&index) {
             Some(id) => *id == member.id,
-            None => !member.is_started,
+            None => !member.is_started && self.etcd.configured.get(&index) == Some(&member.peer_url),
         };
         has_data && self.reaches_api(index)
     }
@@ -267,6 +271,18 @@ impl World {
     /// What a member wrote is gone from the machine's disk.
     pub fn wipe_etcd(&mut self, machine: usize, now: Instant) {
         if self.etcd.data.remove(&machine).is_some() {
+            self.unsaved.etcd = true;
+            self.weigh_quorum(now);
+        }
+    }
+
+    /// The machine's new system is configured to run the member that is reached by this URL, or none.
+    pub(crate) fn configure_etcd(&mut self, machine: usize, peer_url: Option<String>, now: Instant) {
+        let before = match peer_url {
+            Some(url) => self.etcd.configured.insert(machine, url),
+            None => self.etcd.configured.remove(&machine),
+        };
+        if before.as_ref() != self.etcd.configured.get(&machine) {
             self.unsaved.etcd = true;
             self.weigh_quorum(now);
         }

@@ -96,6 +96,23 @@ fn a_member_leaves_is_wiped_learns_and_votes_again() {
 }
 
 #[test]
+fn a_learner_starts_only_on_a_system_that_was_told_of_it() {
+    let mut world = site();
+    let (name, machine) = (KCP[0], index(&world, KCP[0]));
+    let before = member(&world, name);
+    world.remove_etcd_member(before.id, at(1)).unwrap();
+    world.wipe_etcd(machine, at(2));
+    world.configure_etcd(machine, None, at(3));
+    let added = world.add_etcd_learner(&before.peer_url, at(4)).unwrap();
+    assert!(!world.is_etcd_reachable(machine));
+    assert_eq!(world.promote_etcd_learner(added.id, at(90_000)), Err(EtcdRefusal::NotInSync));
+    world.configure_etcd(machine, Some("https://10.0.0.9:2380".into()), at(90_001));
+    assert!(!world.is_etcd_reachable(machine), "that is another");
+    world.configure_etcd(machine, Some(before.peer_url), at(90_002));
+    assert!(world.is_etcd_reachable(machine));
+}
+
+#[test]
 fn the_api_answers_while_most_of_the_voters_run_whoever_they_are() {
     let mut world = site();
     world.remove_etcd_member(member(&world, KCP[0]).id, at(1)).unwrap();

@@ -119,6 +119,11 @@ impl Surroundings<'_> {
     fn boot_id(&self, boot: u32) -> String {
         Random::new(self.site_seed, &format!("boot-id/{}/{boot}", self.name)).uuid()
     }
+
+    /// What an agent draws that is started at this boot.
+    fn nonce(&self, boot: u32) -> String {
+        Random::new(self.site_seed, &format!("agent-nonce/{}/{boot}", self.name)).uuid()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -258,7 +263,7 @@ impl Machine {
         match &mut self.host {
             Host::Booting { up_at, from: Some(source) } if *up_at <= at => {
                 self.calls_at = Some(*up_at);
-                self.host = Host::Agent(Box::new(AgentRun::fetching(source.clone())));
+                self.host = Host::Agent(Box::new(AgentRun::fetching(source.clone(), around.nonce(self.boots))));
                 Vec::new()
             }
             Host::Booting { up_at, from: None } if *up_at <= at => {

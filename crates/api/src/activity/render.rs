@@ -2,8 +2,8 @@
 
 use http::StatusCode;
 use model::{
-    Activity, ActivityError, ActivityKind, ActivityStatus, Connection, DescriptionChange, DeviceAsk, HoldChange, Part, PartKind, Sent,
-    Subject, Timestamp,
+    Activity, ActivityError, ActivityKind, ActivityStatus, Connection, DescriptionChange, DeviceAsk, HoldChange, Part, PartKind, Party,
+    Sent, Subject, Timestamp,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -95,10 +95,10 @@ fn operation_name(entry: &Activity) -> String {
         ActivityKind::Request { verb, .. } => format!("{verb}/action"),
         ActivityKind::Operation { action } => format!("{}/action", action.verb()),
         ActivityKind::Step { action, step } => format!("{}/steps/{}", action.verb(), spelled(step)),
-        ActivityKind::Device { ask: ask @ (DeviceAsk::Cordon | DeviceAsk::Uncordon), .. } => format!("node/{}/action", spelled(ask)),
-        ActivityKind::Device { ask, .. } => format!("bmc/{}/action", spelled(ask)),
+        ActivityKind::Device { ask, .. } => format!("{}/{}/action", device(*ask), spelled(ask)),
         ActivityKind::Errand { errand, .. } => format!("workloads/{}/action", errand.code()),
         ActivityKind::Workload { action } => format!("{}/workloads", action.verb()),
+        ActivityKind::Installation { action } => format!("{}/installation", action.verb()),
         ActivityKind::Hold { change: HoldChange::Placed, .. } => "holds/write".to_owned(),
         ActivityKind::Hold { change: HoldChange::Released, .. } => "holds/delete".to_owned(),
         ActivityKind::Connection { .. } => "connection/write".to_owned(),
@@ -107,6 +107,16 @@ fn operation_name(entry: &Activity) -> String {
         ActivityKind::Description { change: DescriptionChange::Removed } => "delete".to_owned(),
     };
     format!("{PROVIDER}/{kind}/{what}")
+}
+
+/// Who is asked on a machine's behalf.
+fn device(ask: DeviceAsk) -> &'static str {
+    match (ask.party(), ask) {
+        (Party::Bmc, _) => "bmc",
+        (Party::Undercloud, DeviceAsk::Cordon | DeviceAsk::Uncordon) => "node",
+        (Party::Undercloud, _) => "undercloud",
+        (Party::Etcd, _) => "etcd",
+    }
 }
 
 /// Whether the request was an action of ARM; the others are called by what they do to the resource.
@@ -236,6 +246,7 @@ fn properties(entry: &Activity, resource: &str, answered: Option<StatusCode>, er
         ActivityKind::Request { .. }
         | ActivityKind::Operation { .. }
         | ActivityKind::Workload { .. }
+        | ActivityKind::Installation { .. }
         | ActivityKind::Description { .. } => {}
     }
     properties

@@ -67,7 +67,7 @@ impl Known {
     /// Whether the agent has traded its token.
     pub fn is_exchanged(&self) -> bool {
         let exchange =
-            |fact: &Fact| matches!(fact, Fact::Reported { round, report: MachineReport::Exchange } if *round == self.attempt.round);
+            |fact: &Fact| matches!(fact, Fact::Reported { round, report: MachineReport::Exchange { .. } } if *round == self.attempt.round);
         self.operation.journal.iter().any(|entry| exchange(&entry.fact))
     }
 }

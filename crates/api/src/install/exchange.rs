@@ -1,12 +1,16 @@
 //! The exchange: the agent trades the token that it found in its image for a session, once. A second trade, or one by another
 //! machine, shows that the token is in other hands too, and ends the attempt.
+//!
+//! An answer can be lost, as when we die before it is sent. So the agent draws a nonce when it starts: who comes with the nonce of
+//! the trade that was made is the same agent, and gets the same answer. Only its digest is kept, for journals are read by many.
 
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
-use model::{Artefact, InstallTrouble, MachineName, MachineReport, OsTarget};
+use model::{Artefact, Digest, InstallTrouble, MachineName, MachineReport, OS_VOLUME, OsTarget};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use ticket::Purpose;
 
 use super::InstallFace;
@@ -15,13 +19,17 @@ use super::door::{Declined, bearer, read};
 use crate::reply::json_response;
 use crate::submit::submit_report;
 
-/// The volume that the operating system goes to, unless the machine's SKU says otherwise. It is the one that a replace makes.
-pub const OS_VOLUME: &str = "OS";
+/// How long an agent's nonce is, in bytes: enough that nobody guesses it, and no more than is needed for that.
+pub const NONCE_MIN: usize = 16;
+pub const NONCE_MAX: usize = 128;
 
 #[derive(Deserialize)]
 struct Wish {
     /// Who the agent believes to be.
     machine: String,
+    /// What it drew when it started.
+    #[serde(default)]
+    nonce: String,
 }
 
 #[derive(Serialize)]
@@ -56,20 +64,28 @@ pub(super) async fn exchange(
         face.tell_misuse(&known, format!("the token was used by a machine that calls itself `{other}`")).await;
         return Err(Declined::wrong_token());
     }
+    let nonce = digest_of(&wish.nonce)?;
     let bundle = view.runtime(&known.cluster.name, installing.version).map(|bundle| bundle.document.clone());
     let bundle = bundle.ok_or_else(|| Declined::new(StatusCode::CONFLICT, format!("runtime {} is not known", installing.version)))?;
     let session = face.key_of(&known.attempt.cluster).ok_or_else(Declined::over)?.token(Purpose::Session, &known.attempt);
-    submit_report(&face.api, &known.operation, known.attempt.clone(), MachineReport::Exchange).await?;
+    submit_report(&face.api, &known.operation, known.attempt.clone(), MachineReport::Exchange { nonce }).await?;
     tracing::info!(machine = %known.attempt.machine, operation = %known.attempt.operation, "an agent has begun its session");
     let answer = Session { session: &session, image: &bundle.os_image, os_disk: os_disk(&known), hostname: &known.attempt.machine };
     Ok(json_response(StatusCode::OK, &answer))
 }
 
-/// Where the operating system goes, as far as we know.
+fn digest_of(nonce: &str) -> Result<Digest, Declined> {
+    if !(NONCE_MIN..=NONCE_MAX).contains(&nonce.len()) {
+        let message = format!("`nonce` has {} bytes; {NONCE_MIN} to {NONCE_MAX} are meant, drawn when the agent starts", nonce.len());
+        return Err(Declined::new(StatusCode::BAD_REQUEST, message));
+    }
+    let digits: String = Sha256::digest(nonce).iter().map(|byte| format!("{byte:02x}")).collect();
+    Digest::parse(&digits).map_err(|_| Declined::new(StatusCode::INTERNAL_SERVER_ERROR, "a digest cannot be made"))
+}
+
+/// Where the operating system goes: it was settled before anything was touched. A keeper of before wrote down nothing, and meant this.
 fn os_disk(known: &Known) -> OsTarget {
-    let sku = known.cluster.skus.iter().find(|sku| sku.name.eq_ignore_ascii_case(&known.machine.hardware.sku));
-    let volume = sku.and_then(|sku| sku.os_volume.clone()).unwrap_or_else(|| OS_VOLUME.to_owned());
-    OsTarget { volume: Some(volume), ..OsTarget::default() }
+    known.operation.system_disk().cloned().unwrap_or_else(|| OsTarget::volume(OS_VOLUME))
 }
 
 impl InstallFace {

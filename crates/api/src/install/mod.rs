@@ -27,6 +27,7 @@ use model::{ClusterName, Span};
 use ticket::InstallKey;
 use tokio::sync::Semaphore;
 
+pub use exchange::{NONCE_MAX, NONCE_MIN};
 pub use images::{BOOT_IMAGE_MAX, FETCH_TIMEOUT, Fetch, IMAGES_MAX, Images, Unfetched};
 pub use pace::{REPORTS_BURST, REPORTS_EVERY};
 pub use splice::{AREA_BYTES, MARKER};

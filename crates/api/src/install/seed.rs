@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
-use model::{Bundle, Fact, KeySetKind, Machine, Privilege, Timestamp};
+use model::{Bundle, KeySetKind, Machine, Privilege, Timestamp};
 use serde_json::json;
 use ticket::{InstallKey, Purpose};
 
@@ -95,14 +95,10 @@ fn users_of<'a>(view: &'a View, machine: &Machine, now: Timestamp) -> Vec<User<'
     users.collect()
 }
 
-/// How the machine becomes a member of etcd again: as the one that left it in this operation, with the others that stayed.
+/// How the machine becomes a member of etcd again.
 fn etcd_of(known: &Known) -> Option<Etcd> {
-    let (member, others) = known.operation.journal.iter().rev().find_map(|entry| match &entry.fact {
-        Fact::LeavingEtcd { member, others } => Some((member, others)),
-        _ => None,
-    })?;
-    let peer_url = member.peer_urls.first()?.clone();
+    let (peer_url, others) = known.operation.etcd_peers()?;
     let own = format!("{}={peer_url}", known.attempt.machine);
     let stayed = others.iter().flat_map(|other| other.peer_urls.iter().map(move |url| format!("{}={url}", other.name)));
-    Some(Etcd { peer_url, initial_cluster: stayed.chain([own]).collect::<Vec<_>>().join(",") })
+    Some(Etcd { peer_url: peer_url.to_owned(), initial_cluster: stayed.chain([own]).collect::<Vec<_>>().join(",") })
 }

@@ -1,12 +1,13 @@
 //! Each call with the answers that etcd gives to it.
 
-use etcd::MemberStatus;
+use etcd::{EtcdCluster, MemberStatus};
 use expect_test::expect;
 use model::{Delivery, Fault, FaultClass};
 
 use crate::fake::{ADD, Fake, LIST, PROMOTE, REMOVE, STATUS, Says, refusal, status};
 
 const LEARNER: &str = "bfbd1a030bbb01f9";
+const VOTER: &str = "9b695227a5ef28a";
 
 #[tokio::test]
 async fn the_list_is_a_linearizable_read_and_ids_are_hexadecimal() {
@@ -100,6 +101,30 @@ async fn one_that_votes_is_promoted_already() {
     assert_eq!(fake.cluster(&["a"]).request_promote(LEARNER).await, Ok(()));
     fake.say("a", PROMOTE, refusal(404, 5, "etcdserver: member not found"));
     assert_eq!(fake.cluster(&["a"]).request_promote(LEARNER).await.unwrap_err().class, FaultClass::Missing);
+}
+
+/// A fake that answers no change, with the list of [`MEMBERS`]: `a` and `b` vote, and one learns.
+fn silent() -> EtcdCluster {
+    let fake = Fake::default();
+    fake.live("a").say("a", ADD, Says::Nothing).say("a", PROMOTE, Says::Nothing).say("a", REMOVE, Says::Nothing);
+    fake.cluster(&["a"])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_is_never_answered_has_come_about_if_the_list_says_so() {
+    let etcd = silent();
+    assert_eq!(etcd.request_learner_add("http://127.0.0.1:23075").await, Ok(()), "it is listed");
+    assert_eq!(etcd.request_promote(VOTER).await, Ok(()), "it votes");
+    assert_eq!(etcd.request_member_remove("5").await, Ok(()), "it is not listed");
+    let unanswered = (FaultClass::Unreachable, Delivery::Maybe);
+    for outcome in [
+        etcd.request_learner_add("https://10.1.0.4:2380").await,
+        etcd.request_promote(LEARNER).await,
+        etcd.request_member_remove(LEARNER).await,
+    ] {
+        let fault = outcome.unwrap_err();
+        assert_eq!((fault.class, fault.delivery), unanswered, "{fault}");
+    }
 }
 
 #[tokio::test]

@@ -60,6 +60,8 @@ fn a_join_token_says_whom_it_is_for_and_ends_in_an_hour() {
     assert_eq!(token.description, "Rackwright: rack1compute01 joins, operation 8f3c");
     assert_eq!((token.expires_at, token.id), (NOW + JOIN_TOKEN_LIFE, desk.key.join_token(&attempt()).id));
     assert_eq!(volume_of(&step(DeviceAsk::DeleteVolume, With::Volume { path: "/v/1".into() })), Ok("/v/1"));
+    assert_eq!(os_volume_of(&step(DeviceAsk::MakeOsVolume, With::OsVolume { name: "System".into() })), Ok("System"));
+    assert!(os_volume_of(&step(DeviceAsk::MakeOsVolume, With::Nothing)).is_err());
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl Loop {
             _ => false,
         };
         // What an etcd told that is no longer ours is not known; whoever needs it asks for another look.
-        let looked = is_current.then(|| Looked { began_at: look.began_at, ended_at: now, found: look.found });
+        let looked = is_current.then_some(Looked { began_at: look.began_at, ended_at: now, found: look.found });
         note_members(&mut self.books, looked);
     }
 

@@ -1,24 +1,19 @@
 //! The commands of an advice, in their order, as they are typed.
 
-use model::{AdvisedCommand, Machine, Remedy, RepairedPart, StoragePolicy};
+use model::{AdvisedCommand, Machine, Remedy, RepairedPart, Safeguard};
 
-use super::parts::has_workloads;
+use super::Manner;
 use crate::snapshot::Snapshot;
 
 struct Writer<'a> {
     snapshot: &'a Snapshot,
     machine: &'a Machine,
+    manner: Manner,
     commands: Vec<AdvisedCommand>,
 }
 
-pub(super) fn of(
-    snapshot: &Snapshot,
-    machine: &Machine,
-    next: Remedy,
-    policy: StoragePolicy,
-    repaired: &[RepairedPart],
-) -> Vec<AdvisedCommand> {
-    let mut writer = Writer { snapshot, machine, commands: Vec::new() };
+pub(super) fn of(snapshot: &Snapshot, machine: &Machine, next: Remedy, manner: Manner, repaired: &[RepairedPart]) -> Vec<AdvisedCommand> {
+    let mut writer = Writer { snapshot, machine, manner, commands: Vec::new() };
     match next {
         Remedy::Nothing if repaired.is_empty() => {}
         Remedy::Nothing => writer.own("compare the hardware with what it should be", "validate"),
@@ -33,10 +28,10 @@ pub(super) fn of(
         }
         Remedy::Reimage => {
             writer.evacuate();
-            writer.both("make its system anew; tenants' data stays", "reimage", "reimage", "");
+            writer.both("make its system anew; tenants' data stays", "reimage", "reimage", writer.safeguard());
             writer.afterwards();
         }
-        Remedy::Replace => writer.replace(policy, repaired),
+        Remedy::Replace => writer.replace(repaired),
         Remedy::Support => writer.by_hand("contact support, and tell them what was tried"),
     }
     writer.commands
@@ -72,9 +67,15 @@ impl Writer<'_> {
         self.push("wait until it has ended, then ask again", command, None);
     }
 
-    /// A machine that does not answer cannot be emptied: what was on it has ended already.
+    fn safeguard(&self) -> &'static str {
+        match self.manner.safeguard {
+            Safeguard::All => "",
+            Safeguard::None => " --safeguard-mode None",
+        }
+    }
+
     fn evacuate(&mut self) {
-        if !has_workloads(self.snapshot, self.machine) || !self.machine.is_ready() {
+        if !self.manner.evacuates {
             return;
         }
         let name = &self.machine.name;
@@ -86,16 +87,13 @@ impl Writer<'_> {
         self.push("move its workloads away", Some(format!("rackwright bmm cordon {name} --evacuate")), Some(az));
     }
 
-    fn replace(&mut self, policy: StoragePolicy, repaired: &[RepairedPart]) {
+    fn replace(&mut self, repaired: &[RepairedPart]) {
         self.evacuate();
         if repaired.is_empty() {
             self.by_hand("repair or exchange what has failed; see that its firmware is what the runtime asks for");
         }
         let is_other = |parts: &[RepairedPart]| repaired.is_empty() || repaired.iter().any(|part| parts.contains(part));
-        let mut options = format!(" --storage-policy {policy:?}");
-        if self.machine.is_ready() {
-            options.push_str(" --safeguard-mode None");
-        }
+        let mut options = format!(" --storage-policy {:?}{}", self.manner.storage, self.safeguard());
         if is_other(&[RepairedPart::SystemBoard]) {
             options.push_str(" --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL>");
         }

@@ -30,7 +30,7 @@ pub fn advise(
     let told = symptom.or((!repaired.is_empty()).then_some(Symptom::Hardware));
     let symptom = told.or(seen.symptom);
     let mut because = seen.evidence;
-    let tried = tried::on(snapshot, name);
+    let tried = tried::on(snapshot, machine, seen.since, now);
     let need = parts::need(repaired);
     let rungs = rungs(machine, symptom, &tried, &mut because);
     let (next, then) = match (snapshot.running_on(name), rungs.split_first()) {
@@ -51,6 +51,7 @@ pub fn advise(
     };
     let storage = (next == Remedy::Replace).then(|| parts::storage(snapshot, machine, repaired, now));
     let policy = storage.as_ref().map_or(StoragePolicy::DiscardAll, |storage| storage.policy);
+    let manner = manner(snapshot, machine, next, policy, now);
     Some(Advice {
         machine: name.clone(),
         symptom,
@@ -62,9 +63,31 @@ pub fn advise(
         replace: need,
         storage,
         warnings: warnings(machine, next),
-        commands: commands::of(snapshot, machine, next, policy, repaired),
-        against: against(snapshot, machine, next, policy, now),
+        commands: commands::of(snapshot, machine, next, manner, repaired),
+        against: against(snapshot, machine, next, manner, now),
     })
+}
+
+/// How the next action is asked for, so that it is not refused for what is on the machine.
+#[derive(Clone, Copy, Debug)]
+struct Manner {
+    storage: StoragePolicy,
+    /// Whether the machine is emptied before, by a command of its own. One that does not answer cannot be.
+    evacuates: bool,
+    safeguard: Safeguard,
+}
+
+fn manner(snapshot: &Snapshot, machine: &Machine, next: Remedy, storage: StoragePolicy, now: Timestamp) -> Manner {
+    let action = Action::Reimage { safeguard: Safeguard::All };
+    let guarded = Guarded { snapshot, machine, action, outage: Outage::Refused, now };
+    let is_in_use = matches!(next, Remedy::Reimage | Remedy::Replace) && guarded.no_workloads(Safeguard::All).is_err();
+    let is_refused = match next {
+        Remedy::Reimage => is_in_use && !machine.is_ready(),
+        Remedy::Replace => machine.is_ready(),
+        _ => false,
+    };
+    let safeguard = if is_refused { Safeguard::None } else { Safeguard::All };
+    Manner { storage, evacuates: is_in_use && machine.is_ready(), safeguard }
 }
 
 fn is_switched_off(machine: &Machine) -> bool {
@@ -89,7 +112,7 @@ fn rungs(machine: &Machine, symptom: Option<Symptom>, tried: &[model::Tried], be
     let mut left = Vec::new();
     for rung in ladder {
         if let Some(tried) = tried.iter().find(|tried| tried.counts && tried.action == *rung) {
-            because.push(format!("{rung} was tried at {} and did not help: {}", tried.at.clock(), tried.result));
+            because.push(format!("{rung} was tried at {} and did not help: {}", tried.at.dated(), tried.result));
         } else if *rung == Remedy::Restart && machine.provisioning != model::Provisioning::Provisioned {
             because.push(format!("restart is of no use: it is {:?}, and has no system to start", machine.provisioning));
         } else {
@@ -116,13 +139,14 @@ fn warnings(machine: &Machine, next: Remedy) -> Vec<String> {
     warnings
 }
 
-/// What speaks against the next action now. What its commands see to, workloads and a machine that is well, does not.
-fn against(snapshot: &Snapshot, machine: &Machine, next: Remedy, policy: StoragePolicy, now: Timestamp) -> Option<Refusal> {
+/// What speaks against the next action now, asked for as its command says. What is on a machine that is emptied before does not.
+fn against(snapshot: &Snapshot, machine: &Machine, next: Remedy, manner: Manner, now: Timestamp) -> Option<Refusal> {
+    let safeguard = if manner.evacuates { Safeguard::None } else { manner.safeguard };
     let action = match next {
         Remedy::Start => Action::Start,
         Remedy::Restart => Action::Restart,
-        Remedy::Reimage => Action::Reimage { safeguard: Safeguard::None },
-        Remedy::Replace => Action::Replace { storage: policy, safeguard: Safeguard::None },
+        Remedy::Reimage => Action::Reimage { safeguard },
+        Remedy::Replace => Action::Replace { storage: manner.storage, safeguard },
         Remedy::Nothing | Remedy::Wait | Remedy::Support => return None,
     };
     let guarded = Guarded { snapshot, machine, action, outage: Outage::Refused, now };

@@ -5,6 +5,7 @@ use model::{
     Timestamp,
 };
 
+use crate::disks::{self, named};
 use crate::snapshot::Snapshot;
 
 /// A machine that was away for this long may no longer be able to decrypt its storage.
@@ -58,36 +59,36 @@ pub(super) fn need(repaired: &[RepairedPart]) -> Option<ReplaceNeed> {
 pub(super) fn storage(snapshot: &Snapshot, machine: &Machine, repaired: &[RepairedPart], now: Timestamp) -> StorageAdvice {
     let unsafe_part = repaired.iter().find(|part| judge(**part).1 == DataRisk::MayBeLost);
     let discard = |because: String| StorageAdvice { policy: StoragePolicy::DiscardAll, because };
+    let preserve = |because: String| StorageAdvice { policy: StoragePolicy::Preserve, because };
     if let Some(part) = unsafe_part {
         return discard(format!("with another {part} a replace that preserves storage is known to fail"));
     }
-    if let Some(words) = away(machine, now) {
+    if let Some(words) = away(machine, now).filter(|_| snapshot.undercloud.fault.is_none()) {
         return discard(words);
     }
-    if !has_workloads(snapshot, machine) {
-        return discard("no workloads are known to be on it".into());
+    let owners = disks::owners(snapshot, machine);
+    if !owners.is_empty() {
+        return preserve(format!(
+            "disks of virtual machines are, or may be, on it ({}): nothing speaks against keeping them",
+            named(&owners)
+        ));
     }
-    StorageAdvice {
-        policy: StoragePolicy::Preserve,
-        because: "workloads are, or were, on it, and nothing speaks against keeping their disks".into(),
+    match disks::unseen(snapshot) {
+        Some(why) => preserve(format!("whose disks are on it is not known: {why}")),
+        None => discard("no virtual machine has a disk on it".into()),
     }
 }
 
-/// For how long nobody has seen the machine in use, if that is too long.
+/// For how long nobody has had the use of the machine, if that is too long. A BMC that does not answer says nothing of that.
 fn away(machine: &Machine, now: Timestamp) -> Option<String> {
     let seen = &machine.last_seen;
-    let off = seen.power.as_ref().filter(|power| power.what == Power::Off).map(|power| power.at);
-    let silent = seen.bmc_answered_at.filter(|_| seen.bmc_fault.is_some());
+    if seen.node.as_ref().is_some_and(|node| machine.is_node_ready(&node.what)) {
+        return None;
+    }
+    let off = seen.power.as_ref().filter(|power| power.what == Power::Off && seen.bmc_fault.is_none()).map(|power| power.at);
     let lost = seen.node.as_ref().filter(|node| node.what.ready != Readiness::True).map(|node| node.at);
-    let since = [off, silent, lost].into_iter().flatten().min().filter(|since| now.since(*since) >= AWAY)?;
+    let since = [off, lost].into_iter().flatten().min().filter(|since| now.since(*since) >= AWAY)?;
     Some(format!("it has been away for {}: the keys of its storage may not be good any more", now.since(since)))
-}
-
-/// What runs there, or is to come back, or was there before the latest action.
-pub(super) fn has_workloads(snapshot: &Snapshot, machine: &Machine) -> bool {
-    snapshot.vms_on(&machine.name).next().is_some()
-        || machine.evacuated.as_ref().is_some_and(|memory| !memory.vms.is_empty())
-        || machine.baseline.as_ref().is_some_and(|baseline| !baseline.vms.is_empty())
 }
 
 /// What speaks against the storage policy of a replace, from what is known of the machine and said of its hardware.

@@ -1,6 +1,6 @@
 //! What is wrong with a machine, as far as it can be seen.
 
-use model::{Machine, Power, ProblemKind, Provisioning, Readiness, Symptom, ValidationResult, WaitKind};
+use model::{Machine, Power, ProblemKind, Provisioning, Readiness, Symptom, Timestamp, ValidationResult, WaitKind};
 
 use crate::snapshot::Snapshot;
 use crate::words;
@@ -8,6 +8,8 @@ use crate::words;
 pub(super) struct Observed {
     pub symptom: Option<Symptom>,
     pub evidence: Vec<String>,
+    /// Since when it is known that something is wrong.
+    pub since: Option<Timestamp>,
 }
 
 /// The worst of what is seen leads; all of it is told.
@@ -31,7 +33,18 @@ pub(super) fn observe(snapshot: &Snapshot, machine: &Machine) -> Observed {
     if evidence.is_empty() {
         evidence.push("nothing is seen to be wrong with it".into());
     }
-    Observed { symptom, evidence }
+    Observed { symptom, evidence, since: since(machine) }
+}
+
+/// The earliest of what is seen to be wrong.
+fn since(machine: &Machine) -> Option<Timestamp> {
+    let seen = &machine.last_seen;
+    let given_up = machine.unhealthy.as_ref().map(|unhealthy| unhealthy.since);
+    let failed = machine.validated.as_ref().filter(|mark| mark.result == ValidationResult::Fail).map(|mark| mark.at);
+    let lost = seen.node.as_ref().filter(|node| node.what.ready != Readiness::True).map(|node| node.at);
+    let off = seen.power.as_ref().filter(|_| power(machine).is_some()).map(|power| power.at);
+    let problems = words::problems(machine).iter().filter_map(|problem| problem.since);
+    [given_up, failed, lost, off].into_iter().flatten().chain(problems).min()
 }
 
 fn given_up(machine: &Machine) -> Option<(Symptom, String)> {

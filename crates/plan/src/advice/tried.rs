@@ -1,27 +1,81 @@
-//! What was done to a machine already, as far as ended operations are kept.
+//! What was done to a machine already about the trouble that it is in, as far as ended operations are kept.
 
-use model::{Action, Failure, MachineName, OperationResult, Remedy, Tried};
+use model::{
+    Action, Delivery, Ended, Fact, Failure, InstallTrouble, Machine, MachineReport, Operation, OperationResult, Party, Provisioning,
+    Remedy, Span, Timestamp, Tried,
+};
 
+use crate::install::{current, installs};
 use crate::snapshot::Snapshot;
 
-/// The latest first.
-pub(super) fn on(snapshot: &Snapshot, machine: &MachineName) -> Vec<Tried> {
+/// How long after an action trouble is still the trouble that the action was against.
+///
+/// What a restart or a new system has cured for a week is cured; what comes back within a week was only quiet.
+pub const SAME_TROUBLE: Span = Span::hours(7 * 24);
+
+/// The latest first. Only what did its work, and against the present trouble, counts.
+pub(super) fn on(snapshot: &Snapshot, machine: &Machine, wrong_since: Option<Timestamp>, now: Timestamp) -> Vec<Tried> {
     let ended = snapshot.ended().rev().filter_map(|(_, id)| snapshot.operations.get(id));
-    let tried = ended.filter(|operation| operation.machine() == Some(machine)).filter_map(|operation| {
+    let own: Vec<(&Operation, &Ended)> = ended
+        .filter(|operation| operation.machine() == Some(&machine.name))
+        .filter_map(|operation| Some((operation.as_ref(), operation.ended.as_ref()?)))
+        .collect();
+    let wrong_since = [wrong_since, undone_since(machine, &own)].into_iter().flatten().min().unwrap_or(now);
+    let tried = own.into_iter().filter_map(|(operation, ended)| {
         let action = match operation.action {
             Action::Restart => Remedy::Restart,
             Action::Reimage { .. } => Remedy::Reimage,
             Action::Replace { .. } => Remedy::Replace,
             _ => return None,
         };
-        let ended = operation.ended.as_ref()?;
-        let counts = ended.result != OperationResult::Canceled && !ended.failure.is_some_and(is_elsewhere);
+        let counts = wrong_since < ended.at + SAME_TROUBLE && did_its_work(operation, ended);
         Some(Tried { action, operation: operation.id.clone(), at: ended.at, result: ended.result, counts, message: ended.message.clone() })
     });
     tried.collect()
 }
 
-/// Failures that say nothing of whether the action would have helped: what they name is to be mended, and then it is tried again.
+/// A machine without a system has been so since its latest installation failed.
+fn undone_since(machine: &Machine, own: &[(&Operation, &Ended)]) -> Option<Timestamp> {
+    if matches!(machine.provisioning, Provisioning::Provisioned | Provisioning::Available) {
+        return None;
+    }
+    own.iter().find(|(operation, _)| installs(operation.action)).map(|(_, ended)| ended.at)
+}
+
+/// Whether its end says something of whether the action helps. What was kept from its work by something else says nothing: that is to
+/// be mended, and then it is tried again.
+fn did_its_work(operation: &Operation, ended: &Ended) -> bool {
+    match (ended.result, ended.failure) {
+        (OperationResult::Succeeded, _) => true,
+        (OperationResult::Canceled, _) => false,
+        (_, Some(failure)) if is_elsewhere(failure) => false,
+        // It can never be done, so that waiting for it is of no use.
+        (_, Some(Failure::DeviceUnsupported | Failure::StorageFailed)) => true,
+        _ if installs(operation.action) => is_written(operation) || is_fault_of_disks(operation),
+        _ => has_reached_bmc(operation),
+    }
+}
+
+fn is_written(operation: &Operation) -> bool {
+    current(operation).is_some_and(|round| round.written(operation).is_some_and(|digest| *digest == round.image))
+}
+
+/// Whether it failed for what is wrong with the machine itself.
+fn is_fault_of_disks(operation: &Operation) -> bool {
+    operation.journal.iter().any(|entry| {
+        let Fact::Reported { report: MachineReport::Failed { trouble, .. }, .. } = &entry.fact else { return false };
+        matches!(trouble, InstallTrouble::MissingDisk | InstallTrouble::DiskFailed)
+    })
+}
+
+fn has_reached_bmc(operation: &Operation) -> bool {
+    let was_refused = |ask, attempt| operation.fault_of(ask, attempt).is_some_and(|(_, fault)| fault.delivery == Delivery::No);
+    operation.journal.iter().any(|entry| match entry.fact {
+        Fact::Asked { ask, attempt } => ask.party() == Party::Bmc && !was_refused(ask, attempt),
+        _ => false,
+    })
+}
+
 fn is_elsewhere(failure: Failure) -> bool {
     match failure {
         Failure::BmcLoginFailed

@@ -230,13 +230,15 @@ impl<'a> Scribe<'a> {
                 (what, ActivityStatus::Failed, words::errand_faulted(errand, *attempt, fault))
             }
             Fact::LeavingEtcd { .. }
+            | Fact::OutOfEtcd { .. }
+            | Fact::SystemDisk { .. }
             | Fact::Installing { .. }
             | Fact::Reported { .. }
             | Fact::Validated { .. }
             | Fact::Discarding { .. }
             | Fact::Inspecting { .. }
             | Fact::Warned { .. } => match words::installation(operation, &entry.fact) {
-                Some((status, message)) => (ActivityKind::Workload { action }, status, message),
+                Some((status, message)) => (ActivityKind::Installation { action }, status, message),
                 None => return,
             },
             Fact::Draining { .. } | Fact::Kept { .. } | Fact::Left { .. } => match words::workload(&entry.fact) {

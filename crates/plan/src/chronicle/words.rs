@@ -69,11 +69,13 @@ pub(super) fn resumed(operation: &Operation) -> String {
 }
 
 pub(super) fn asked(machine: impl Display, ask: DeviceAsk, attempt: u32) -> String {
-    format!("the {} of `{machine}` is asked for {}{}", device(ask), with_article(ask), again(attempt))
+    let (whom, what) = whom_and_what(machine, ask);
+    format!("{whom} is asked for {what}{}", again(attempt))
 }
 
 pub(super) fn faulted(machine: impl Display, ask: DeviceAsk, attempt: u32, fault: &Fault) -> String {
-    format!("the {} of `{machine}` was asked for {}{}, and failed: {fault}", device(ask), with_article(ask), again(attempt))
+    let (whom, what) = whom_and_what(machine, ask);
+    format!("{whom} was asked for {what}{}, and failed: {fault}", again(attempt))
 }
 
 pub(super) fn errand_asked(errand: &Errand, attempt: u32) -> String {
@@ -99,8 +101,9 @@ pub(super) fn installation(operation: &Operation, fact: &Fact) -> Option<(Activi
     let name = &operation.target;
     let message = match fact {
         Fact::LeavingEtcd { member, .. } => format!("member {} of etcd is to go: `{name}` will be wiped", member.id),
+        Fact::OutOfEtcd { peer_url, .. } => format!("etcd has no member of `{name}`: it will become one at {peer_url}"),
         Fact::Installing { way, version, image, .. } => {
-            format!("runtime {version} (image {}) is installed on `{name}` by {way}", image.short())
+            format!("the installation of runtime {version} (image {}) on `{name}` begins, by {way}", image.short())
         }
         Fact::Reported { report, .. } => return reported(name, report),
         Fact::Warned { words } => format!("`{name}` is {} although {words}", operation.action.participle()),
@@ -121,7 +124,7 @@ pub(super) fn installation(operation: &Operation, fact: &Fact) -> Option<(Activi
 fn reported(name: impl Display, report: &MachineReport) -> Option<(ActivityStatus, String)> {
     let message = match report {
         MachineReport::Progress { .. } => return None,
-        MachineReport::Exchange => format!("the agent of `{name}` has called"),
+        MachineReport::Exchange { .. } => format!("the agent of `{name}` has called"),
         MachineReport::Written { digest } => format!("the agent of `{name}` has written the image; its digest is {}", digest.short()),
         MachineReport::Failed { trouble, detail } => {
             return Some((ActivityStatus::Failed, format!("the agent of `{name}` gives up: {trouble} ({detail})")));
@@ -132,11 +135,12 @@ fn reported(name: impl Display, report: &MachineReport) -> Option<(ActivityStatu
 }
 
 pub(super) fn shown(machine: &MachineName, ask: DeviceAsk) -> String {
-    format!("the {} of `{machine}` shows the {ask} that it was asked for", device(ask))
+    format!("{} shows the {ask} that it was asked for", whom_and_what(machine, ask).0)
 }
 
 pub(super) fn no_longer_asked(machine: &MachineName, ask: DeviceAsk) -> String {
-    format!("the {} of `{machine}` is no longer asked for {}", device(ask), with_article(ask))
+    let (whom, what) = whom_and_what(machine, ask);
+    format!("{whom} is no longer asked for {what}")
 }
 
 pub(super) fn hold(machine: &MachineName, hold: &Hold, change: HoldChange) -> String {
@@ -147,22 +151,25 @@ pub(super) fn hold(machine: &MachineName, hold: &Hold, change: HoldChange) -> St
     }
 }
 
-fn device(ask: DeviceAsk) -> &'static str {
-    match ask.party() {
-        Party::Bmc => "BMC",
-        Party::Undercloud => "node",
-        Party::Etcd => "etcd member",
-    }
-}
-
-fn with_article(ask: DeviceAsk) -> String {
-    match ask {
-        DeviceAsk::Uncordon | DeviceAsk::JoinEtcd => format!("an {ask}"),
-        DeviceAsk::InsertMedia | DeviceAsk::EjectMedia | DeviceAsk::DropJoinToken | DeviceAsk::DeleteVolume | DeviceAsk::MakeOsVolume => {
-            format!("the {ask}")
-        }
+/// What belongs to the whole site is asked for a machine; a machine's own devices are asked by themselves.
+fn whom_and_what(machine: impl Display, ask: DeviceAsk) -> (String, String) {
+    let what = match ask {
+        DeviceAsk::LeaveEtcd => format!("the removal of the member of `{machine}`"),
+        DeviceAsk::JoinEtcd => format!("the addition of `{machine}` as a learner"),
+        DeviceAsk::PromoteEtcd => format!("the promotion of the member of `{machine}`"),
+        DeviceAsk::MintJoinToken => format!("a token for `{machine}` to join with"),
+        DeviceAsk::DropJoinToken => format!("the removal of the token for `{machine}` to join with"),
+        DeviceAsk::Uncordon => format!("an {ask}"),
+        DeviceAsk::InsertMedia | DeviceAsk::EjectMedia | DeviceAsk::DeleteVolume | DeviceAsk::MakeOsVolume => format!("the {ask}"),
         _ => format!("a {ask}"),
-    }
+    };
+    let whom = match ask.party() {
+        Party::Bmc => format!("the BMC of `{machine}`"),
+        Party::Undercloud if matches!(ask, DeviceAsk::Cordon | DeviceAsk::Uncordon) => format!("the node of `{machine}`"),
+        Party::Undercloud => "the undercloud".to_owned(),
+        Party::Etcd => "etcd".to_owned(),
+    };
+    (whom, what)
 }
 
 fn again(attempt: u32) -> String {

@@ -38,7 +38,12 @@ impl Round {
     }
 
     pub fn has_exchanged(&self, operation: &Operation) -> bool {
-        self.reports(operation).any(|(_, report)| *report == MachineReport::Exchange)
+        self.exchanged(operation).is_some()
+    }
+
+    /// What tells the agent that has traded the token from every other.
+    pub fn exchanged<'a>(&self, operation: &'a Operation) -> Option<&'a Digest> {
+        self.reports(operation).find_map(|(_, report)| if let MachineReport::Exchange { nonce } = report { Some(nonce) } else { None })
     }
 
     pub fn has_phoned_home(&self, operation: &Operation) -> bool {

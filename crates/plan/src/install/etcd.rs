@@ -14,10 +14,14 @@ use crate::snapshot::Snapshot;
 /// The port by which members of etcd talk to each other, where nothing else is known.
 const PEER_PORT: u16 = 2380;
 
-/// The member that is about to go is written down first: its peer URL is needed when the machine comes back.
+/// The member that is about to go is written down first: its peer URL is needed when the machine comes back. So it is where there
+/// is none any more: the new system is told with its image how it becomes one.
 pub(super) fn note_leaving(bench: &Bench<'_>) -> Option<Fact> {
     let seen = etcd(bench).ok()?;
-    let member = member_of(bench, seen)?;
+    let Some(member) = member_of(bench, seen) else {
+        let peer_url = peer_url(bench.snapshot, bench.operation).filter(|_| bench.operation.etcd_peers().is_none())?;
+        return Some(Fact::OutOfEtcd { peer_url, others: seen.members.clone() });
+    };
     let is_noted = leaving(bench.operation).is_some_and(|noted| noted.id == member.id);
     let may_go = control_plane::objection_to_leaving(bench.snapshot, bench.machine, bench.operation.accepted_at).is_none();
     let others = seen.members.iter().filter(|other| other.id != member.id).cloned();
@@ -32,6 +36,7 @@ pub(super) fn leave(bench: &Bench<'_>) -> Finding {
         Err(finding) => finding,
         Ok(seen) => match member_of(bench, seen) {
             None if leaving(bench.operation).is_some() => Finding::Done,
+            None if peer_url(bench.snapshot, bench.operation).is_none() => return no_peer_url(bench),
             None => Finding::Skip("etcd has no member of this machine".into()),
             Some(_) => ask_or_wait(bench, DeviceAsk::LeaveEtcd),
         },
@@ -46,9 +51,7 @@ pub(super) fn join(bench: &Bench<'_>) -> Finding {
     let finding = match etcd(bench) {
         Err(finding) => finding,
         Ok(seen) if member_of(bench, seen).is_some() => Finding::Done,
-        Ok(_) if peer_url(bench.snapshot, bench.operation).is_none() => {
-            return failed(format!("no peer URL is known for `{}`, so it cannot be added to etcd", bench.machine.name));
-        }
+        Ok(_) if peer_url(bench.snapshot, bench.operation).is_none() => return no_peer_url(bench),
         Ok(_) => ask_or_wait(bench, DeviceAsk::JoinEtcd),
     };
     within_time(bench, DeviceAsk::JoinEtcd, finding)
@@ -100,6 +103,10 @@ fn overdue(bench: &Bench<'_>, ask: DeviceAsk, finding: &Finding) -> String {
     format!("the {ask} was not seen within {}: {told}", bench.limits.etcd_timeout)
 }
 
+fn no_peer_url(bench: &Bench<'_>) -> Finding {
+    failed(format!("no peer URL is known for `{}`, so it cannot be added to etcd", bench.machine.name))
+}
+
 fn failed(because: String) -> Finding {
     Finding::Fail { failure: Failure::EtcdFailed, because }
 }
@@ -115,11 +122,11 @@ fn leaving(operation: &Operation) -> Option<&EtcdMember> {
     operation.journal.iter().rev().find_map(|entry| if let Fact::LeavingEtcd { member, .. } = &entry.fact { Some(member) } else { None })
 }
 
-/// How the other members reach this one: as they did before it left, in this operation or in an earlier one that failed; or by its
-/// node's address.
+/// How the other members reach this one: as this operation noted it, and the machine's first-boot configuration says it; else as they
+/// did before it left in an earlier one that failed; or by its node's address.
 pub(super) fn peer_url(snapshot: &Snapshot, operation: &Operation) -> Option<String> {
     let machine = operation.machine()?;
-    let of = |operation: &Operation| leaving(operation).and_then(|member| member.peer_urls.first().cloned());
+    let of = |operation: &Operation| operation.etcd_peers().map(|(peer_url, _)| peer_url.to_owned());
     let earlier = || {
         let ended = snapshot.ended().rev().filter_map(|(_, id)| snapshot.operations.get(id));
         ended.filter(|ended| ended.machine() == Some(machine)).find_map(|ended| of(ended))

@@ -89,7 +89,7 @@ impl Guarded<'_> {
     }
 
     /// Nothing runs on a machine that is off; and what cannot be seen is not taken for nothing.
-    fn no_workloads(&self, safeguard: Safeguard) -> Result<(), Refusal> {
+    pub(crate) fn no_workloads(&self, safeguard: Safeguard) -> Result<(), Refusal> {
         let name = &self.machine.name;
         let observation = self.snapshot.observation(name);
         let is_off = observation.bmc.fault.is_none() && observation.power.is_some_and(|power| power.what == Power::Off);

@@ -20,6 +20,7 @@ mod replacement;
 mod reports;
 mod runtimes;
 mod survey;
+mod target;
 mod validate;
 mod volumes;
 mod write;
@@ -128,6 +129,7 @@ fn not_a_step(step: StepKind) -> Finding {
 /// What a step finds worth writing down before anything is asked.
 pub(crate) fn note(bench: &Bench<'_>, step: StepKind) -> Option<Fact> {
     match step {
+        StepKind::Survey => target::note(bench),
         StepKind::LeaveEtcd if bench.machine.is_active_kcp() => etcd::note_leaving(bench),
         StepKind::InsertMedia | StepKind::BootAgent => survey::note_attempt(bench),
         StepKind::ValidateHardware => validate::note(bench),
@@ -150,7 +152,8 @@ pub(crate) fn particulars(snapshot: &Snapshot, operation: &Operation, ask: Devic
         | DeviceAsk::BootFromHttp
         | DeviceAsk::BootFromPxe => install(),
         DeviceAsk::LeaveEtcd | DeviceAsk::PromoteEtcd => etcd::member_id(snapshot, operation, ask).map(|id| With::Member { id }),
-        DeviceAsk::DeleteVolume => volumes::discarding(operation).map(|(_, path)| With::Volume { path: path.to_owned() }),
+        DeviceAsk::DeleteVolume => volumes::discarding(operation).map(|volume| With::Volume { path: volume.path.to_owned() }),
+        DeviceAsk::MakeOsVolume => target::of(operation).volume.map(|name| With::OsVolume { name }),
         DeviceAsk::JoinEtcd => etcd::peer_url(snapshot, operation).map(|peer_url| With::Learner { peer_url }),
         _ => None,
     };

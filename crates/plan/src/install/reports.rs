@@ -57,13 +57,15 @@ fn hear(operation: &Operation, round: &Round, report: &MachineReport, now: Times
     };
     let has_exchanged = round.has_exchanged(operation);
     match report {
-        MachineReport::Exchange if has_exchanged => misused(operation, round, now),
-        MachineReport::Exchange if agent_runs => Heard::News(MachineReport::Exchange),
+        // The answer to it was lost on its way, as when we died before it was sent.
+        MachineReport::Exchange { nonce } if round.exchanged(operation) == Some(nonce) => Heard::Known,
+        MachineReport::Exchange { .. } if has_exchanged => misused(operation, round, now),
+        MachineReport::Exchange { .. } if agent_runs => Heard::News(report.clone()),
         MachineReport::PhonedHome if round.has_phoned_home(operation) => Heard::Known,
         MachineReport::PhonedHome if matches!(step, Some(StepKind::SystemOn | StepKind::PhoneHome)) => {
             Heard::News(MachineReport::PhonedHome)
         }
-        MachineReport::Exchange | MachineReport::PhonedHome => out_of_place(),
+        MachineReport::Exchange { .. } | MachineReport::PhonedHome => out_of_place(),
         // Nobody has a session to say so yet: it is the install face that cannot have an image, or saw a token in wrong hands.
         MachineReport::Failed { trouble, detail } if !has_exchanged && is_begun => {
             Heard::News(MachineReport::Failed { trouble: *trouble, detail: cleaned(detail, DETAIL_MAX) })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use model::{BootArtefacts, BootWay, Bundle, DeviceAsk, Fact, Failure, FaultClass, JobSeen, Operation, RuntimeVersion, Survey};
 
 use super::attempt::{Round, current};
-use super::{login, looking};
+use super::{login, looking, target};
 use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
@@ -23,7 +23,8 @@ pub(super) fn survey(bench: &Bench<'_>) -> Finding {
     }
     let Some(bundle) = bundle(bench.snapshot) else { return no_runtime(bench.snapshot) };
     match choose(survey, &bundle.boot, &[]) {
-        Some(_) => Finding::Done,
+        Some(_) if bench.operation.system_disk().is_some() => Finding::Done,
+        Some(_) => target::find(bench).map_or_else(|finding| finding, |_| Finding::Done),
         None => no_way(survey, &bundle.boot, &[]),
     }
 }

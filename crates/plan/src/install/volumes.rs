@@ -1,11 +1,12 @@
 //! The volumes of a machine that is replaced: all gone, one after the other, and one made for the system; or left alone.
 
-use model::{Action, Delivery, DeviceAsk, Fact, Failure, FaultClass, Found, LookAt, Operation, Party, StoragePolicy, VolumeSeen};
+use model::{Delivery, DeviceAsk, DriveSeen, Fact, Failure, FaultClass, Found, LookAt, Operation, PartHealth, Party, VolumeSeen};
 
 use super::attempt::of_step;
 use super::insist::insist;
 use super::looking::{look, look_again, settled_since, unanswered};
 use super::power::stay_off;
+use super::target::{self, discards_all, is_called};
 use crate::asking::{Asked, ask_or_wait, asked};
 use crate::operate::{Bench, Finding, effect_wait};
 
@@ -21,7 +22,7 @@ pub(super) fn await_off(bench: &Bench<'_>) -> Finding {
 }
 
 pub(super) fn discard(bench: &Bench<'_>) -> Finding {
-    if !matches!(bench.operation.action, Action::Replace { storage: StoragePolicy::DiscardAll, .. }) {
+    if !discards_all(bench) {
         return Finding::Skip("the storage policy is Preserve".into());
     }
     let seen = match seen(bench) {
@@ -31,22 +32,33 @@ pub(super) fn discard(bench: &Bench<'_>) -> Finding {
     match seen {
         None => Finding::Skip("the BMC has no volumes to offer, so none was discarded".into()),
         Some([]) => Finding::Done,
-        Some([first, ..]) => delete(bench, first),
+        Some([first, ..]) => match need_room(bench) {
+            Ok(()) => delete(bench, first),
+            Err(finding) => finding,
+        },
     }
 }
 
 /// Which volume is about to go is written down first: an ask does not say it.
 pub(super) fn note_discarding(bench: &Bench<'_>) -> Option<Fact> {
     let first = seen(bench).ok()??.first()?;
-    let is_noted = discarding(bench.operation).is_some_and(|(_, path)| path == first.path);
-    let discards = matches!(bench.operation.action, Action::Replace { storage: StoragePolicy::DiscardAll, .. });
-    (discards && !is_noted).then(|| Fact::Discarding { path: first.path.clone(), name: first.name.clone() })
+    // Where volumes are numbered by their place the next one takes the path of the one that has gone.
+    let is_noted = discarding(bench.operation).is_some_and(|volume| (volume.path, volume.name) == (&first.path, &first.name));
+    (discards_all(bench) && !is_noted && need_room(bench).is_ok())
+        .then(|| Fact::Discarding { path: first.path.clone(), name: first.name.clone() })
 }
 
-/// The volume that is being deleted, and where the journal says so.
-pub(super) fn discarding(operation: &Operation) -> Option<(usize, &str)> {
+/// The volume that is being deleted.
+pub(super) struct Discarding<'a> {
+    /// Where the journal says so.
+    at: usize,
+    pub path: &'a str,
+    name: &'a str,
+}
+
+pub(super) fn discarding(operation: &Operation) -> Option<Discarding<'_>> {
     operation.journal.iter().enumerate().rev().find_map(|(at, entry)| match &entry.fact {
-        Fact::Discarding { path, .. } => Some((at, path.as_str())),
+        Fact::Discarding { path, name } => Some(Discarding { at, path, name }),
         _ => None,
     })
 }
@@ -67,12 +79,14 @@ fn delete(bench: &Bench<'_>, volume: &VolumeSeen) -> Finding {
     }
 }
 
-/// How often the present volume's deletion was asked for, but for what did not reach the BMC.
+/// How often the present volume's deletion was asked for, but for what did not reach the BMC, or found the controller at work: perhaps
+/// on just this.
 fn tries(operation: &Operation) -> usize {
-    let since = discarding(operation).map_or(0, |(at, _)| at);
+    let since = discarding(operation).map_or(0, |volume| volume.at);
     let was_lost = |attempt| {
         let fault = operation.fault_of(DeviceAsk::DeleteVolume, attempt);
-        fault.is_some_and(|(_, fault)| fault.class == FaultClass::Unreachable && fault.delivery == Delivery::No)
+        let is_passing = |class| matches!(class, FaultClass::Unreachable | FaultClass::Busy);
+        fault.is_some_and(|(_, fault)| is_passing(fault.class) && fault.delivery == Delivery::No)
     };
     let asks = operation.journal.iter().skip(since);
     asks.filter(|entry| matches!(entry.fact, Fact::Asked { ask: DeviceAsk::DeleteVolume, attempt } if !was_lost(attempt))).count()
@@ -86,27 +100,59 @@ fn undeletable(bench: &Bench<'_>, volume: &VolumeSeen) -> Finding {
     let said = said.unwrap_or_else(|| "the BMC took it, and nothing came of it".to_owned());
     let name = &volume.name;
     let because = format!("RAID cleanup failed with: raid deletion failed after {DELETION_TRIES} attempts (volume `{name}`; {said})");
-    Finding::Fail { failure: Failure::StorageFailed, because }
+    failed(because)
 }
 
-/// A volume for the system is made only if there is none at all: what is there may be a tenant's, or the system's own.
+/// A volume for the system is made only where all that was there has been discarded: drives without a volume may hold data all the
+/// same.
 pub(super) fn make_os_volume(bench: &Bench<'_>) -> Finding {
+    let disk = target::of(bench.operation);
+    let Some(name) = disk.volume else {
+        let serial = disk.serial.unwrap_or_default();
+        return Finding::Skip(format!("the system goes to the drive with serial number {serial}"));
+    };
     let seen = match seen(bench) {
         Ok(seen) => seen,
         Err(finding) => return finding,
     };
     match seen {
-        None => Finding::Skip("the BMC has no volumes to offer: the system goes to a drive".into()),
+        Some(volumes) if volumes.iter().any(|volume| is_called(volume, &name)) => Finding::Done,
+        _ if !discards_all(bench) => failed(format!("there is no volume `{name}` for the system: {}", target::how_to_have(bench))),
+        None => failed("the BMC has no volumes to offer, so none can be made for the system: name a drive in its SKU (`os-drive`)".into()),
         Some([]) => match insist(bench, DeviceAsk::MakeOsVolume, LookAt::Volumes, "there is no volume yet") {
-            // Whoever has drives and no controller that could combine them says so by not knowing how.
-            Finding::Fail { failure: Failure::DeviceUnsupported, .. } => {
-                Finding::Skip("the controller makes no volumes: the system goes to a drive".into())
-            }
-            Finding::Fail { because, .. } => Finding::Fail { failure: Failure::StorageFailed, because },
+            Finding::Fail { because, .. } => failed(format!("the system has no volume: {because}")),
             other => other,
         },
-        Some(_) => Finding::Done,
+        Some(others) => {
+            let others = target::named(others);
+            failed(format!("volume `{name}` was to be made for the system, and there is {others}: name it in the SKU (`os-volume`)"))
+        }
     }
+}
+
+/// Two drives for the system's volume are looked for while there is still something to lose. Which controller has them is not known
+/// here, so that there are two does not prove that the volume can be made.
+fn need_room(bench: &Bench<'_>) -> Result<(), Finding> {
+    let Some(name) = target::of(bench.operation).volume.filter(|_| discarding(bench.operation).is_none()) else { return Ok(()) };
+    let drives = match look(bench, LookAt::Hardware, bench.operation.accepted_at) {
+        Ok(Found::Hardware(inspection)) => inspection.drives.told(),
+        Ok(_) => None,
+        Err(finding) if target::is_fault(&finding) => None,
+        Err(finding) => return Err(finding),
+    };
+    let Some(drives) = drives.filter(|drives| !drives.is_empty()) else { return Ok(()) };
+    let is_well = |drive: &DriveSeen| drive.health.is_none_or(|health| health == PartHealth::Ok) && !drive.failure_predicted;
+    let fit = drives.iter().filter(|drive| is_well(drive) && drive.kind.as_deref() == Some("SSD"));
+    let mut sizes: Vec<u64> = fit.filter_map(|drive| drive.capacity_gb).collect();
+    sizes.sort_unstable();
+    if sizes.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Ok(());
+    }
+    Err(failed(format!("volume `{name}` for the system needs two well SSDs of one size, and there are none; no volume was deleted")))
+}
+
+fn failed(because: String) -> Finding {
+    Finding::Fail { failure: Failure::StorageFailed, because }
 }
 
 /// The volumes of a machine that is off, after all that was asked in this step; nothing if the BMC has none to offer.

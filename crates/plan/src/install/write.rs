@@ -103,7 +103,7 @@ fn old_system(bench: &Bench<'_>) -> String {
 
 /// The agent is given its time from its latest word on.
 fn writing(bench: &Bench<'_>, round: &Round) -> Finding {
-    let (heard_at, _) = round.reports(bench.operation).next_back().unwrap_or((started_at(bench), &MachineReport::Exchange));
+    let heard_at = round.reports(bench.operation).next_back().map_or_else(|| started_at(bench), |(at, _)| at);
     let until = counted_from(bench.operation, heard_at) + bench.limits.write_timeout;
     let percent = round.percent(bench.operation).map(|(_, percent)| percent);
     if bench.now < until {

@@ -15,6 +15,7 @@ fn line(at: Timestamp, entry: &Activity) -> String {
         ActivityKind::Device { ask, attempt } => format!("{ask} #{attempt}"),
         ActivityKind::Errand { errand, attempt } => format!("{} #{attempt}", errand.code()),
         ActivityKind::Workload { action } => format!("workloads of {}", action.verb()),
+        ActivityKind::Installation { action } => format!("installation of {}", action.verb()),
         ActivityKind::Hold { change, .. } => format!("hold {change:?}"),
         ActivityKind::Connection { connection } => format!("connection {connection:?}"),
         ActivityKind::Refusals { by_code } => format!("refusals {by_code:?}"),

@@ -173,7 +173,8 @@ pub fn the_log_agrees_with_the_journals(snapshot: &Snapshot, log: &[Activity]) {
                 Fact::Found { .. } | Fact::Resumed | Fact::Evacuating | Fact::Returning => 1,
                 // Told in words that are not compared here.
                 Fact::ErrandFaulted { .. } | Fact::Draining { .. } | Fact::Kept { .. } | Fact::Left { .. } => 1,
-                Fact::LeavingEtcd { .. } | Fact::Installing { .. } | Fact::Reported { .. } | Fact::Validated { .. } => 1,
+                Fact::LeavingEtcd { .. } | Fact::OutOfEtcd { .. } | Fact::SystemDisk { .. } | Fact::Installing { .. } => 1,
+                Fact::Reported { .. } | Fact::Validated { .. } => 1,
                 Fact::Discarding { .. } | Fact::Inspecting { .. } | Fact::Warned { .. } => 1,
             };
             assert_eq!(times, 1, "operation {}: {:?} is told once", operation.id, entry.fact);

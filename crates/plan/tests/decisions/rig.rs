@@ -8,8 +8,8 @@ pub mod parts;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Ask, Delivery, DeviceAsk, ErrandOutcome, Fault, FaultClass, Found, LookAt, Machine, MachineName, Operation, Party, Power, Span,
-    Timestamp,
+    Ask, Delivery, DeviceAsk, ErrandOutcome, Fault, FaultClass, Found, InstallTrouble, LookAt, Machine, MachineName, MachineReport,
+    Operation, Party, Power, Span, Timestamp,
 };
 use plan::{ErrandStep, LookStep, Step};
 
@@ -228,21 +228,42 @@ impl Rig {
 
     /// What machines tell is a request like any other.
     fn hear_machines(&mut self) {
-        let now = self.desk.now;
         let names: Vec<MachineName> = self.devices.keys().cloned().collect();
         for machine in names {
             let device = self.device(&machine);
             let attempt = device.board.attempt.clone();
             for report in std::mem::take(&mut device.told) {
                 let attempt = attempt.clone().expect("an installation");
-                self.desk.request("machine", Ask::Report { attempt, report }, None);
+                let is_call = matches!(report, MachineReport::Exchange { .. });
+                self.desk.request("machine", Ask::Report { attempt: attempt.clone(), report }, None);
+                if is_call && self.lacks_disk(&machine) {
+                    let report = MachineReport::Failed { trouble: InstallTrouble::MissingDisk, detail: "no such disk".into() };
+                    self.desk.request("machine", Ask::Report { attempt, report }, None);
+                }
             }
             let device = self.device(&machine);
             if std::mem::take(&mut device.has_joined) && device.board.disk == Disk::New {
-                self.etcd.start(&machine, now);
+                self.start_etcd(&machine);
             }
         }
         self.count_voters();
+    }
+
+    /// Whether the disk that the agent is told is not there.
+    fn lacks_disk(&mut self, machine: &MachineName) -> bool {
+        let disk = self.desk.snapshot.running_on(machine).and_then(|operation| operation.system_disk()).cloned();
+        let board = &mut self.device(machine).board;
+        board.lacks_disk = disk.is_some_and(|disk| !board.parts.has(&disk));
+        board.lacks_disk
+    }
+
+    /// A member starts if the machine's first-boot configuration, which came with its image, says how.
+    fn start_etcd(&mut self, machine: &MachineName) {
+        let now = self.desk.now;
+        let operation = self.desk.snapshot.running_on(machine).cloned();
+        if let Some((peer_url, _)) = operation.as_ref().and_then(|operation| operation.etcd_peers()) {
+            self.etcd.start(machine, peer_url, now);
+        }
     }
 
     fn fault_of(&self, step: &Step) -> Option<Fault> {

@@ -25,5 +25,6 @@ fn sku(parts: &sim::Parts) -> Sku {
         ports: parts.ports.iter().map(|(name, link_up)| SkuPort { name: name.clone(), link_up: *link_up }).collect(),
         boot_port: parts.ports.first().map(|(name, _)| name.clone()),
         os_volume: None,
+        os_drive: None,
     }
 }

@@ -47,7 +47,11 @@ fn read_one(mut section: Section<'_>) -> Sku {
         ports: section.each("port", "[[sku.port]]", port),
         boot_port: section.text_if_given("boot-port").map(|port| port.value),
         os_volume: section.text_if_given("os-volume").map(|volume| volume.value),
+        os_drive: section.number_if_given("os-drive", 0, DRIVES_MAX - 1),
     };
+    if let (Some(_), Some(line)) = (&sku.os_volume, section.line_of_key("os-drive")) {
+        section.problem(line, "the operating system goes to `os-volume` or to `os-drive`, not to both");
+    }
     section.finish();
     sku
 }

@@ -92,6 +92,8 @@ struct SkuTable<'a> {
     boot_port: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     os_volume: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    os_drive: Option<u32>,
     drive: Vec<DriveTable<'a>>,
     port: Vec<PortTable<'a>>,
 }
@@ -118,6 +120,7 @@ fn sku(sku: &Sku) -> SkuTable<'_> {
         memory_gb: sku.memory_gb,
         boot_port: sku.boot_port.as_deref(),
         os_volume: sku.os_volume.as_deref(),
+        os_drive: sku.os_drive,
         drive: sku.drives.iter().map(|drive| DriveTable { capacity_gb: drive.capacity_gb, kind: &drive.kind }).collect(),
         port: sku.ports.iter().map(|port| PortTable { name: &port.name, link_up: port.link_up }).collect(),
     }

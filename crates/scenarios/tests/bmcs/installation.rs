@@ -1,7 +1,7 @@
 //! What an installation and a hardware validation look at, and the volume that is made for a system.
 
 use model::{BootWay, Inspection, PartHealth, SensorKind, SourceSeen, Told};
-use redfish::{Bmc, BootSource, OS_VOLUME, Persistence};
+use redfish::{Bmc, BootSource, Persistence};
 
 use crate::parts::follow;
 use crate::peer::{Ability, Lacks, Peer, offered};
@@ -33,11 +33,11 @@ async fn start(bmc: &Bmc) -> (Option<String>, SourceSeen) {
 
 /// Makes the system's volume on a machine whose storage was reset, sees it, and deletes it.
 pub async fn check_os_volume(peer: &Peer, bmc: &Bmc, lacks: &mut Lacks) {
-    let Some(job) = offered(bmc.request_os_volume().await, Ability::OsVolume, lacks) else { return };
+    let Some(job) = offered(bmc.request_os_volume("System").await, Ability::OsVolume, lacks) else { return };
     assert!(bmc.observe_survey().await.unwrap().jobs.unwrap().iter().all(|job| !job.concerns_firmware), "a volume is no firmware");
     follow(peer, bmc, job).await;
     let volumes = bmc.observe_volumes().await.unwrap().volumes.expect("they are offered");
-    assert_eq!(volumes.iter().map(|volume| volume.name.as_str()).collect::<Vec<_>>(), [OS_VOLUME]);
+    assert_eq!(volumes.iter().map(|volume| volume.name.as_str()).collect::<Vec<_>>(), ["System"]);
     follow(peer, bmc, bmc.request_volume_delete(&volumes[0].path).await.unwrap()).await;
     assert_eq!(bmc.observe_volumes().await.unwrap().volumes, Some(Vec::new()));
 }

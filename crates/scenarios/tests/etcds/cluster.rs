@@ -69,8 +69,9 @@ impl Etcds {
         let endpoints = servers.iter().map(|server| format!("https://127.0.0.1:{}", server.client).parse().unwrap());
         let cluster = EtcdCluster::new(Transport::tls(&cluster_tls).unwrap(), endpoints);
         let mut etcds = Etcds { program, folder, servers, cluster };
+        let members = etcds.initial_cluster();
         for index in 0..NAMES.len() {
-            etcds.spawn(index, "new");
+            etcds.spawn(index, "new", &members);
         }
         for index in 0..NAMES.len() {
             etcds.await_port(index).await;
@@ -87,6 +88,10 @@ impl Etcds {
         self.servers[self.index(name)].plain
     }
 
+    pub fn peer_url(&self, name: &str) -> String {
+        self.servers[self.index(name)].peer_url()
+    }
+
     fn index(&self, name: &str) -> usize {
         self.servers.iter().position(|server| server.name == name).unwrap()
     }
@@ -95,29 +100,39 @@ impl Etcds {
         self.folder.path().join(self.servers[index].name)
     }
 
-    /// Ends one and takes away what it wrote.
-    pub fn wipe(&mut self, name: &str) {
+    /// Ends one at once, without a word.
+    pub fn kill(&mut self, name: &str) {
         let index = self.index(name);
         self.servers[index].kill();
-        fs::remove_dir_all(self.data(index)).unwrap();
     }
 
-    /// Starts one with nothing, as a member of the cluster that there is.
-    pub async fn join(&mut self, name: &str) {
+    /// Ends one and takes away what it wrote.
+    pub fn wipe(&mut self, name: &str) {
+        self.kill(name);
+        fs::remove_dir_all(self.data(self.index(name))).unwrap();
+    }
+
+    /// Starts one as a member of the cluster that there is: with nothing, or with what it wrote before it was killed.
+    pub async fn join(&mut self, name: &str, members: &str) {
         let index = self.index(name);
-        self.spawn(index, "existing");
+        self.spawn(index, "existing", members);
         self.await_port(index).await;
     }
 
-    fn spawn(&mut self, index: usize, state: &str) {
+    /// All three, as etcd wants to be told of them.
+    pub fn initial_cluster(&self) -> String {
         let members: Vec<String> = self.servers.iter().map(|server| format!("{}={}", server.name, server.peer_url())).collect();
+        members.join(",")
+    }
+
+    fn spawn(&mut self, index: usize, state: &str, members: &str) {
         let (data, folder) = (self.data(index), self.folder.path().to_owned());
         let server = &mut self.servers[index];
         let clients = format!("https://127.0.0.1:{},http://127.0.0.1:{}", server.client, server.plain);
         let log = fs::File::create(folder.join(format!("{}.log", server.name))).unwrap();
         let pem = |file: &str| folder.join(file).into_os_string();
         let child = Command::new(&self.program)
-            .args(["--name", server.name, "--initial-cluster", &members.join(","), "--initial-cluster-state", state])
+            .args(["--name", server.name, "--initial-cluster", members, "--initial-cluster-state", state])
             .args(["--listen-client-urls", &clients, "--advertise-client-urls", &clients])
             .args(["--listen-peer-urls", &server.peer_url(), "--initial-advertise-peer-urls", &server.peer_url()])
             .args(["--heartbeat-interval", "50", "--election-timeout", "500", "--log-level", "warn"])

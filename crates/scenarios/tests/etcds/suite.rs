@@ -22,22 +22,19 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const ASK_EVERY: Duration = Duration::from_millis(200);
 
 /// Asks until it is not refused as busy; what was last said in between.
-async fn insist<F: Future<Output = Result<(), Fault>>>(ask: impl Fn() -> F) -> Option<String> {
-    let mut said = None;
+async fn insist<F: Future<Output = Result<(), Fault>>>(ask: impl Fn() -> F) {
     let insisting = async {
         loop {
             match ask().await {
                 Ok(()) => return,
                 Err(fault) => {
                     assert_eq!((fault.class, fault.delivery), (FaultClass::Busy, Delivery::No), "{fault}");
-                    said = Some(fault.detail);
                     tokio::time::sleep(ASK_EVERY).await;
                 }
             }
         }
     };
     tokio::time::timeout(PATIENCE, insisting).await.expect("it is taken up at last");
-    said
 }
 
 async fn observe(etcd: &EtcdCluster) -> EtcdSeen {
@@ -80,8 +77,7 @@ async fn renew(peer: &mut impl Peer, name: &str) {
     check_refusal(&etcd, &learner.id).await;
 
     peer.start(name).await;
-    let waited = insist(|| etcd.request_promote(&learner.id)).await;
-    println!("{name} was given its vote{}", waited.map(|said| format!(" after `{said}`")).unwrap_or_default());
+    insist(|| etcd.request_promote(&learner.id)).await;
     assert_eq!(etcd.request_promote(&learner.id).await, Ok(()), "one that votes was promoted already");
     let seen = observe(&etcd).await;
     let voter = member(&seen, name, &url).expect("it is listed");

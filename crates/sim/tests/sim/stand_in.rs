@@ -32,7 +32,8 @@ pub struct StandIn {
 #[derive(Default)]
 pub struct Said {
     transcript: Vec<String>,
-    exchanges: u32,
+    /// Of the agent that has traded its token.
+    nonce: Option<String>,
     is_over: bool,
 }
 
@@ -128,13 +129,13 @@ async fn pxe(State(face): State<StandIn>, Path(mac): Path<String>) -> Response {
 async fn exchange(State(face): State<StandIn>, headers: HeaderMap, body: Bytes) -> Response {
     let body: Value = serde_json::from_slice(&body).unwrap();
     let machine = body["machine"].as_str().unwrap();
-    assert_eq!(body.as_object().unwrap().len(), 1);
+    let nonce = body["nonce"].as_str().filter(|nonce| nonce.len() >= 16).unwrap().to_owned();
+    assert_eq!(body.as_object().unwrap().len(), 2);
     if !face.knows(&headers, "agent-token", &format!("exchange as {machine}")) || machine != face.machine {
         return StatusCode::UNAUTHORIZED.into_response();
     }
     let mut said = face.said.lock().unwrap();
-    said.exchanges += 1;
-    if said.exchanges > 1 {
+    if said.nonce.get_or_insert_with(|| nonce.clone()) != &nonce {
         said.is_over = true;
         return StatusCode::CONFLICT.into_response();
     }

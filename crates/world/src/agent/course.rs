@@ -124,19 +124,21 @@ impl World {
             is_token_stolen: self.faults.is_active(FaultKind::TokenStolen, index),
             is_token_copied: self.faults.is_active(FaultKind::TokenUsedTwice, index),
         };
-        let next = run.stage.after(outcome, &found);
+        let next = run.stage.clone().after(outcome, &found);
         let machine = &mut self.states[index].machine;
         machine.calls_at = next.calls_at;
-        machine.host = Host::Agent(Box::new(AgentRun { source: run.source, stage: next.stage }));
+        machine.host = Host::Agent(Box::new(AgentRun { stage: next.stage, ..run }));
         match next.effect {
             None => {}
             Some(Effect::BootDisk) => self.with_machine(index, |machine, around| machine.boot_disk(at, around)),
             Some(Effect::Erase { volume }) => {
                 self.hardware_mut(index).volumes.write(volume, Contents::Nothing);
-                // What etcd wrote lay beside the system.
+                // What etcd wrote lay beside the system, and so did its configuration.
                 self.wipe_etcd(index, at);
+                self.configure_etcd(index, None, at);
             }
             Some(Effect::WriteSystem { fetched, first_boot }) => {
+                self.configure_etcd(index, first_boot.etcd.clone(), at);
                 let system = System { image: Some(fetched.sha256), release: fetched.release, setup: first_setup(first_boot) };
                 self.hardware_mut(index).volumes.write(fetched.volume, Contents::System(Box::new(system)));
             }

@@ -93,10 +93,11 @@ pub enum Errand {
     FetchMedia {
         source: BootSource,
     },
-    /// Trade the token for a session, as the machine of this name.
+    /// Trade the token for a session, as the machine of this name. The nonce tells one start of an agent from another.
     Exchange {
         config: AgentConfig,
         machine: String,
+        nonce: String,
     },
     /// Fetch the operating system. `is_spoiled` is a fault: what arrives is not what was sent.
     FetchImage {

@@ -17,6 +17,8 @@ const PROGRESS_STEP: u8 = 25;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentRun {
     pub source: BootSource,
+    /// What this agent drew when it started.
+    pub nonce: String,
     pub stage: Stage,
 }
 
@@ -134,8 +136,8 @@ impl Next {
 }
 
 impl AgentRun {
-    pub fn fetching(source: BootSource) -> AgentRun {
-        AgentRun { source, stage: Stage::Fetching }
+    pub fn fetching(source: BootSource, nonce: String) -> AgentRun {
+        AgentRun { source, nonce, stage: Stage::Fetching }
     }
 
     /// Moves what is pending, after the site stood still.
@@ -150,10 +152,9 @@ impl AgentRun {
         let report = |session: &Session, report| Some(Errand::Report { session: session.clone(), report });
         match &self.stage {
             Stage::Fetching => Some(Errand::FetchMedia { source: self.source.clone() }),
-            Stage::Stolen(config) => Some(Errand::Exchange { config: config.clone(), machine: thief.to_owned() }),
-            Stage::Exchanging(config) | Stage::Copied(Session { config, .. }, _) => {
-                Some(Errand::Exchange { config: config.clone(), machine: config.machine.clone() })
-            }
+            Stage::Stolen(config) => Some(exchange(config, thief, format!("{}-of-a-thief", self.nonce))),
+            Stage::Exchanging(config) => Some(exchange(config, &config.machine, self.nonce.clone())),
+            Stage::Copied(Session { config, .. }, _) => Some(exchange(config, &config.machine, format!("{}-of-a-copy", self.nonce))),
             Stage::FetchingImage { session, .. } => Some(Errand::FetchImage { session: session.clone(), is_spoiled }),
             Stage::Writing(session, _, writing) => report(session, AgentReport::Progress { percent: writing.next_percent() }),
             Stage::FetchingSeed(session, _) => Some(Errand::FetchSeed { session: session.clone() }),
@@ -164,6 +165,10 @@ impl AgentRun {
             Stage::Idle { .. } => None,
         }
     }
+}
+
+fn exchange(config: &AgentConfig, machine: &str, nonce: String) -> Errand {
+    Errand::Exchange { config: config.clone(), machine: machine.to_owned(), nonce }
 }
 
 impl Stage {

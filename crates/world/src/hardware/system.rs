@@ -28,6 +28,9 @@ impl Release {
 pub struct FirstBoot {
     pub phone_home: Option<PhoneHome>,
     pub join: Option<Join>,
+    /// The peer URL of the member of etcd that it is to run.
+    #[serde(default)]
+    pub etcd: Option<String>,
     /// The authority that it trusts, as PEM.
     #[serde(default)]
     pub ca: Option<String>,

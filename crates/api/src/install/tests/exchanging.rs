@@ -2,7 +2,26 @@ use model::InstallTrouble;
 
 use super::*;
 
-const M1: &str = r#"{"machine":"m1"}"#;
+const M1: &str = r#"{"machine":"m1","nonce":"0123456789abcdef"}"#;
+
+/// What is kept of the nonce in [`M1`].
+fn nonce() -> model::Digest {
+    let digits: String = Sha256::digest("0123456789abcdef").iter().map(|byte| format!("{byte:02x}")).collect();
+    model::Digest::parse(&digits).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_without_a_nonce_of_a_fitting_length_is_told_so() {
+    let (rig, attempt) = (rig().await, attempt("m1", "op1", 2));
+    let long = "x".repeat(NONCE_MAX + 1);
+    for (nonce, told) in [(None, "has 0 bytes"), (Some("0123456789abcde"), "has 15 bytes"), (Some(&long), "has 129 bytes")] {
+        let body = json!({ "machine": "m1", "nonce": nonce.unwrap_or_default() });
+        let answer = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), &body.to_string()).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST);
+        assert!(answer.json().to_string().contains(told), "{}", answer.json());
+    }
+    assert_eq!(rig.reports(), []);
+}
 
 #[tokio::test(start_paused = true)]
 async fn an_agent_goes_from_its_token_to_a_system_that_phones_home() {
@@ -32,7 +51,7 @@ async fn an_agent_goes_from_its_token_to_a_system_that_phones_home() {
     assert_eq!(seed.json(), json!({ "userData": user_data, "metaData": meta_data }));
     assert_eq!(rig.tell(&attempt, "phone-home", &system, "pub_key_rsa=x").await.status, StatusCode::NO_CONTENT);
     let expected = [
-        MachineReport::Exchange,
+        MachineReport::Exchange { nonce: nonce() },
         MachineReport::Progress { percent: 40 },
         MachineReport::Written { digest: bundle().os_image.sha256 },
         MachineReport::Failed { trouble: InstallTrouble::MissingDisk, detail: "none found".to_owned() },

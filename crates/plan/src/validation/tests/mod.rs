@@ -31,6 +31,7 @@ fn sku() -> Sku {
         ports: vec![SkuPort { name: "NIC.1".into(), link_up: true }, SkuPort { name: "NIC.2".into(), link_up: false }],
         boot_port: Some("NIC.1".into()),
         os_volume: None,
+        os_drive: None,
     }
 }
 

@@ -5,7 +5,7 @@ use model::{BootWay, Delivery, DeviceAsk, Fact, Fault, FaultClass, InstallTroubl
 
 use super::stage::{REIMAGE, ask, ending, latest, left, reimage, site, succeeded, target, verdict};
 use crate::rig::Rig;
-use crate::rig::board::Agent;
+use crate::rig::board::{Agent, exchange};
 
 #[expect(clippy::needless_pass_by_value, reason = "a case reads best as what it comes to")]
 fn fails(role: Role, break_it: impl FnOnce(&mut Rig), expected: Expect) {
@@ -295,7 +295,7 @@ fn what_a_machine_tells_of_an_attempt_that_is_over_or_not_its_own_is_not_heard()
     let over = rig.device(&target(Role::Compute)).board.attempt.clone().unwrap();
     let of_another = model::Attempt { machine: target(Role::Management), ..over.clone() };
     let mut told = String::new();
-    for (attempt, report) in [(over, model::MachineReport::PhonedHome), (of_another, model::MachineReport::Exchange)] {
+    for (attempt, report) in [(over, model::MachineReport::PhonedHome), (of_another, exchange(1))] {
         let id = rig.desk.request("machine", model::Ask::Report { attempt, report }, None);
         rig.run_for(Span::seconds(1));
         told.push_str(&format!("{}\n", verdict(&rig, &id)));
@@ -316,7 +316,7 @@ fn an_exchange_before_the_machine_is_started_for_it_is_not_heard() {
     ask(&mut rig, &target(Role::Compute), REIMAGE);
     rig.run_for(Span::seconds(70));
     let attempt = rig.device(&target(Role::Compute)).board.attempt.clone().unwrap();
-    let id = rig.desk.request("machine", model::Ask::Report { attempt, report: model::MachineReport::Exchange }, None);
+    let id = rig.desk.request("machine", model::Ask::Report { attempt, report: exchange(1) }, None);
     rig.run_for(Span::seconds(1));
     expect![[r#"
         what `rack1compute01` tells of its installation is not heard: rule attempt-running: operation op1 is at Boot Agent

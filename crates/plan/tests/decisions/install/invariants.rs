@@ -30,10 +30,12 @@ fn nothing_is_inserted_under_a_machine_that_runs() {
 }
 
 #[test]
-fn no_volume_is_deleted_by_a_reimage() {
+fn no_volume_is_deleted_or_made_by_a_reimage() {
     let mut rig = site();
     ask(&mut rig, &target(Role::Compute), REIMAGE);
     let told = violations(&rig, Role::Compute, DeviceAsk::DeleteVolume, With::Volume { path: "/v1".into() });
+    assert!(told.contains("nobody said that data may be lost"), "{told}");
+    let told = violations(&rig, Role::Compute, DeviceAsk::MakeOsVolume, With::OsVolume { name: "OS".into() });
     assert!(told.contains("nobody said that data may be lost"), "{told}");
 }
 

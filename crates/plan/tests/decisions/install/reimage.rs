@@ -237,7 +237,7 @@ fn progress_is_told_in_phases_and_never_falls() {
     assert_eq!(rig.desk.snapshot.machines[&target(Role::ControlPlane)].provisioning, Provisioning::Provisioned);
     expect![[r#"
         14 % Deprovisioning (Deprovisioning): waiting for the effect of the graceful shutdown
-        28 % Provisioning (Provisioning): waiting for a look at the virtual drive and the boot source
+        28 % Provisioning (Provisioning): waiting for the effect of the boot from virtual media
         79 % Cloud Init (Provisioning): waiting for the new system to phone home
         Deprovisioning Completed true
         Provisioning Completed true

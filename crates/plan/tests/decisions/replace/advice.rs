@@ -4,15 +4,16 @@ use std::fmt::Write;
 
 use expect_test::{Expect, expect};
 use model::{
-    Action, Advice, Ended, Failure, MachineName, NodeProblem, OPERATION_FORMAT, Operation, OperationId, OperationResult, Power,
-    ProblemKind, Provisioning, Readiness, RepairedPart, Role, RunStrategy, Safeguard, Seen, Span, StoragePolicy, Symptom, Target,
-    Unhealthy,
+    Action, Advice, BootWay, Ended, Entry, Fact, Failure, MachineName, MachineReport, NodeProblem, OPERATION_FORMAT, Operation,
+    OperationId, OperationResult, ProblemKind, Provisioning, Readiness, RepairedPart, Role, RunStrategy, RuntimeVersion, Safeguard, Span,
+    StoragePolicy, Symptom, Target, Timestamp, Unhealthy,
 };
 use plan::advise;
 
-use super::stage::{ask, site, target};
+use super::stage::{ask, site, target, verdict};
 use crate::install::stage::REIMAGE;
 use crate::rig::Rig;
+use crate::rig::board::image;
 
 fn words(advice: &Advice) -> String {
     let mut text = format!("{} ({})", advice.next, advice.symptom.map_or("nothing wrong", Symptom::as_str));
@@ -39,26 +40,30 @@ fn words(advice: &Advice) -> String {
     text
 }
 
-fn told(rig: &Rig, machine: &MachineName, symptom: Option<Symptom>, repaired: &[RepairedPart]) -> String {
+pub(super) fn told(rig: &Rig, machine: &MachineName, symptom: Option<Symptom>, repaired: &[RepairedPart]) -> String {
     words(&advise(&rig.desk.snapshot, machine, symptom, repaired, rig.desk.now).expect("the machine is there"))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a case reads best as what it comes to")]
-fn check(change: impl FnOnce(&mut Rig), symptom: Option<Symptom>, repaired: &[RepairedPart], expected: Expect) {
+pub(super) fn check(change: impl FnOnce(&mut Rig), symptom: Option<Symptom>, repaired: &[RepairedPart], expected: Expect) {
     let mut rig = site();
     change(&mut rig);
     expected.assert_eq(&told(&rig, &target(Role::Compute), symptom, repaired));
 }
 
-fn change_machine(rig: &mut Rig, change: impl FnOnce(&mut model::Machine)) {
+pub(super) fn change_machine(rig: &mut Rig, change: impl FnOnce(&mut model::Machine)) {
     let mut machine = (*rig.desk.snapshot.machines[&target(Role::Compute)]).clone();
     change(&mut machine);
     rig.desk.snapshot.set_machine(machine);
 }
 
-/// An operation that has ended, some while ago.
-fn tried(rig: &mut Rig, action: Action, failure: Option<Failure>) {
+/// An operation that has just ended.
+pub(super) fn tried(rig: &mut Rig, action: Action, failure: Option<Failure>) {
     let now = rig.desk.now;
+    tried_at(rig, action, failure, now, Vec::new());
+}
+
+pub(super) fn tried_at(rig: &mut Rig, action: Action, failure: Option<Failure>, now: Timestamp, facts: Vec<Fact>) {
     let result = if failure.is_some() { OperationResult::Failed } else { OperationResult::Succeeded };
     rig.desk.snapshot.set_operation(Operation {
         format: OPERATION_FORMAT,
@@ -71,7 +76,7 @@ fn tried(rig: &mut Rig, action: Action, failure: Option<Failure>) {
         request_key: None,
         accepted_at: now,
         deadline_at: now,
-        journal: Vec::new(),
+        journal: facts.into_iter().map(|fact| Entry { at: now, fact }).collect(),
         cancel: None,
         ended: Some(Ended { at: now, result, message: "as it was".into(), next: None, failure }),
         wait: None,
@@ -79,9 +84,16 @@ fn tried(rig: &mut Rig, action: Action, failure: Option<Failure>) {
     });
 }
 
-const REPLACED: Action = Action::Replace { storage: StoragePolicy::DiscardAll, safeguard: Safeguard::All };
+/// The agent has written the image, and read it back.
+pub(super) fn written() -> Vec<Fact> {
+    let version = RuntimeVersion::parse("4.7.8").unwrap();
+    let installing = Fact::Installing { round: 1, way: BootWay::VirtualMedia, version, image: image() };
+    vec![installing, Fact::Reported { round: 1, report: MachineReport::Written { digest: image() } }]
+}
 
-fn silent(rig: &mut Rig) {
+pub(super) const REPLACED: Action = Action::Replace { storage: StoragePolicy::DiscardAll, safeguard: Safeguard::All };
+
+pub(super) fn silent(rig: &mut Rig) {
     change_machine(rig, |machine| machine.last_seen.node.as_mut().unwrap().what.ready = Readiness::Unknown);
 }
 
@@ -131,7 +143,8 @@ fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
         |rig| {
             silent(rig);
             tried(rig, Action::Restart, None);
-            tried(rig, REIMAGE, Some(Failure::InstallFailed));
+            let now = rig.desk.now;
+            tried_at(rig, REIMAGE, Some(Failure::InstallFailed), now, written());
         },
         None,
         &[],
@@ -140,7 +153,7 @@ fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
             because its node has not been heard of since 10:00:00Z
             because restart was tried at 10:01:00Z and did not help: Succeeded
             because reimage was tried at 10:01:00Z and did not help: Failed
-            storage DiscardAll: no workloads are known to be on it
+            storage DiscardAll: no virtual machine has a disk on it
             warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
             $ repair or exchange what has failed; see that its firmware is what the runtime asks for
             $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL> --boot-mac-address <BOOT_MAC>
@@ -175,15 +188,15 @@ fn what_failed_for_a_reason_of_its_own_is_not_a_rung() {
         Some(Symptom::Hardware),
         &[],
         expect![[r#"
-        replace (hardware); then contact support
-        because nothing is seen to be wrong with it
-        storage DiscardAll: no workloads are known to be on it
-        warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
-        $ repair or exchange what has failed; see that its firmware is what the runtime asks for
-        $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL> --boot-mac-address <BOOT_MAC>
-        $ rackwright bmm verify rack1compute01
-        $ rackwright bmm uncordon rack1compute01
-    "#]],
+            replace (hardware); then contact support
+            because nothing is seen to be wrong with it
+            storage DiscardAll: no virtual machine has a disk on it
+            warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
+            $ repair or exchange what has failed; see that its firmware is what the runtime asks for
+            $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL> --boot-mac-address <BOOT_MAC>
+            $ rackwright bmm verify rack1compute01
+            $ rackwright bmm uncordon rack1compute01
+        "#]],
     );
 }
 
@@ -250,30 +263,30 @@ fn a_machine_that_was_given_up_is_replaced_whatever_is_said_of_it() {
         Some(Symptom::Unresponsive),
         &[],
         expect![[r#"
-        replace (unresponsive); then contact support
-        because it was given up at 10:01:00Z: Drive test(s) failed; only a replace brings it back
-        storage DiscardAll: no workloads are known to be on it
-        warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
-        $ repair or exchange what has failed; see that its firmware is what the runtime asks for
-        $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL> --boot-mac-address <BOOT_MAC>
-        $ rackwright bmm verify rack1compute01
-        $ rackwright bmm uncordon rack1compute01
-    "#]],
+            replace (unresponsive); then contact support
+            because it was given up at 10:01:00Z: Drive test(s) failed; only a replace brings it back
+            storage DiscardAll: no virtual machine has a disk on it
+            warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
+            $ repair or exchange what has failed; see that its firmware is what the runtime asks for
+            $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL> --boot-mac-address <BOOT_MAC>
+            $ rackwright bmm verify rack1compute01
+            $ rackwright bmm uncordon rack1compute01
+        "#]],
     );
     check(
         given_up,
         None,
         &[RepairedPart::Psu],
         expect![[r#"
-        replace (hardware); then contact support
-        because it was given up at 10:01:00Z: Drive test(s) failed; only a replace brings it back
-        part psu: replace Unnecessary, data Safe
-        storage DiscardAll: no workloads are known to be on it
-        warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
-        $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None
-        $ rackwright bmm verify rack1compute01
-        $ rackwright bmm uncordon rack1compute01
-    "#]],
+            replace (hardware); then contact support
+            because it was given up at 10:01:00Z: Drive test(s) failed; only a replace brings it back
+            part psu: replace Unnecessary, data Safe
+            storage DiscardAll: no virtual machine has a disk on it
+            warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
+            $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None
+            $ rackwright bmm verify rack1compute01
+            $ rackwright bmm uncordon rack1compute01
+        "#]],
     );
 }
 
@@ -305,67 +318,27 @@ fn each_part_says_whether_a_replace_is_needed_and_what_becomes_of_data() {
     .assert_eq(&table);
 }
 
-fn lodged(rig: &mut Rig) {
-    rig.lodging.add_vm("firewall", &target(Role::Compute), RunStrategy::Always, None);
+/// A machine that has fallen silent with a virtual machine on it, which KubeVirt goes on listing.
+fn silent_with_workloads() -> Rig {
+    let mut rig = site();
+    let machine = target(Role::Compute);
+    rig.lodging.add_vm("firewall", &machine, RunStrategy::Always, None);
+    rig.device(&machine).register(machine.as_str(), Readiness::Unknown);
     rig.run_for(Span::minutes(1));
+    tried(&mut rig, Action::Restart, None);
+    rig
 }
 
 #[test]
-fn storage_is_preserved_where_workloads_are_and_no_part_or_absence_speaks_against_it() {
-    check(
-        lodged,
-        None,
-        &[RepairedPart::Ssd],
-        expect![[r#"
-        replace (hardware); then contact support
-        because nothing is seen to be wrong with it
-        part ssd: replace Required, data IfSeveral
-        storage Preserve: workloads are, or were, on it, and nothing speaks against keeping their disks
-        warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
-        $ rackwright bmm cordon rack1compute01 --evacuate
-        $ rackwright bmm replace rack1compute01 --storage-policy Preserve --safeguard-mode None
-        $ rackwright bmm verify rack1compute01
-        $ rackwright bmm uncordon rack1compute01
-    "#]],
-    );
-    check(
-        lodged,
-        None,
-        &[RepairedPart::Ssd, RepairedPart::Ssd, RepairedPart::Raid],
-        expect![[r#"
-        replace (hardware); then contact support
-        because nothing is seen to be wrong with it
-        part ssd: replace Required, data MayBeLost
-        part raid: replace Required, data MayBeLost
-        storage DiscardAll: with another raid a replace that preserves storage is known to fail
-        warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
-        $ rackwright bmm cordon rack1compute01 --evacuate
-        $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None
-        $ rackwright bmm verify rack1compute01
-        $ rackwright bmm uncordon rack1compute01
-    "#]],
-    );
-    let away = |rig: &mut Rig| {
-        lodged(rig);
-        let at = rig.desk.now;
-        change_machine(rig, |machine| machine.last_seen.power = Some(Seen { what: Power::Off, at }));
-        rig.desk.now = rig.desk.now + Span::hours(31 * 24);
-    };
-    check(
-        away,
-        None,
-        &[RepairedPart::Nic],
-        expect![[r#"
-        replace (hardware); then contact support
-        because nothing is seen to be wrong with it
-        part nic: replace Required, data Safe
-        storage DiscardAll: it has been away for 31d 00h: the keys of its storage may not be good any more
-        warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
-        $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --boot-mac-address <BOOT_MAC>
-        $ rackwright bmm verify rack1compute01
-        $ rackwright bmm uncordon rack1compute01
-    "#]],
-    );
+fn what_is_advised_for_a_silent_machine_is_not_refused_for_what_was_on_it() {
+    let mut rig = silent_with_workloads();
+    let advice = told(&rig, &target(Role::Compute), None, &[]);
+    assert!(advice.contains("$ rackwright bmm reimage rack1compute01 --safeguard-mode None\n"), "{advice}");
+    assert!(!advice.contains("--evacuate") && !advice.contains("against"), "{advice}");
+    let id = ask(&mut rig, &target(Role::Compute), REIMAGE, None);
+    assert!(verdict(&rig, &id).contains("machine-has-workloads"), "{}", verdict(&rig, &id));
+    let id = ask(&mut rig, &target(Role::Compute), Action::Reimage { safeguard: Safeguard::None }, None);
+    assert_eq!(verdict(&rig, &id), "accepted");
 }
 
 #[test]

@@ -86,11 +86,11 @@ fn only_a_replace_clears_the_unhealthy_mark() {
     let failed = identity(&rig, &name);
     let reimage = super::stage::ask(&mut rig, &name, crate::install::stage::REIMAGE, None);
     let refused = verdict(&rig, &reimage);
-    rig.device(&name).board.parts.drives = 1;
+    rig.device(&name).board.parts.drives = 2;
     replace(&mut rig, Role::Compute, REPLACE, None);
     expect![[r#"
-        serial sn, login bmc/x, described as never; validated Fail; unhealthy: Drive test(s) failed: [Disk_0_Capacity_GB] expected: 960; observed: nothing; [Disk_0_Type] expected: SSD; observed: nothing; [Additional logs: No drive is seen in bay 0]
-        `rack1compute01` cannot be reimaged: rule machine-unhealthy: it was given up at 10:01:01Z: Drive test(s) failed: [Disk_0_Capacity_GB] expected: 960; observed: nothing; [Disk_0_Type] expected: SSD; observed: nothing; [Additional logs: No drive is seen in bay 0]
+        serial sn, login bmc/x, described as never; validated Fail; unhealthy: Drive test(s) failed: [Disk_0_Capacity_GB] expected: 960; observed: nothing; [Disk_0_Type] expected: SSD; observed: nothing; [Disk_1_Capacity_GB] expected: 960; observed: nothing; [Disk_1_Type] expected: SSD; observed: nothing; [Additional logs: No drive is seen in bay 0; No drive is seen in bay 1]
+        `rack1compute01` cannot be reimaged: rule machine-unhealthy: it was given up at 10:01:01Z: Drive test(s) failed: [Disk_0_Capacity_GB] expected: 960; observed: nothing; [Disk_0_Type] expected: SSD; observed: nothing; [Disk_1_Capacity_GB] expected: 960; observed: nothing; [Disk_1_Type] expected: SSD; observed: nothing; [Additional logs: No drive is seen in bay 0; No drive is seen in bay 1]
         remedy: repair it, then `rackwright bmm replace rack1compute01`: nothing else brings it back
         serial sn, login bmc/x, described as never; validated Pass; unhealthy: no
     "#]].assert_eq(&format!("{failed}{refused}\n{}", identity(&rig, &name)));

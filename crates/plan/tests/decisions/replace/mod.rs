@@ -2,9 +2,12 @@
 
 mod advice;
 mod crash;
+mod disks;
 mod identity;
 mod inspect;
 mod stage;
 mod steps;
+mod storage;
+mod tried;
 mod verify;
 mod volumes;

@@ -19,10 +19,11 @@ pub fn site() -> Rig {
         models: vec!["model".into()],
         cpu_sockets: Some(2),
         memory_gb: Some(512),
-        drives: vec![SkuDrive { capacity_gb: 960, kind: "SSD".into() }],
+        drives: vec![SkuDrive { capacity_gb: 960, kind: "SSD".into() }; 2],
         ports: vec![SkuPort { name: "NIC.1".into(), link_up: true }],
         boot_port: Some("NIC.1".into()),
         os_volume: None,
+        os_drive: None,
     };
     let mut cluster = (*rig.desk.snapshot.cluster).clone();
     cluster.skus = vec![sku];

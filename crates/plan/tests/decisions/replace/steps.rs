@@ -296,9 +296,9 @@ fn a_validation_on_demand_only_records() {
     let text = format!("{}{}{}{}", told(&operation), ending(&operation), left(&rig, &machine), identity(&rig, &machine));
     expect![[r#"
         BMC Login
-          validated: Fail Drive test(s) failed: [Disk_0_Capacity_GB] expected: 960; observed: nothing; [Disk_0_Type] expected: SSD; observed: nothing; [Additional logs: No drive is seen in bay 0]
+          validated: Fail Drive test(s) failed: [Disk_0_Capacity_GB] expected: 960; observed: nothing; [Disk_0_Type] expected: SSD; observed: nothing; [Disk_1_Capacity_GB] expected: 960; observed: nothing; [Disk_1_Type] expected: SSD; observed: nothing; [Additional logs: No drive is seen in bay 0; No drive is seen in bay 1]
         Hardware Validation
-        Succeeded: the hardware of `rack1compute01` is not as it should be: Drive test(s) failed: [Disk_0_Capacity_GB] expected: 960; observed: nothing; [Disk_0_Type] expected: SSD; observed: nothing; [Additional logs: No drive is seen in bay 0]
+        Succeeded: the hardware of `rack1compute01` is not as it should be: Drive test(s) failed: [Disk_0_Capacity_GB] expected: 960; observed: nothing; [Disk_0_Type] expected: SSD; observed: nothing; [Disk_1_Capacity_GB] expected: 960; observed: nothing; [Disk_1_Type] expected: SSD; observed: nothing; [Additional logs: No drive is seen in bay 0; No drive is seen in bay 1]
         next: nothing
         Provisioned; installed nothing; held by ; waits for 
         serial sn, login bmc/x, described as never; validated Fail; unhealthy: no

@@ -100,61 +100,7 @@ fn a_volume_that_goes_at_the_second_time_is_gone() {
 }
 
 #[test]
-fn a_bmc_without_volumes_is_replaced_without_them_and_says_so() {
-    let change = |rig: &mut Rig| {
-        exchanged(rig);
-        rig.device(&target(Role::Compute)).board.parts.volumes = None;
-    };
-    check(
-        change,
-        REPLACE,
-        expect![[r#"
-        Survey
-          cordon
-        Cordon
-        Leave etcd left out: the machine has no member of etcd
-        BMC Login
-          validated: Pass 
-        Hardware Validation
-          graceful shutdown
-        Power Off
-        Wait for Deprovisioning
-        Discard Volumes left out: the BMC has no volumes to offer, so none was discarded
-        Make OS Volume left out: the BMC has no volumes to offer: the system goes to a drive
-          insertion of the agent's image
-        Insert Media
-          boot from virtual media
-        Boot Agent
-          power-on for the agent
-        Agent On
-        Write Image
-          power-off after the agent
-        Agent Off
-          ejection of the agent's image
-        Eject Media
-          boot from disk
-        Boot Disk
-        Join etcd left out: the machine has no member of etcd
-          join token
-        Mint Join Token
-          power-on of the new system
-        System On
-        Phone Home
-        Rejoin
-        Promote in etcd left out: the machine has no member of etcd
-          removal of the join token
-        Drop Join Token
-        Succeeded: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01; Discard Volumes was left out: the BMC has no volumes to offer, so none was discarded; Make OS Volume was left out: the BMC has no volumes to offer: the system goes to a drive
-        next: rackwright bmm uncordon rack1compute01
-        Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
-        serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
-        volumes None, deleted []
-    "#]],
-    );
-}
-
-#[test]
-fn a_controller_that_makes_no_volumes_leaves_the_system_to_a_drive() {
+fn a_controller_that_makes_no_volumes_is_told_as_it_is() {
     let change = |rig: &mut Rig| {
         exchanged(rig);
         rig.device(&target(Role::Compute)).board.unknown.insert(DeviceAsk::MakeOsVolume);
@@ -163,53 +109,29 @@ fn a_controller_that_makes_no_volumes_leaves_the_system_to_a_drive() {
         change,
         REPLACE,
         expect![[r#"
-        Survey
-          cordon
-        Cordon
-        Leave etcd left out: the machine has no member of etcd
-        BMC Login
-          validated: Pass 
-        Hardware Validation
-          graceful shutdown
-        Power Off
-        Wait for Deprovisioning
-          volume OS is to go
-          deletion of a volume
-          volume tenants is to go
-          deletion of a volume, attempt 2
-        Discard Volumes
-          making of the OS volume
-          making of the OS volume was answered: unsupported: no such action
-        Make OS Volume left out: the controller makes no volumes: the system goes to a drive
-          insertion of the agent's image
-        Insert Media
-          boot from virtual media
-        Boot Agent
-          power-on for the agent
-        Agent On
-        Write Image
-          power-off after the agent
-        Agent Off
-          ejection of the agent's image
-        Eject Media
-          boot from disk
-        Boot Disk
-        Join etcd left out: the machine has no member of etcd
-          join token
-        Mint Join Token
-          power-on of the new system
-        System On
-        Phone Home
-        Rejoin
-        Promote in etcd left out: the machine has no member of etcd
-          removal of the join token
-        Drop Join Token
-        Succeeded: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01; Make OS Volume was left out: the controller makes no volumes: the system goes to a drive
-        next: rackwright bmm uncordon rack1compute01
-        Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
-        serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
-        volumes Some([]), deleted ["OS", "tenants"]
-    "#]],
+            Survey
+              cordon
+            Cordon
+            Leave etcd left out: the machine has no member of etcd
+            BMC Login
+              validated: Pass 
+            Hardware Validation
+              graceful shutdown
+            Power Off
+            Wait for Deprovisioning
+              volume OS is to go
+              deletion of a volume
+              volume tenants is to go
+              deletion of a volume, attempt 2
+            Discard Volumes
+              making of the OS volume
+              making of the OS volume was answered: unsupported: no such action
+            Failed (StorageFailed): replace failed: the system has no volume: the making of the OS volume was answered: unsupported: no such action. Left behind: power Off; holds installation by alice, operation op1
+            next: rackwright bmm replace rack1compute01
+            Error; installed nothing; held by installation by alice, operation op1 (its replace did not succeed); waits for a person: its installation failed
+            serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
+            volumes Some([]), deleted ["OS", "tenants"]
+        "#]],
     );
 }
 

@@ -50,10 +50,17 @@ pub struct Board {
     pub parts: Parts,
     pub inserted: u32,
     pub ejected: u32,
+    /// The agent does not find the disk that it was told.
+    pub lacks_disk: bool,
 }
 
 pub fn image() -> Digest {
     Digest::parse(&"ab".repeat(32)).unwrap()
+}
+
+/// The exchange of the n-th agent.
+pub fn exchange(agent: u8) -> MachineReport {
+    MachineReport::Exchange { nonce: Digest::parse(&format!("{agent:064x}")).unwrap() }
 }
 
 impl Default for Board {
@@ -73,6 +80,7 @@ impl Default for Board {
             parts: Parts::default(),
             inserted: 0,
             ejected: 0,
+            lacks_disk: false,
         }
     }
 }
@@ -135,17 +143,17 @@ impl Board {
     pub fn story(&self) -> Vec<(Span, MachineReport)> {
         let at = Span::seconds;
         let progress = |percent| (at(60 + u64::from(percent)), MachineReport::Progress { percent });
-        let call = (at(60), MachineReport::Exchange);
+        let call = (at(60), exchange(1));
         let written = (at(170), MachineReport::Written { digest: image() });
         match &self.agent {
             Agent::Works => (1..=10).map(|tenth| progress(tenth * 10)).chain([call, written]).collect(),
             Agent::Silent | Agent::Absent => Vec::new(),
             Agent::WrongDigest => vec![call, (at(170), MachineReport::Written { digest: Digest::parse(&"cd".repeat(32)).unwrap() })],
             Agent::GivesUp(trouble) => vec![call, (at(65), MachineReport::Failed { trouble: *trouble, detail: "as it says".into() })],
-            Agent::Greedy => vec![call.clone(), (at(70), call.1)],
+            Agent::Greedy => vec![call, (at(70), exchange(2))],
             Agent::Stalls(percent) => (1..=*percent).map(progress).chain([call]).collect(),
             Agent::Stutters => {
-                let mut told = vec![call, progress(50), progress(20), progress(55), progress(70), written.clone(), written.clone()];
+                let mut told = vec![call.clone(), (at(61), call.1), progress(50), progress(20), progress(55), progress(70), written.clone(), written.clone()];
                 told.push((at(171), MachineReport::Progress { percent: 90 }));
                 told.push((at(172), written.1));
                 told

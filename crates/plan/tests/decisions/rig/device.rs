@@ -162,6 +162,9 @@ impl Device {
             }
             Event::NodeReady { boot } if boot == self.boot && self.power == Power::On => self.join(),
             Event::Tells { boot, report } if boot == self.boot && self.power == Power::On => {
+                if self.board.lacks_disk && !matches!(report, MachineReport::Exchange { .. }) {
+                    return;
+                }
                 if report == (MachineReport::Written { digest: board::image() }) {
                     self.board.disk = Disk::New;
                 }

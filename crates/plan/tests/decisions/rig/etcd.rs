@@ -56,9 +56,8 @@ impl Etcd {
     }
 
     /// The machine's new system runs, and its member with it.
-    pub fn start(&mut self, machine: &MachineName, now: Timestamp) {
-        let url = peer_url(machine);
-        for member in self.members.iter_mut().filter(|member| member.is_learner && member.peer_urls == [url.clone()]) {
+    pub fn start(&mut self, machine: &MachineName, peer_url: &str, now: Timestamp) {
+        for member in self.members.iter_mut().filter(|member| member.is_learner && member.peer_urls == [peer_url]) {
             member.name = machine.to_string();
             self.learning.extend(self.catches_up_after.map(|span| (now + span, member.id.clone())));
         }

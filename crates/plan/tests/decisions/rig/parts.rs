@@ -1,6 +1,6 @@
 //! What a machine is made of, and the volumes on its drives.
 
-use model::{BootDeviceSeen, DeviceAsk, DriveSeen, Inspection, PartHealth, PortSeen, SystemSeen, Told, VolumeSeen, VolumesSeen};
+use model::{BootDeviceSeen, DeviceAsk, DriveSeen, Inspection, OsTarget, PartHealth, PortSeen, SystemSeen, Told, VolumeSeen, VolumesSeen};
 use plan::{Step, With};
 
 #[derive(Clone, Debug)]
@@ -10,6 +10,8 @@ pub struct Parts {
     /// So many deletions are taken, and nothing comes of them.
     pub deletions_ignored: u32,
     pub deleted: Vec<String>,
+    /// Volumes are called by their place in the list, as some controllers do it.
+    pub are_numbered: bool,
     pub serial_number: String,
     pub is_linked: bool,
     /// Until it has been on for a while its links are down.
@@ -19,7 +21,15 @@ pub struct Parts {
 impl Default for Parts {
     fn default() -> Self {
         let volumes = Some(vec!["OS".to_owned(), "tenants".to_owned()]);
-        Parts { volumes, deletions_ignored: 0, deleted: Vec::new(), serial_number: "sn".into(), is_linked: true, drives: 1 }
+        Parts {
+            volumes,
+            deletions_ignored: 0,
+            deleted: Vec::new(),
+            are_numbered: false,
+            serial_number: "sn".into(),
+            is_linked: true,
+            drives: 2,
+        }
     }
 }
 
@@ -28,25 +38,38 @@ impl Parts {
         match (step.ask, &step.with) {
             (DeviceAsk::DeleteVolume, With::Volume { .. }) if self.deletions_ignored > 0 => self.deletions_ignored -= 1,
             (DeviceAsk::DeleteVolume, With::Volume { path }) => {
-                let name = path.trim_start_matches("/volumes/").to_owned();
+                let called = path.trim_start_matches("/volumes/");
+                let by_place = |place: usize| self.volumes.as_ref().expect("volumes")[place].clone();
+                let name = if self.are_numbered { by_place(called.parse().unwrap()) } else { called.to_owned() };
                 let volumes = self.volumes.as_mut().expect("volumes");
                 assert!(volumes.contains(&name), "volume {name} is deleted, and is not there");
                 volumes.retain(|volume| *volume != name);
                 self.deleted.push(name);
             }
             (DeviceAsk::DeleteVolume, with) => panic!("a deletion of {with:?}"),
-            (DeviceAsk::MakeOsVolume, _) => {
+            (DeviceAsk::MakeOsVolume, With::OsVolume { name }) => {
                 let volumes = self.volumes.as_mut().expect("volumes");
                 assert_eq!(*volumes, Vec::<String>::new(), "a volume is made beside another");
-                volumes.push("OS".into());
+                volumes.push(name.clone());
             }
+            (DeviceAsk::MakeOsVolume, with) => panic!("a volume {with:?}"),
             _ => {}
         }
     }
 
+    /// Whether the agent finds the disk that it is told to write to.
+    pub fn has(&self, disk: &OsTarget) -> bool {
+        let is_volume = |name: &String| self.volumes.as_ref().is_some_and(|volumes| volumes.contains(name));
+        let is_drive = |serial: &String| (0..self.drives).any(|bay| *serial == format!("drive{bay}"));
+        disk.volume.as_ref().is_some_and(is_volume) || disk.serial.as_ref().is_some_and(is_drive)
+    }
+
     pub fn volumes(&self) -> VolumesSeen {
-        let seen = |name: &String| VolumeSeen { path: format!("/volumes/{name}"), controller: "/raid".into(), name: name.clone() };
-        VolumesSeen { volumes: self.volumes.as_ref().map(|volumes| volumes.iter().map(seen).collect()) }
+        let seen = |(place, name): (usize, &String)| {
+            let path = if self.are_numbered { format!("/volumes/{place}") } else { format!("/volumes/{name}") };
+            VolumeSeen { path, controller: "/raid".into(), name: name.clone() }
+        };
+        VolumesSeen { volumes: self.volumes.as_ref().map(|volumes| volumes.iter().enumerate().map(seen).collect()) }
     }
 
     pub fn inspection(&self, is_on: bool) -> Inspection {
@@ -55,7 +78,7 @@ impl Parts {
             name: format!("Disk {bay}"),
             capacity_gb: Some(960),
             kind: Some("SSD".into()),
-            serial: None,
+            serial: Some(format!("drive{bay}")),
             health: Some(PartHealth::Ok),
             failure_predicted: false,
         };

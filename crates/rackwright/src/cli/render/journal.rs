@@ -108,7 +108,7 @@ mod tests {
         let facts = [
             json!({ "kind": "asked", "ask": "insertMedia", "attempt": 1 }),
             json!({ "kind": "installing", "round": 1, "way": "virtualMedia", "version": "4.9.2", "image": "x" }),
-            reported(json!({ "kind": "exchange" })),
+            reported(json!({ "kind": "exchange", "nonce": "x" })),
             reported(json!({ "kind": "progress", "percent": 40 })),
             reported(json!({ "kind": "failed", "trouble": "missingDisk", "detail": "no volume `OS`" })),
             reported(json!({ "kind": "phonedHome" })),

@@ -34,13 +34,20 @@ fn a_sku_says_what_machines_of_it_are_made_of() {
 }
 
 #[test]
+fn the_system_may_go_to_a_drive_by_its_bay() {
+    let loaded = Desk::new(&format!("{SITE}{}", SKU.replace("os-volume = \"System\"", "os-drive = 0"))).load().unwrap();
+    assert_eq!((loaded.site().skus[0].os_volume.as_deref(), loaded.site().skus[0].os_drive), (None, Some(0)));
+}
+
+#[test]
 fn what_is_wrong_with_a_sku_is_named_with_its_line() {
     let wrong = SKU
         .replace("models = \"PowerEdge R750\"", "models = [1]")
         .replace("memory-gb = 512", "memory-gib = 512")
         .replace("cpu-sockets = 2", "cpu-sockets = 0")
         .replace("kind = \"HDD\"", "kind = \"tape\"")
-        .replace("link-up = true", "link = true");
+        .replace("link-up = true", "link = true")
+        .replace("os-volume = \"System\"", "os-volume = \"System\"\nos-drive = 0");
     let site = format!("{SITE}{wrong}[[sku]]\nname = \"poweredge r750\"\n");
     expect![[r#"
         site.toml cannot be used: 7 problems

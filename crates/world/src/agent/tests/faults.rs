@@ -40,6 +40,38 @@ fn each_fault_of_an_installation_is_met_where_it_strikes() {
     }
 }
 
+/// The nonces of the exchanges that are asked for, until the agent has a session.
+fn nonces(bench: &mut Bench, answers: &[Outcome]) -> Vec<String> {
+    let mut nonces = Vec::new();
+    for outcome in answers {
+        let call = bench.asked();
+        if let Errand::Exchange { nonce, .. } = &call.errand {
+            nonces.push(nonce.clone());
+        }
+        bench.world.finish_errand(call.machine, call.number, outcome.clone(), bench.now);
+        bench.pass(10);
+    }
+    nonces
+}
+
+#[test]
+fn an_agent_that_hears_nothing_asks_again_as_the_same_and_a_copy_of_it_or_its_next_start_as_another() {
+    let mut bench = bench();
+    bench.boot_agent();
+    let silence = Outcome::Silence { why: "nobody".to_owned() };
+    let media = Outcome::Media(Box::new(config()));
+    let first = nonces(&mut bench, &[media.clone(), silence, grant(WantedDisk::default())]);
+    assert_eq!((first.len(), &first[0]), (2, &first[1]));
+    bench.world.reset(bench.machine, ResetType::ForceOff, bench.now);
+    bench.pass(10);
+    bench.world.eject_media(bench.machine, MediaSlot::Cd, bench.now);
+    bench.fault(FaultKind::TokenUsedTwice, None);
+    bench.boot_agent();
+    let second = nonces(&mut bench, &[media, grant(WantedDisk::default()), Outcome::Refused { status: 409 }]);
+    assert_eq!(second.len(), 2);
+    assert!(second[0] != second[1] && !second.contains(&first[0]), "{first:?} {second:?}");
+}
+
 #[test]
 fn other_bytes_than_the_images_are_told_and_leave_nothing_to_start() {
     let mut bench = bench();

@@ -1,0 +1,9 @@
+//! Reimage, replace and validation as an operator meets them: over the API, with the real drivers, against the simulated site.
+
+mod agents;
+mod hand;
+mod hardware;
+mod repairs;
+mod repeats;
+mod told;
+mod ways;
