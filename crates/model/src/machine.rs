@@ -257,6 +257,12 @@ impl Machine {
         node.ready == Readiness::True && !self.last_seen.is_of_dead_boot(node)
     }
 
+    /// The login that its BMC has, and the one that the site file would give it.
+    pub fn logins(&self) -> impl Iterator<Item = &SecretRef> {
+        let described = self.replaced.as_ref().map(|replaced| &replaced.described.credentials);
+        std::iter::once(&self.hardware.credentials).chain(described)
+    }
+
     /// Held by us, or cordoned by somebody else's hand.
     pub fn is_cordoned(&self) -> bool {
         !self.holds.is_empty() || self.last_seen.node.as_ref().is_some_and(|node| node.what.unschedulable)

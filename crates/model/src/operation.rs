@@ -139,7 +139,7 @@ pub enum Fact {
         step: StepKind,
         reason: String,
     },
-    /// There are workloads on the machine: from here on emptying it is part of the operation.
+    /// There are workloads on the machine, or may be while nobody can tell: from here on emptying it is part of the operation.
     Evacuating,
     /// Workloads of before wait to come back: from here on that is part of the operation.
     Returning,

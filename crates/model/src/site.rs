@@ -1,5 +1,7 @@
 //! A site as its owner describes it: what stands where. The store's documents are made from it.
 
+use std::collections::BTreeSet;
+
 use crate::cluster::Home;
 use crate::join::JoinFacts;
 use crate::limits::Limits;
@@ -19,6 +21,8 @@ pub struct Site {
     pub join: Option<JoinFacts>,
     pub racks: Vec<SiteRack>,
     pub machines: Vec<SiteMachine>,
+    /// Machines whose login is another one than the description of before gave. It wins over what a replace brought.
+    pub new_logins: BTreeSet<MachineName>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

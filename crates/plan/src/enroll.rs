@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Cluster, ClusterStatus, Connection, DesiredPower, FIRST_EDITION, Hardware, LastSeen, Machine, MachineName, Management, OperationId,
-    Provisioning, Rack, RackName, Replaced, Site, SiteMachine, Standing, Timestamp,
+    Provisioning, Rack, RackName, Replaced, SecretRef, Site, SiteMachine, Standing, Timestamp,
 };
 
 use crate::objection::{self, Busy, Objection};
@@ -29,6 +29,8 @@ pub struct Enrolment {
     pub machines: BTreeMap<MachineName, Machine>,
     pub forgotten_racks: BTreeSet<RackName>,
     pub forgotten_machines: BTreeSet<MachineName>,
+    /// Logins that a replace brought, and that no machine has any more.
+    pub abandoned_logins: BTreeSet<SecretRef>,
     /// Machines that no description names, but that cannot be forgotten: they stay, and nothing is asked of them.
     pub undescribed: BTreeMap<MachineName, Busy>,
 }
@@ -72,7 +74,15 @@ pub fn enroll(stored: &Stored, site: &Site, now: Timestamp) -> Result<Enrolment,
         }
     }
     forget_undescribed(stored, site, &mut writes);
+    writes.abandoned_logins = abandoned_logins(stored, &writes);
     Ok(writes)
+}
+
+fn abandoned_logins(stored: &Stored, writes: &Enrolment) -> BTreeSet<SecretRef> {
+    let staying = stored.machines.iter().filter(|(name, _)| !writes.forgotten_machines.contains(*name));
+    let after = staying.map(|(name, before)| writes.machines.get(name).unwrap_or(before)).chain(writes.machines.values());
+    let kept: BTreeSet<&SecretRef> = after.flat_map(Machine::logins).collect();
+    stored.machines.values().flat_map(Machine::logins).filter(|login| !kept.contains(login)).cloned().collect()
 }
 
 fn forget_undescribed(stored: &Stored, site: &Site, writes: &mut Enrolment) {
@@ -121,7 +131,7 @@ fn describe_cluster(before: Option<&Cluster>, site: &Site, now: Timestamp) -> Cl
 
 fn describe_machine(before: Option<&Machine>, described: &SiteMachine, site: &Site, now: Timestamp) -> Machine {
     if let Some(machine) = before {
-        return describe_again(machine, &described.hardware);
+        return describe_again(machine, described, site.new_logins.contains(&described.name));
     }
     let (provisioning, desired_power) = match described.standing {
         Standing::Provisioned => (Provisioning::Provisioned, DesiredPower::On),
@@ -154,15 +164,18 @@ fn describe_machine(before: Option<&Machine>, described: &SiteMachine, site: &Si
     }
 }
 
-/// Hardware that was replaced keeps its identity for as long as the description names the one of before. As soon as it names another,
-/// the description has the last word again.
-fn describe_again(machine: &Machine, described: &Hardware) -> Machine {
+/// Hardware that was replaced keeps its identity for as long as the description names the one of before, and its login for as long as
+/// the description has no new one. As soon as it names another, the description has the last word again.
+fn describe_again(machine: &Machine, described: &SiteMachine, has_new_login: bool) -> Machine {
+    let described = &described.hardware;
     let identity = |hardware: &Hardware| (hardware.serial_number.clone(), hardware.bmc_mac.clone(), hardware.boot_mac.clone());
     match &machine.replaced {
         Some(replaced) if identity(&replaced.described) == identity(described) => {
             let Hardware { serial_number, bmc_mac, boot_mac, credentials, .. } = machine.hardware.clone();
+            let credentials = if has_new_login { described.credentials.clone() } else { credentials };
             let hardware = Hardware { serial_number, bmc_mac, boot_mac, credentials, ..described.clone() };
-            let replaced = Some(Box::new(Replaced { at: replaced.at, described: described.clone() }));
+            let differs = hardware != *described;
+            let replaced = differs.then(|| Box::new(Replaced { at: replaced.at, described: described.clone() }));
             Machine { hardware, replaced, ..machine.clone() }
         }
         _ => Machine { hardware: described.clone(), replaced: None, ..machine.clone() },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Ask, SecretRef, VmName};
+use model::{Ask, Machine, SecretRef, VmName};
 
 use crate::draft::{Changes, Plan};
 use crate::snapshot::Snapshot;
@@ -57,10 +57,7 @@ impl Plan {
     fn kept_logins<'a>(&'a self, before: &'a Snapshot) -> impl Iterator<Item = &'a SecretRef> {
         let Changes { machines, operations, .. } = &self.changes;
         let untouched = before.machines.iter().filter(|(name, _)| !machines.contains_key(*name)).map(|(_, machine)| machine.as_ref());
-        let of_machines = untouched.chain(machines.values()).flat_map(|machine| {
-            let described = machine.replaced.as_ref().map(|replaced| &replaced.described.credentials);
-            std::iter::once(&machine.hardware.credentials).chain(described)
-        });
+        let of_machines = untouched.chain(machines.values()).flat_map(Machine::logins);
         let untouched = before.operations.iter().filter(|(id, _)| !operations.contains_key(*id)).map(|(_, operation)| operation.as_ref());
         let running = untouched.chain(operations.values()).filter(|operation| operation.is_running());
         let tried = running.filter_map(|operation| operation.replacement.as_ref()?.credentials.as_ref());

@@ -150,6 +150,7 @@ mod tests {
             machines: vec![described],
             skus: Vec::new(),
             join: None,
+            new_logins: std::collections::BTreeSet::new(),
         };
         crate::enroll(&crate::Stored::default(), &site, now).unwrap().machines.into_values().next().unwrap()
     }

@@ -15,7 +15,8 @@ pub fn machine_message(machine: &Machine) -> String {
     if machine.unhealthy.is_some() {
         parts.push("Warning: BMM Node is unhealthy and may require hardware replacement.");
     }
-    if machine.validated.as_ref().is_some_and(|mark| mark.result == ValidationResult::Fail) {
+    // A validation on demand only looks: what it found is in `hardwareValidationStatus`, and the machine goes on as before.
+    if machine.unhealthy.is_some() && machine.validated.as_ref().is_some_and(|mark| mark.result == ValidationResult::Fail) {
         parts.push("Warning: This machine has failed hardware validation");
     }
     if machine.waits.iter().any(|wait| wait.kind == WaitKind::UnexpectedlyOff) {
@@ -142,6 +143,7 @@ mod tests {
             }],
             skus: Vec::new(),
             join: None,
+            new_logins: std::collections::BTreeSet::new(),
         };
         let enrolled = crate::enroll(&crate::Stored::default(), &site, Timestamp::EPOCH);
         let mut machine = enrolled.unwrap().machines.into_values().next().unwrap();
@@ -164,6 +166,19 @@ mod tests {
         let mut denied = machine(true);
         denied.last_seen.bmc_fault.as_mut().unwrap().what.class = FaultClass::Denied;
         assert_eq!(rack_status([denied].iter()), (RackStatus::Available, "Rack is available".to_owned()), "it answers, if only with 401");
+    }
+
+    #[test]
+    fn hardware_that_failed_on_demand_is_no_warning_and_in_a_replace_it_is_two() {
+        let mut machine = machine(false);
+        let provisioned = "The OS is provisioned to the machine.";
+        machine.validated = Some(model::ValidationMark { at: Timestamp::EPOCH, result: ValidationResult::Fail });
+        assert_eq!(machine_message(&machine), provisioned);
+        machine.unhealthy = Some(model::Unhealthy { since: Timestamp::EPOCH, because: "a drive is missing".into() });
+        let given_up = format!("{provisioned} Warning: BMM Node is unhealthy and may require hardware replacement.");
+        assert_eq!(machine_message(&machine), format!("{given_up} Warning: This machine has failed hardware validation"));
+        machine.validated = Some(model::ValidationMark { at: Timestamp::EPOCH, result: ValidationResult::Pass });
+        assert_eq!(machine_message(&machine), given_up, "only a replace clears the mark");
     }
 
     #[test]

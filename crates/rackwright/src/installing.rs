@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use api::{Fetch, Unfetched};
@@ -18,6 +18,8 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use model::ClusterName;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use ticket::InstallKey;
 use tokio::net::TcpListener;
 
@@ -26,6 +28,9 @@ use crate::private_file;
 
 /// Where a port is remembered that was chosen for us, so that machines find us again after a restart.
 const PORT_FILE: &str = "install-port";
+
+/// Bytes of the certificates that machines are given: they go into the agent's configuration, which has room for 16 KiB in all.
+pub const CA_MAX: usize = 12 * 1024;
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct InstallArgs {
@@ -36,6 +41,10 @@ pub struct InstallArgs {
     /// What machines are told to call it by, if not by the address that it listens on
     #[arg(long, value_name = "URL")]
     pub install_url: Option<String>,
+    /// The certificates, in PEM, that whoever answers at an https `--install-url` is known by; machines are given them. Without it
+    /// they trust nobody
+    #[arg(long, value_name = "FILE", requires = "install_url")]
+    pub install_ca: Option<PathBuf>,
 }
 
 /// A listener for machines, and what they are told to call it by.
@@ -43,6 +52,8 @@ pub struct InstallArgs {
 pub struct InstallDoor {
     pub listener: TcpListener,
     pub url: String,
+    /// What they are given to recognize it by, in PEM.
+    pub ca: Option<String>,
 }
 
 impl InstallDoor {
@@ -51,18 +62,19 @@ impl InstallDoor {
         private_file::create_directory(dir).map_err(|error| Trouble::caused(&format!("{} cannot be made", dir.display()), &error))?;
         let listener = match &args.install_listen {
             Some(text) => bind(text).await?,
-            None => bind_remembered("the install face", &dir.join(PORT_FILE)).await?,
+            None => bind_remembered(&dir.join(PORT_FILE)).await?,
         };
         let address = listener.local_addr().map_err(|error| Trouble::caused("the install face cannot listen", &error))?;
         let url = match &args.install_url {
-            Some(url) => checked(url)?,
+            Some(url) => checked("--install-url", url)?,
             None if address.ip().is_unspecified() => {
                 return Err(Trouble::new(Exit::Usage, format!("machines cannot call {address}: it stands for every address"))
                     .hint("say by which they reach it, for example --install-url http://10.0.0.1:7226"));
             }
             None => format!("http://{address}"),
         };
-        Ok(InstallDoor { listener, url })
+        let ca = args.install_ca.as_deref().map(|file| read_authorities(file, &url)).transpose()?;
+        Ok(InstallDoor { listener, url, ca })
     }
 }
 
@@ -77,8 +89,8 @@ async fn bind(text: &str) -> Result<TcpListener, Trouble> {
 }
 
 /// A port of loopback: the one of the last time if it is free, else any.
-pub async fn bind_remembered(what: &str, file: &Path) -> Result<TcpListener, Trouble> {
-    let cannot = |error: std::io::Error| Trouble::caused(&format!("{what} cannot listen on loopback"), &error);
+async fn bind_remembered(file: &Path) -> Result<TcpListener, Trouble> {
+    let cannot = |error: std::io::Error| Trouble::caused("the install face cannot listen on loopback", &error);
     let before = std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse::<u16>().ok());
     if let Some(port) = before
         && let Ok(listener) = TcpListener::bind(("127.0.0.1", port)).await
@@ -92,12 +104,40 @@ pub async fn bind_remembered(what: &str, file: &Path) -> Result<TcpListener, Tro
     Ok(listener)
 }
 
-fn checked(url: &str) -> Result<String, Trouble> {
+/// The certificates of a file, and nothing else that it has: a key beside them would go to every machine.
+fn read_authorities(file: &Path, url: &str) -> Result<String, Trouble> {
+    let wrong = |why: String| Trouble::new(Exit::Usage, format!("--install-ca {}: {why}", file.display()));
+    if !url.starts_with("https:") {
+        return Err(wrong(format!("machines call {url} without TLS, where nobody is recognized")).hint("give an https --install-url"));
+    }
+    let text = std::fs::read(file).map_err(|error| wrong(format!("it cannot be read: {error}")))?;
+    let found = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
+    let certificates = found.map_err(|error| wrong(format!("it is no PEM: {error}")))?;
+    if certificates.is_empty() {
+        return Err(wrong("it has no certificate".to_owned()));
+    }
+    let pem: String = certificates.iter().map(in_pem).collect();
+    if pem.len() > CA_MAX {
+        return Err(wrong(format!("its certificates have {} bytes, and there is room for {CA_MAX}", pem.len()))
+            .hint("machines need only the certificate of whoever signed the install face's own"));
+    }
+    Ok(pem)
+}
+
+fn in_pem(certificate: &CertificateDer<'_>) -> String {
+    use base64::Engine;
+    let text = base64::engine::general_purpose::STANDARD.encode(certificate);
+    let lines: Vec<&str> = text.as_bytes().chunks(64).filter_map(|line| std::str::from_utf8(line).ok()).collect();
+    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
+}
+
+/// A URL that machines can call, as an option gives it.
+pub fn checked(option: &str, url: &str) -> Result<String, Trouble> {
     let parsed = url.parse::<Uri>().ok().filter(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some());
     match parsed.filter(|uri| uri.query().is_none() && !url.contains('@')) {
         Some(_) => Ok(url.trim_end_matches('/').to_owned()),
         None => Err(Trouble::new(Exit::Usage, format!("`{url}` is not what machines can call"))
-            .hint("for example --install-url http://10.0.0.1:7226")),
+            .hint(format!("for example {option} http://10.0.0.1:7226"))),
     }
 }
 
@@ -166,7 +206,7 @@ mod tests {
     use super::*;
 
     fn args(listen: Option<&str>, url: Option<&str>) -> InstallArgs {
-        InstallArgs { install_listen: listen.map(str::to_owned), install_url: url.map(str::to_owned) }
+        InstallArgs { install_listen: listen.map(str::to_owned), install_url: url.map(str::to_owned), install_ca: None }
     }
 
     #[tokio::test]
@@ -190,6 +230,28 @@ mod tests {
             assert_eq!(open(Some("127.0.0.1:0"), Some(url)).await.unwrap_err().exit, Exit::Usage, "{url}");
         }
         assert_eq!(open(Some("somewhere"), None).await.unwrap_err().exit, Exit::Usage);
+    }
+
+    #[tokio::test]
+    async fn machines_are_given_certificates_and_never_a_key() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("ca.pem");
+        let open = async |url: &str| {
+            let args = InstallArgs { install_ca: Some(file.clone()), ..args(Some("127.0.0.1:0"), Some(url)) };
+            InstallDoor::open(&args, dir.path()).await.map(|door| door.ca)
+        };
+        let told = |result: Result<Option<String>, Trouble>| result.unwrap_err().message;
+        let https = "https://install.example";
+        assert!(told(open(https).await).contains("it cannot be read"));
+        std::fs::write(&file, "nothing").unwrap();
+        assert!(told(open(https).await).ends_with("it has no certificate"));
+        let certificate = |fill: u8, bytes: usize| in_pem(&CertificateDer::from(vec![fill; bytes]));
+        let own = certificate(7, 900);
+        std::fs::write(&file, format!("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\nwords\n{own}")).unwrap();
+        assert_eq!(open(https).await.unwrap().as_deref(), Some(own.as_str()));
+        assert!(told(open("http://install.example").await).contains("without TLS"));
+        std::fs::write(&file, certificate(7, 6_000) + &certificate(8, 6_000)).unwrap();
+        assert!(told(open(https).await).contains("and there is room for 12288"));
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keeper::{Equipment, Offer, Verdict};
-use model::{Clock, MachineName, SiteFileRefused};
+use model::{Clock, MachineName, Site, SiteFileRefused};
 use plan::Objection;
 use store::{SystemClock, Vault};
 use tokio::signal::unix::Signal;
@@ -147,7 +147,8 @@ impl KeptSite {
         let known = Before { loaded: &self.loaded, equipment: &self.equipment };
         let equipment = Arc::new(equip::equip(&loaded, Some(known), vault).await?);
         safekeeping::save(&loaded, Some(&self.loaded).filter(|_| self.pending.is_empty()), vault).await?;
-        let (offer, verdict) = Offer::new(loaded.site().clone(), equipment.clone());
+        let site = Site { new_logins: safekeeping::changed_since(&self.loaded, &loaded), ..loaded.site().clone() };
+        let (offer, verdict) = Offer::new(site, equipment.clone());
         self.pending.push(Pending { loaded, equipment, differences, verdict });
         self.offers.send_replace(Some(Arc::new(offer)));
         Ok(())

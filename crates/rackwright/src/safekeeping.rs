@@ -7,6 +7,7 @@ use std::sync::Arc;
 use model::{ClusterName, MachineName, SecretRef};
 use redfish::Login;
 use store::{Vault, VaultError};
+use zeroize::Zeroizing;
 
 use crate::cli::trouble::Trouble;
 use crate::equip::is_same_login;
@@ -19,6 +20,33 @@ pub async fn save(loaded: &Loaded, known: Option<&Loaded>, vault: &Arc<Vault>) -
     let saves = logins_of(loaded).into_iter().filter(|(secret, login)| !known.get(secret).is_some_and(|known| is_same_login(known, login)));
     let saved = futures::future::try_join_all(saves.map(|(secret, login)| save_one(vault, secret, login))).await;
     saved.map_err(|error| Trouble::caused("BMC credentials cannot be saved", &error)).map(|_| ())
+}
+
+/// Machines whose login is another one than the vault has for them, which is what a description gave before.
+pub async fn changed(loaded: &Loaded, vault: &Arc<Vault>) -> BTreeSet<MachineName> {
+    let mut changed = BTreeSet::new();
+    for (machine, login) in &loaded.logins {
+        let kept = vault.load(&secret_of(&loaded.site().cluster, machine)).await;
+        if kept.is_ok_and(|kept| *kept != *text_of(login)) {
+            changed.insert(machine.clone());
+        }
+    }
+    changed
+}
+
+/// The same against another description.
+pub fn changed_since(before: &Loaded, after: &Loaded) -> BTreeSet<MachineName> {
+    let is_other = |machine: &MachineName, login: &Login| before.logins.get(machine).is_some_and(|known| !is_same_login(known, login));
+    after.logins.iter().filter(|(machine, login)| is_other(machine, login)).map(|(machine, _)| machine.clone()).collect()
+}
+
+/// Removes logins that nobody refers to any more.
+pub async fn remove(logins: &BTreeSet<SecretRef>, vault: &Arc<Vault>) {
+    for secret in logins {
+        if let Err(error) = vault.remove(secret).await {
+            tracing::warn!(%secret, %error, "a login that no machine has any more cannot be removed");
+        }
+    }
 }
 
 /// Makes the vault agree with the description that is kept, after others that were not taken over, or no longer count.
@@ -50,8 +78,12 @@ fn logins_of(loaded: &Loaded) -> BTreeMap<SecretRef, &Login> {
 }
 
 async fn save_one(vault: &Arc<Vault>, secret: SecretRef, login: &Login) -> Result<(), VaultError> {
-    let text = format!("{}\n{}", login.user, *login.password);
-    vault.save(&secret, text.as_bytes()).await
+    vault.save(&secret, &text_of(login)).await
+}
+
+/// As the vault keeps it.
+fn text_of(login: &Login) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(format!("{}\n{}", login.user, *login.password).into_bytes())
 }
 
 #[cfg(test)]
@@ -100,7 +132,11 @@ mod tests {
             save(other, Some(&kept), &vault).await.unwrap();
         }
         assert_eq!((read("m1").await.as_deref(), read("m2").await.as_deref()), (Some("u\nwrong"), Some("u\nwrong")));
+        let changed_now = changed(&kept, &vault).await;
+        assert_eq!((changed_now.len(), changed_since(&kept, &refused[0]).len()), (1, 1), "the password of `m1` is another one");
+        assert_eq!(changed_since(&kept, &refused[1]).len(), 0, "a new machine has no login of before");
         tidy(&kept, &refused, &vault).await;
+        assert_eq!(changed(&kept, &vault).await.len(), 0);
         assert_eq!((read("m1").await.as_deref(), read("m2").await), (Some("u\nright"), None));
     }
 }

@@ -188,6 +188,10 @@ impl ControlPlane {
         let api = api::Api::new(store, clock, cache, keepers, process).with_vault(plane.vault.clone());
         let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
         let face = api::InstallFace::new(api.clone(), keys, installing::web_images()?, &plane.install_url);
+        let face = match &install.ca {
+            Some(ca) => face.with_ca(ca),
+            None => face,
+        };
         let max_machines = api::MAX_IN_FLIGHT.min(descriptors::share_for_clients());
         let serving = api::serve(machines, api::install_router(face), max_machines, stages.listening.clone());
         plane.faces.spawn_on(serving, &threads);
@@ -295,12 +299,13 @@ async fn enrol_all(
 /// Enrols a site, with the ways to its devices.
 async fn enrol(loaded: Loaded, store: SharedStore, vault: Arc<Vault>, clock: Arc<dyn Clock>) -> Result<(Loaded, Arc<Equipment>), Trouble> {
     let equipment = equip(&loaded, None, &vault).await?;
-    let site = loaded.site();
+    let site = &Site { new_logins: safekeeping::changed(&loaded, &vault).await, ..loaded.site().clone() };
     let enrolment = enroll_site(&store, clock.as_ref(), site).await.map_err(|error| match error {
         KeeperError::Objections { objections, .. } => reload::refusal(&loaded.described, &objections),
         error => Trouble::caused("the site cannot be enrolled", &error),
     })?;
     safekeeping::forget(&site.cluster, &enrolment.forgotten_machines, &vault).await;
+    safekeeping::remove(&enrolment.abandoned_logins, &vault).await;
     safekeeping::save(&loaded, None, &vault).await?;
     let gone = enrolment.forgotten_machines.iter().map(|machine| format!("{}: machine {machine} is gone", site.cluster));
     let undescribed = enrolment.undescribed.iter().map(|(machine, busy)| {

@@ -104,6 +104,8 @@ impl Simulation {
         let (mut site_files, mut machines, mut tasks) = (Vec::new(), 0, JoinSet::new());
         let mut tenant_kubeconfigs = Vec::new();
         let (mut sites, mut versions) = (Vec::new(), Vec::new());
+        // Every site serves the same images; the runtimes are described once for all.
+        let mut images = None;
         for Blueprint { spec, described } in blueprints {
             let site = Site::open(spec.at_speed(args.speed), store.clone(), clock.clone()).await.map_err(|error| {
                 Trouble::caused("the simulated site cannot be opened", &error)
@@ -114,6 +116,7 @@ impl Simulation {
                 .await
                 .map_err(|error| Trouble::caused("the simulated site cannot listen", &error))?;
             machines += site.layout().machines().len();
+            images.get_or_insert(endpoints.images);
             let files = endpoints.tenants.keys().map(|tenant| dir.join(tenant_kubeconfig_name(&site.layout().site, tenant)));
             tenant_kubeconfigs.extend(files);
             versions.extend(described.as_ref().map(|described| described.version.clone()));
@@ -122,8 +125,10 @@ impl Simulation {
             let shutdown = shutdown.clone();
             tasks.spawn(async move { site.run(shutdown).await });
         }
-        let images = runtimes::serve_images(dir, shutdown, &mut tasks).await?;
-        let runtime_files = runtimes::write(dir, &images, versions.iter().map(String::as_str))?;
+        let runtime_files = match images {
+            Some(images) => runtimes::write(dir, &format!("http://{images}"), versions.iter().map(String::as_str))?,
+            None => Vec::new(),
+        };
         let simulator = start_control(sites.clone(), shutdown, &mut tasks).await?;
         Ok(Simulation { site_files, machines, tenant_kubeconfigs, runtime_files, sites, simulator, tasks })
     }
@@ -311,6 +316,7 @@ fn generated(site: &Site) -> Result<model::Site, InvalidName> {
         machines: layout.machines().iter().map(generated_machine).collect::<Result<_, InvalidName>>()?,
         skus: Vec::new(),
         join: None,
+        new_logins: std::collections::BTreeSet::new(),
     })
 }
 

@@ -39,6 +39,7 @@ pub fn definition_of(site: &sim::Site) -> Site {
         machines: layout.machines().iter().map(|machine| described(&layout.site, machine)).collect(),
         skus: skus_of(site),
         join: Some(JoinFacts { api_url: "http://undercloud.invalid".to_owned(), ca_hash: None }),
+        new_logins: std::collections::BTreeSet::new(),
     }
 }
 

@@ -50,6 +50,7 @@ pub(crate) fn site(machines: Vec<SiteMachine>) -> Site {
         machines,
         skus: Vec::new(),
         join: None,
+        new_logins: std::collections::BTreeSet::new(),
     }
 }
 

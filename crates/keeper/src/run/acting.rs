@@ -94,7 +94,7 @@ impl Loop {
         }
     }
 
-    fn forget_secrets(&mut self, abandoned: Vec<SecretRef>) {
+    pub(super) fn forget_secrets(&mut self, abandoned: Vec<SecretRef>) {
         if abandoned.is_empty() {
             return;
         }

@@ -74,6 +74,7 @@ async fn books() -> Books {
         machines: Vec::new(),
         skus: Vec::new(),
         join: None,
+        new_logins: std::collections::BTreeSet::new(),
     };
     enroll_site(&store, &SystemClock, &site).await.unwrap();
     let lease = store.acquire_lease("keeper/site1", "test", Span::minutes(1)).await.unwrap();

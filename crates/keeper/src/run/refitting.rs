@@ -64,6 +64,7 @@ impl Loop {
             let revision = committed.map_err(|source| KeeperError::Store { cluster: self.keeper.cluster.clone(), source })?;
             self.books.take_enrolment(&enrolment, revision);
         }
+        self.forget_secrets(enrolment.abandoned_logins.into_iter().collect());
         Ok(Ok(Verdict::TakenOver { forgotten: enrolment.forgotten_machines }))
     }
 
@@ -109,5 +110,41 @@ impl Loop {
         self.contact_due = self.now();
         self.watch_nodes();
         self.watch_tenants();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use model::Replaced;
+    use plan::{Changes, Plan};
+    use store::VaultError;
+
+    use super::super::stand::{Stand, new_login};
+    use super::*;
+    use crate::books::tests::{machine, name, site};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_login_that_a_replace_brought_goes_when_the_description_has_a_new_one() {
+        let mut stand = Stand::build().await;
+        stand.vault.save(&new_login(), b"root\ncalvin").await.unwrap();
+        let mut replaced = (*stand.the_loop.books.snapshot.machines[&name(1)]).clone();
+        let described = replaced.hardware.clone();
+        replaced.hardware.serial_number = "S9".to_owned();
+        replaced.hardware.credentials = new_login();
+        replaced.replaced = Some(Box::new(Replaced { at: replaced.created_at, described: described.clone() }));
+        let changes = Changes { machines: [(name(1), replaced)].into(), ..Changes::default() };
+        stand.the_loop.books.settle(&Plan { changes, ..Plan::default() }, &[], None);
+        for (new_logins, is_kept) in [(BTreeSet::new(), true), (BTreeSet::from([name(1)]), false)] {
+            let described_again = Site { new_logins, ..site(vec![machine(1)]) };
+            let (offer, _) = Offer::new(described_again, stand.equipment(stand.described.driver("S1")));
+            stand.the_loop.enrol(&offer).await.unwrap().unwrap();
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            let hardware = &stand.the_loop.books.snapshot.machines[&name(1)].hardware;
+            assert_eq!((hardware.serial_number.as_str(), hardware.credentials == described.credentials), ("S9", !is_kept));
+            let kept = stand.vault.load(&new_login()).await;
+            assert_eq!(is_kept, !matches!(kept, Err(VaultError::Missing { .. })));
+        }
     }
 }

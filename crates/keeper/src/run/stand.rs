@@ -106,6 +106,7 @@ pub struct Stand {
     pub described: FakeBmc,
     pub other: FakeBmc,
     pub made_for: Arc<Mutex<Vec<Hardware>>>,
+    pub vault: Arc<Vault>,
 }
 
 impl Stand {
@@ -131,7 +132,7 @@ impl Stand {
             undercloud: nowhere(),
             etcd: None,
             door: Arc::new(NetworkDoor),
-            secrets: Arc::new(VaultSecrets::new(vault)),
+            secrets: Arc::new(VaultSecrets::new(vault.clone())),
             install: Some(InstallDesk { key: key(), base_url: "http://10.0.0.1:8080".to_owned() }),
             offers: watch::channel(None).1,
             taken_over: watch::Sender::new(None),
@@ -139,7 +140,7 @@ impl Stand {
             footing,
         };
         let (events, inbox) = mpsc::channel(EVENT_QUEUE);
-        Stand { the_loop: Loop::new(keeper, books, tenure, events, now), inbox, described, other, made_for }
+        Stand { the_loop: Loop::new(keeper, books, tenure, events, now), inbox, described, other, made_for, vault }
     }
 
     /// Lets what was begun end, and takes it in.

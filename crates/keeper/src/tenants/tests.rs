@@ -50,6 +50,7 @@ async fn books() -> Books {
         machines: vec![machine(1), machine(2)],
         skus: Vec::new(),
         join: None,
+        new_logins: std::collections::BTreeSet::new(),
     };
     enroll_site(&store, &SystemClock, &site).await.unwrap();
     let lease = store.acquire_lease("keeper/site1", "test", Span::minutes(1)).await.unwrap();

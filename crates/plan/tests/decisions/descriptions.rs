@@ -30,6 +30,7 @@ fn site(machines: &str) -> Site {
         machines,
         skus: Vec::new(),
         join: None,
+        new_logins: std::collections::BTreeSet::new(),
     }
 }
 

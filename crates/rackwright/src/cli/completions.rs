@@ -88,7 +88,7 @@ mod tests {
         offered(&completed(), &mut found);
         found.sort();
         found.dedup();
-        assert_eq!(found, ["bmc_password_file", "configs", "data_dir", "file", "key", "simulator", "user_data"]);
+        assert_eq!(found, ["bmc_password_file", "configs", "data_dir", "file", "install_ca", "key", "simulator", "user_data"]);
     }
 
     #[test]

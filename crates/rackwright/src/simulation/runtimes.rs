@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use sim::images;
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
 use crate::cli::trouble::Trouble;
-use crate::installing::bind_remembered;
 use crate::private_file;
 use crate::runtime_file::{ArtefactTable, BootTable, FloorTable, RoleKey, RuntimeFile};
 
@@ -32,32 +29,6 @@ const FLOORS: [(&str, &str, &str); 4] = [
     ("PowerEdge R650", "BIOS", "1.10.2"),
     ("PowerEdge R650", "BMC", "7.00.30.00"),
 ];
-
-/// Where the port is remembered that images are served at: runtimes name it, and they outlive a restart.
-const PORT_FILE: &str = "image-port";
-
-/// Serves the images; returns the beginning of their URLs.
-pub async fn serve_images(
-    dir: &Path,
-    shutdown: &CancellationToken,
-    tasks: &mut JoinSet<Result<(), sim::SimError>>,
-) -> Result<String, Trouble> {
-    let listener = bind_remembered("the simulated image server", &dir.join(PORT_FILE)).await?;
-    let address = listener.local_addr().map_err(|error| Trouble::caused("the simulated image server cannot listen", &error))?;
-    let shutdown = shutdown.clone();
-    tasks.spawn(async move {
-        tokio::select! {
-            () = shutdown.cancelled() => {}
-            result = std::future::IntoFuture::into_future(axum::serve(listener, images::router())) => {
-                if let Err(error) = result {
-                    tracing::error!(%error, "the simulated image server stopped listening");
-                }
-            }
-        }
-        Ok(())
-    });
-    Ok(format!("http://{address}"))
-}
 
 /// Writes the files, for the usual versions and for those that the sites run. `base` is where the simulator serves its images.
 pub fn write<'a>(dir: &Path, base: &str, running: impl Iterator<Item = &'a str>) -> Result<Vec<PathBuf>, Trouble> {

@@ -285,5 +285,6 @@ fn site_of(cluster: &ClusterTable, racks: &[RackTable], machines: &[MachineTable
         machines,
         skus: Vec::new(),
         join: None,
+        new_logins: std::collections::BTreeSet::new(),
     })
 }

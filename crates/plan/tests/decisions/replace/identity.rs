@@ -18,7 +18,7 @@ fn a_replaced_machine_keeps_its_identity_until_the_site_file_names_another() {
     replace(&mut rig, Role::Compute, REPLACE, Some(new_board()));
     let machine = (*rig.desk.snapshot.machines[&name]).clone();
     let cluster = (*rig.desk.snapshot.cluster).clone();
-    let again = |change: &dyn Fn(&mut model::Hardware)| {
+    let again = |change: &dyn Fn(&mut model::Hardware), new_login: bool| {
         let mut hardware = described.clone();
         change(&mut hardware);
         let site = Site {
@@ -28,6 +28,7 @@ fn a_replaced_machine_keeps_its_identity_until_the_site_file_names_another() {
             limits: cluster.limits.clone(),
             skus: cluster.skus.clone(),
             join: None,
+            new_logins: new_login.then(|| name.clone()).into_iter().collect(),
             racks: vec![model::SiteRack {
                 name: hardware.rack.clone(),
                 availability_zone: "1".into(),
@@ -42,18 +43,23 @@ fn a_replaced_machine_keeps_its_identity_until_the_site_file_names_another() {
         let enrolled = enroll(&stored, &site, desk::morning()).expect("nothing speaks against it");
         let after = enrolled.machines.get(&name).cloned().unwrap_or_else(|| machine.clone());
         let hardware = &after.hardware;
+        let abandoned: Vec<&str> = enrolled.abandoned_logins.iter().map(SecretRef::as_str).collect();
         format!(
-            "serial {}, slot {}, login {}, replaced {}",
+            "serial {}, slot {}, login {}, replaced {}, abandoned [{}]",
             hardware.serial_number,
             hardware.slot,
             hardware.credentials,
-            after.replaced.is_some()
+            after.replaced.is_some(),
+            abandoned.join(", ")
         )
     };
-    assert_eq!(again(&|_| {}), "serial sn2, slot 1, login replace/1, replaced true");
-    assert_eq!(again(&|hardware| hardware.slot = 7), "serial sn2, slot 7, login replace/1, replaced true");
-    assert_eq!(again(&|hardware| hardware.serial_number = "sn2".into()), "serial sn2, slot 1, login bmc/x, replaced false");
-    assert_eq!(again(&|hardware| hardware.serial_number = "sn3".into()), "serial sn3, slot 1, login bmc/x, replaced false");
+    let same = |_: &mut model::Hardware| {};
+    assert_eq!(again(&same, false), "serial sn2, slot 1, login replace/1, replaced true, abandoned []");
+    assert_eq!(again(&|hardware| hardware.slot = 7, false), "serial sn2, slot 7, login replace/1, replaced true, abandoned []");
+    assert_eq!(again(&same, true), "serial sn2, slot 1, login bmc/x, replaced true, abandoned [replace/1]");
+    let renamed = |serial: &'static str| move |hardware: &mut model::Hardware| hardware.serial_number = serial.into();
+    assert_eq!(again(&renamed("sn2"), false), "serial sn2, slot 1, login bmc/x, replaced false, abandoned [replace/1]");
+    assert_eq!(again(&renamed("sn3"), false), "serial sn3, slot 1, login bmc/x, replaced false, abandoned [replace/1]");
 }
 
 #[test]

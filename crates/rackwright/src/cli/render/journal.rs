@@ -25,7 +25,7 @@ pub fn fact_in_words(fact: &Value) -> String {
         Some("resumed") => "taken up again by a keeper that had just started; the time it was down does not count".to_owned(),
         Some("seen") => format!("saw {} done", step_in_words(&text("/step"))),
         Some("skipped") => format!("left out {}: {}", step_in_words(&text("/step")), text("/reason")),
-        Some("evacuating") => "workloads are on the machine: it is emptied first".to_owned(),
+        Some("evacuating") => "the machine is emptied of workloads first".to_owned(),
         Some("returning") => "workloads of before are brought back".to_owned(),
         Some("draining") => format!("began to drain node `{}` of `{}`", text("/node"), text("/cluster")),
         Some("errandAsked") => format!("asked for {}{attempt}", errand_in_words(fact)),
@@ -151,7 +151,7 @@ mod tests {
         ];
         let told: Vec<String> = facts.iter().map(fact_in_words).collect();
         expect![[r#"
-            workloads are on the machine: it is emptied first
+            the machine is emptied of workloads first
             asked for the cordon of node `n1`
             saw Cordon Tenant Nodes done
             began to drain node `n1` of `naks-01`
