@@ -200,9 +200,9 @@ fn note_boot(operation: &mut Operation, step: StepKind, sight: &Sight<'_>, now: 
 fn spare_the_control_plane(snapshot: &Snapshot, bench: &Bench<'_>, finding: Finding, waited: Option<&Wait>) -> Finding {
     let because = match finding {
         Finding::Ask(DeviceAsk::GracefulOff | DeviceAsk::ForceOff) => {
-            control_plane::objection(snapshot, bench.machine, bench.operation.accepted_at)
+            control_plane::objection(snapshot, bench.machine, bench.operation)
         }
-        Finding::Ask(DeviceAsk::LeaveEtcd) => control_plane::objection_to_leaving(snapshot, bench.machine, bench.operation.accepted_at),
+        Finding::Ask(DeviceAsk::LeaveEtcd) => control_plane::objection_to_leaving(snapshot, bench.machine, bench.operation),
         _ => None,
     };
     let Some(because) = because else { return finding };

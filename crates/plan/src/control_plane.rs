@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::{EtcdSeen, Found, Machine, MachineName, NodeSeen, Power, Provisioning, Readiness, Timestamp};
+use model::{Action, EtcdSeen, Found, Machine, MachineName, NodeSeen, Operation, Power, Provisioning, Readiness, StepKind, Timestamp};
 
 use crate::contact;
+use crate::install;
 use crate::snapshot::Snapshot;
 
 /// Votes of the undercloud's etcd, before and after an action on one member.
@@ -136,12 +137,46 @@ pub(crate) fn votes_without(snapshot: &Snapshot, target: &Machine) -> Votes {
     Votes { members: members.len(), voting, voting_after: voting - cost, known }
 }
 
+/// What becomes of a member's vote when its machine is taken down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taking {
+    /// It stops, and comes back with the machine.
+    Down,
+    /// The machine is installed anew: the member is taken out of etcd before, and once it has left it has nothing to lose.
+    Out { has_left: bool },
+}
+
+impl Taking {
+    pub fn by(operation: &Operation) -> Taking {
+        match Taking::by_action(operation.action) {
+            Taking::Out { .. } => Taking::Out { has_left: operation.done_at(StepKind::LeaveEtcd).is_some() },
+            Taking::Down => Taking::Down,
+        }
+    }
+
+    pub fn by_action(action: Action) -> Taking {
+        if install::installs(action) { Taking::Out { has_left: false } } else { Taking::Down }
+    }
+}
+
+/// Whether taking a member down costs a vote: the one answer that the guard, the steps and the invariants go by.
+///
+/// Where it is to leave etcd, etcd's own list counts if it is known: etcd may run while the kubelet does not, and a node may be
+/// ready while its member is a learner.
+pub(crate) fn costs_a_vote(snapshot: &Snapshot, machine: &Machine, taking: Taking) -> bool {
+    match (taking, etcd_seen(snapshot)) {
+        (Taking::Out { has_left: true }, _) => false,
+        (Taking::Out { has_left: false }, Some(seen)) => machine.is_active_kcp() && has_etcd_vote(seen, machine),
+        (Taking::Out { has_left: false }, None) | (Taking::Down, _) => may_be_voting(snapshot, machine),
+    }
+}
+
 /// Why a member must not be taken down at this moment; `None` if it may.
 ///
 /// An action is judged when it is accepted, and its step once more when it comes to it: minutes may lie between. The
 /// only member there is has its caller's word.
-pub(crate) fn objection(snapshot: &Snapshot, target: &Machine, accepted_at: Timestamp) -> Option<String> {
-    if !may_be_voting(snapshot, target) {
+pub(crate) fn objection(snapshot: &Snapshot, target: &Machine, operation: &Operation) -> Option<String> {
+    if !costs_a_vote(snapshot, target, Taking::by(operation)) {
         return None;
     }
     let votes = votes_without(snapshot, target);
@@ -149,16 +184,15 @@ pub(crate) fn objection(snapshot: &Snapshot, target: &Machine, accepted_at: Time
         return None;
     }
     let others = members(snapshot).into_iter().filter(|machine| machine.name != target.name);
-    let ailing = others.filter_map(|machine| ailment(snapshot, &machine).or_else(|| stale(snapshot, &machine, accepted_at))).next();
+    let ailing =
+        others.filter_map(|machine| ailment(snapshot, &machine).or_else(|| stale(snapshot, &machine, operation.accepted_at))).next();
     ailing.or_else(|| votes.breaks_quorum().then(|| votes.to_string()))
 }
 
 /// Why a member must not be taken out of etcd at this moment: as for its power, and those that stay must be able to agree.
-///
-/// The member's own node says nothing here: etcd may run while the kubelet does not, and it is its vote that goes.
-pub(crate) fn objection_to_leaving(snapshot: &Snapshot, target: &Machine, accepted_at: Timestamp) -> Option<String> {
+pub(crate) fn objection_to_leaving(snapshot: &Snapshot, target: &Machine, operation: &Operation) -> Option<String> {
     let Some(seen) = etcd_seen(snapshot) else { return Some("etcd has not told its members".into()) };
-    if !has_etcd_vote(seen, target) {
+    if !costs_a_vote(snapshot, target, Taking::by(operation)) {
         return None;
     }
     let voters = seen.voters();
@@ -169,7 +203,7 @@ pub(crate) fn objection_to_leaving(snapshot: &Snapshot, target: &Machine, accept
     if able < needed {
         return Some(format!("etcd voters: {able} of {} would be left able to vote; quorum is {needed} then", voters - 1));
     }
-    objection(snapshot, target, accepted_at)
+    objection(snapshot, target, operation)
 }
 
 /// What etcd told last of its members, if it did.

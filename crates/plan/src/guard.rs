@@ -216,12 +216,13 @@ impl Guarded<'_> {
         Ok(())
     }
 
-    /// Where etcd's own word is needed and known, it counts: it may run while the kubelet does not.
+    /// What etcd told before counts no more: until it is asked anew its member is judged as any other is.
     fn costs_a_vote(&self) -> bool {
-        let by_node = control_plane::may_be_voting(self.snapshot, self.machine);
-        match control_plane::etcd_seen(self.snapshot).filter(|_| install::installs(self.action)) {
-            Some(seen) => control_plane::has_etcd_vote(seen, self.machine),
-            None => by_node,
+        match control_plane::Taking::by_action(self.action) {
+            control_plane::Taking::Out { .. } if !install::is_etcd_known(self.snapshot, self.now) => {
+                control_plane::may_be_voting(self.snapshot, self.machine)
+            }
+            taking => control_plane::costs_a_vote(self.snapshot, self.machine, taking),
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) fn note_leaving(bench: &Bench<'_>) -> Option<Fact> {
         return Some(Fact::OutOfEtcd { peer_url, others: seen.members.clone() });
     };
     let is_noted = leaving(bench.operation).is_some_and(|noted| noted.id == member.id);
-    let may_go = control_plane::objection_to_leaving(bench.snapshot, bench.machine, bench.operation.accepted_at).is_none();
+    let may_go = control_plane::objection_to_leaving(bench.snapshot, bench.machine, bench.operation).is_none();
     let others = seen.members.iter().filter(|other| other.id != member.id).cloned();
     (!is_noted && may_go).then(|| Fact::LeavingEtcd { member: member.clone(), others: others.collect() })
 }

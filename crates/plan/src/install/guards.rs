@@ -53,6 +53,17 @@ fn fresh(looked: Option<&Looked>, now: Timestamp) -> Option<&Looked> {
     looked.filter(|looked| now < looked.ended_at + SURVEY_LIFE)
 }
 
+/// Whether etcd has told its members just now.
+pub(crate) fn is_etcd_known(snapshot: &Snapshot, now: Timestamp) -> bool {
+    fresh(snapshot.etcd.as_deref(), now).is_some() && control_plane::etcd_seen(snapshot).is_some()
+}
+
+/// Whether a refusal may not stand once etcd has told who votes.
+pub(crate) fn hinges_on_etcd(guarded: &Guarded<'_>, refusal: &Refusal) -> bool {
+    let is_of_votes = matches!(refusal.rule, Rule::KcpOthersHealthy | Rule::KcpQuorum | Rule::KcpSoleVoter);
+    is_of_votes && installs(guarded.action) && !is_etcd_known(guarded.snapshot, guarded.now)
+}
+
 impl Guarded<'_> {
     /// What can be said without a look.
     pub(crate) fn may_install(&self) -> Result<(), Refusal> {
@@ -162,7 +173,7 @@ impl Guarded<'_> {
 
     /// A member is taken out of etcd and added again: whoever cannot be asked now could not be asked then.
     fn etcd_known(&self) -> Result<(), Refusal> {
-        if !self.machine.is_active_kcp() || control_plane::etcd_seen(self.snapshot).is_some() {
+        if !self.machine.is_active_kcp() || is_etcd_known(self.snapshot, self.now) {
             return Ok(());
         }
         let evidence = match self.snapshot.etcd.as_ref().and_then(|looked| looked.found.as_ref().err()) {

@@ -32,7 +32,7 @@ use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
 pub(crate) use attempt::current;
-pub(crate) use guards::{awaits_looks, unknowns};
+pub(crate) use guards::{awaits_looks, hinges_on_etcd, is_etcd_known, unknowns};
 pub use inspect::INSPECTED_AT_ONCE;
 pub(crate) use inspect::{inspect, plan_inspection};
 pub use phases::{Phase, phase_of};

@@ -5,6 +5,7 @@ mod etcd;
 mod failures;
 mod guards;
 mod invariants;
+mod quorum;
 mod reimage;
 mod runtimes;
 pub mod stage;
