@@ -7,6 +7,7 @@ use model::{Action, EtcdSeen, Found, Machine, MachineName, NodeSeen, Operation, 
 
 use crate::contact;
 use crate::install;
+use crate::membership;
 use crate::snapshot::Snapshot;
 
 /// Votes of the undercloud's etcd, before and after an action on one member.
@@ -119,6 +120,12 @@ pub(crate) fn ailment(snapshot: &Snapshot, machine: &Machine) -> Option<String> 
     }
 }
 
+/// Why a member cannot be relied on by etcd's own word, where another is to leave it. Its node may be ready all the same.
+pub(crate) fn voteless(snapshot: &Snapshot, machine: &Machine, taking: Taking) -> Option<String> {
+    let seen = etcd_seen(snapshot).filter(|_| taking != Taking::Down)?;
+    (!membership::has_vote(snapshot, seen, machine)).then(|| format!("`{}` has no member of etcd that is known to vote", machine.name))
+}
+
 /// When it went off, if that was noted before.
 fn since_when(machine: &Machine, seen_at: Timestamp) -> String {
     machine.last_seen.power.as_ref().filter(|power| power.what == Power::Off).map_or(seen_at, |power| power.at).clock()
@@ -166,7 +173,7 @@ impl Taking {
 pub(crate) fn costs_a_vote(snapshot: &Snapshot, machine: &Machine, taking: Taking) -> bool {
     match (taking, etcd_seen(snapshot)) {
         (Taking::Out { has_left: true }, _) => false,
-        (Taking::Out { has_left: false }, Some(seen)) => machine.is_active_kcp() && has_etcd_vote(seen, machine),
+        (Taking::Out { has_left: false }, Some(seen)) => machine.is_active_kcp() && membership::may_have_vote(snapshot, seen, machine),
         (Taking::Out { has_left: false }, None) | (Taking::Down, _) => may_be_voting(snapshot, machine),
     }
 }
@@ -184,9 +191,11 @@ pub(crate) fn objection(snapshot: &Snapshot, target: &Machine, operation: &Opera
         return None;
     }
     let others = members(snapshot).into_iter().filter(|machine| machine.name != target.name);
-    let ailing =
-        others.filter_map(|machine| ailment(snapshot, &machine).or_else(|| stale(snapshot, &machine, operation.accepted_at))).next();
-    ailing.or_else(|| votes.breaks_quorum().then(|| votes.to_string()))
+    let mut ailing = others.filter_map(|machine| {
+        let ailment = ailment(snapshot, &machine).or_else(|| voteless(snapshot, &machine, Taking::by(operation)));
+        ailment.or_else(|| stale(snapshot, &machine, operation.accepted_at))
+    });
+    ailing.next().or_else(|| votes.breaks_quorum().then(|| votes.to_string()))
 }
 
 /// Why a member must not be taken out of etcd at this moment: as for its power, and those that stay must be able to agree.
@@ -197,7 +206,7 @@ pub(crate) fn objection_to_leaving(snapshot: &Snapshot, target: &Machine, operat
     }
     let voters = seen.voters();
     let machines = members(snapshot);
-    let others = machines.iter().filter(|machine| machine.name != target.name && has_etcd_vote(seen, machine));
+    let others = machines.iter().filter(|machine| machine.name != target.name && membership::has_vote(snapshot, seen, machine));
     let able = others.filter(|machine| is_voting(snapshot, machine)).count();
     let needed = (voters - 1) / 2 + 1;
     if able < needed {
@@ -212,11 +221,6 @@ pub(crate) fn etcd_seen(snapshot: &Snapshot) -> Option<&EtcdSeen> {
         Found::Etcd(seen) => Some(seen),
         _ => None,
     }
-}
-
-/// Whether a machine has a member that votes. One that etcd has not heard from has no name, and no vote that counts yet.
-pub(crate) fn has_etcd_vote(seen: &EtcdSeen, machine: &Machine) -> bool {
-    seen.of(machine.name.as_str(), None).any(|member| !member.is_learner)
 }
 
 /// A node looks ready for a while after its machine has died, so the BMCs are asked once more before a vote is taken.

@@ -8,6 +8,7 @@ use super::looking::etcd;
 use crate::asking::ask_or_wait;
 use crate::control_plane;
 use crate::evacuate::counted_from;
+use crate::membership;
 use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
@@ -36,8 +37,11 @@ pub(super) fn leave(bench: &Bench<'_>) -> Finding {
         Err(finding) => finding,
         Ok(seen) => match member_of(bench, seen) {
             None if leaving(bench.operation).is_some() => Finding::Done,
-            None if peer_url(bench.snapshot, bench.operation).is_none() => return no_peer_url(bench),
-            None => Finding::Skip("etcd has no member of this machine".into()),
+            None => match doubt(bench, seen) {
+                Some(doubt) => failed(doubt),
+                None if peer_url(bench.snapshot, bench.operation).is_none() => return no_peer_url(bench),
+                None => Finding::Skip("etcd has no member of this machine".into()),
+            },
             Some(_) => ask_or_wait(bench, DeviceAsk::LeaveEtcd),
         },
     };
@@ -113,8 +117,12 @@ fn failed(because: String) -> Finding {
 
 /// The member that is, or is to be, this machine's.
 fn member_of<'a>(bench: &Bench<'_>, seen: &'a EtcdSeen) -> Option<&'a EtcdMember> {
-    let url = peer_url(bench.snapshot, bench.operation);
-    seen.members.iter().find(|member| EtcdSeen::is_of(member, bench.machine.name.as_str(), url.as_deref()))
+    membership::member_of(bench.snapshot, seen, bench.machine, peer_url(bench.snapshot, bench.operation).as_deref())
+}
+
+/// Why it cannot be told whether etcd has a member of this machine.
+fn doubt(bench: &Bench<'_>, seen: &EtcdSeen) -> Option<String> {
+    membership::doubt(bench.snapshot, seen, bench.machine, peer_url(bench.snapshot, bench.operation).as_deref())
 }
 
 /// The member that this operation took, or is about to take, out of etcd.
@@ -148,6 +156,6 @@ pub(super) fn member_id(snapshot: &Snapshot, operation: &Operation, ask: DeviceA
         return leaving(operation).map(|member| member.id.clone());
     }
     let model::Found::Etcd(seen) = snapshot.etcd.as_ref()?.found.as_ref().ok()? else { return None };
-    let (machine, url) = (operation.machine()?, peer_url(snapshot, operation));
-    seen.members.iter().find(|member| EtcdSeen::is_of(member, machine.as_str(), url.as_deref())).map(|member| member.id.clone())
+    let machine = snapshot.machines.get(operation.machine()?)?;
+    membership::member_of(snapshot, seen, machine, peer_url(snapshot, operation).as_deref()).map(|member| member.id.clone())
 }

@@ -14,6 +14,7 @@ use crate::contact;
 use crate::control_plane;
 use crate::draft::{Draft, LookStep};
 use crate::guard::Guarded;
+use crate::membership;
 use crate::snapshot::Snapshot;
 
 /// How long a verdict is held back for a look that it needs.
@@ -171,14 +172,23 @@ impl Guarded<'_> {
         self.refuse(Rule::FirmwareJob, vec![evidence], "wait until it has ended, or take it out of the BMC's queue")
     }
 
-    /// A member is taken out of etcd and added again: whoever cannot be asked now could not be asked then.
+    /// A member is taken out of etcd and added again: whoever cannot be asked now could not be asked then. And a member that may be this
+    /// machine's, under whatever name, must not be left behind when the machine is wiped.
     fn etcd_known(&self) -> Result<(), Refusal> {
-        if !self.machine.is_active_kcp() || is_etcd_known(self.snapshot, self.now) {
+        if !self.machine.is_active_kcp() {
             return Ok(());
         }
-        let evidence = match self.snapshot.etcd.as_ref().and_then(|looked| looked.found.as_ref().err()) {
-            Some(fault) => format!("etcd does not tell its members: {fault}"),
-            None => "etcd has not told its members yet".to_owned(),
+        let seen = control_plane::etcd_seen(self.snapshot).filter(|_| is_etcd_known(self.snapshot, self.now));
+        let evidence = match seen.map(|seen| membership::doubt(self.snapshot, seen, self.machine, None)) {
+            Some(None) => return Ok(()),
+            Some(Some(doubt)) => {
+                let remedy = "give etcd's members the names of their machines or nodes; or remove the one that is left over: `etcdctl member remove ID`";
+                return self.refuse(Rule::EtcdKnown, vec![doubt], remedy);
+            }
+            None => match self.snapshot.etcd.as_ref().and_then(|looked| looked.found.as_ref().err()) {
+                Some(fault) => format!("etcd does not tell its members: {fault}"),
+                None => "etcd has not told its members yet".to_owned(),
+            },
         };
         self.refuse(Rule::EtcdKnown, vec![evidence], "make sure that etcd can be reached, and that the site file says how; then ask again")
     }

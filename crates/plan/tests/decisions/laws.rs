@@ -9,6 +9,7 @@ use model::{
 use plan::{Plan, Snapshot};
 
 use crate::desk::DeadBoots;
+use crate::rig::etcd::peer_url;
 
 /// Every running operation says what it waits for, and so does its machine.
 pub fn running_operations_wait(snapshot: &Snapshot) {
@@ -88,7 +89,7 @@ fn has_no_vote_in_etcd(before: &Snapshot, plan: &Plan, name: &MachineName) -> bo
     else {
         return false;
     };
-    let is_no_voter = |seen: &EtcdSeen| !seen.members.iter().any(|member| member.name == name.as_str() && !member.is_learner);
+    let is_no_voter = |seen: &EtcdSeen| !seen.members.iter().any(|member| member.peer_urls == [peer_url(name)] && !member.is_learner);
     let by_list = matches!(before.etcd.as_ref().map(|looked| &looked.found), Some(Ok(Found::Etcd(seen))) if is_no_voter(seen));
     by_list || operation.done_at(StepKind::LeaveEtcd).is_some()
 }

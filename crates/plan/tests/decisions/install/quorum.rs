@@ -60,3 +60,61 @@ fn one_that_has_left_etcd_is_switched_off_whatever_has_become_of_the_others() {
     assert!(rig.run_until_idle(Span::hours(4)));
     assert!(succeeded(&latest(&rig)), "{}", ending(&latest(&rig)));
 }
+
+/// As kubeadm names members: after their nodes, which are not called as their machines.
+fn name_after_hosts(rig: &mut Rig) {
+    for member in &mut rig.etcd.members {
+        member.name = format!("{}.site.example", member.name);
+    }
+}
+
+#[test]
+fn a_member_that_is_not_called_as_its_machine_is_known_by_its_address() {
+    let mut rig = site();
+    name_after_hosts(&mut rig);
+    let operation = reimage(&mut rig, Role::ControlPlane);
+    assert!(succeeded(&operation), "{}", ending(&operation));
+    assert!(operation.was_seen(model::StepKind::LeaveEtcd));
+    assert_eq!(rig.etcd.members.iter().filter(|member| !member.is_learner).count(), 3);
+}
+
+#[test]
+fn a_member_that_is_called_as_its_node_has_its_machines_vote() {
+    let mut rig = site();
+    name_after_hosts(&mut rig);
+    for (number, member) in rig.etcd.members.iter_mut().enumerate() {
+        member.peer_urls = vec![format!("https://10.9.9.{number}:2380")];
+    }
+    for device in rig.devices.values_mut() {
+        let node = device.node.as_mut().unwrap();
+        node.name = format!("{}.site.example", node.name);
+    }
+    another_kubelet(&mut rig, Readiness::False);
+    let id = ask(&mut rig, &target(Role::ControlPlane), REIMAGE);
+    expect![[r#"
+        `rack1control01` cannot be reimaged: rule kcp-others-healthy: `rack2control01`: its node is not ready (Ready=False); etcd voters: 2 of 3 now, 1 of 3 after; quorum is 2
+        remedy: bring the other control-plane machines back first: `rackwright status` names them"#]].assert_eq(&verdict(&rig, &id));
+}
+
+#[test]
+fn a_voter_that_may_be_the_machines_is_not_left_behind() {
+    let mut rig = site();
+    rig.etcd.members[0].name = "host17".into();
+    rig.etcd.members[0].peer_urls = vec!["https://10.9.9.9:2380".into()];
+    let id = ask(&mut rig, &target(Role::ControlPlane), REIMAGE);
+    expect![[r#"
+        `rack1control01` cannot be reimaged: rule etcd-known: etcd lists `host17` (https://10.9.9.9:2380, id a1), which is no machine's by name or address, and nothing that is `rack1control01`'s
+        remedy: give etcd's members the names of their machines or nodes; or remove the one that is left over: `etcdctl member remove ID`"#]].assert_eq(&verdict(&rig, &id));
+    let other = ask(&mut rig, &desk::name("rack2control01"), REIMAGE);
+    expect![[r#"
+        `rack2control01` cannot be reimaged: rule kcp-others-healthy: `rack1control01` has no member of etcd that is known to vote; etcd voters: 3 of 3 now, 2 of 3 after; quorum is 2
+        remedy: bring the other control-plane machines back first: `rackwright status` names them"#]].assert_eq(&verdict(&rig, &other));
+}
+
+#[test]
+fn a_machine_whose_member_was_removed_by_hand_can_be_installed() {
+    let mut rig = site();
+    rig.etcd.members.remove(0);
+    let id = ask(&mut rig, &target(Role::ControlPlane), REIMAGE);
+    assert_eq!(verdict(&rig, &id), "accepted");
+}
