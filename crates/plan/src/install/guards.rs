@@ -134,25 +134,43 @@ impl Guarded<'_> {
         self.refuse(Rule::MachineHasWorkloads, evidence, remedy)
     }
 
+    /// A machine that nobody sees is not taken for one that is down: it may serve.
     fn not_healthy(&self) -> Result<(), Refusal> {
-        let machine = self.machine;
-        let is_on = self.snapshot.observation(&machine.name).power.is_some_and(|power| power.what == Power::On);
-        let is_healthy = is_on
-            && machine.is_ready()
-            && machine.provisioning == Provisioning::Provisioned
-            && machine.unhealthy.is_none()
-            && self.snapshot.undercloud.fault.is_none();
-        if !is_healthy {
-            return Ok(());
+        let name = &self.machine.name;
+        match self.health() {
+            Health::Ill => Ok(()),
+            Health::Well => self.refuse(
+                Rule::MachineHealthy,
+                vec![
+                    "cannot replace healthy machine (powered on, ready, provisioned, joined to cluster). Use --safeguard-mode None to override"
+                        .into(),
+                ],
+                format!("nothing to repair; to replace it all the same: `rackwright bmm replace {name} --safeguard-mode None`"),
+            ),
+            Health::Unseen(why) => self.refuse(
+                Rule::MachineHealthy,
+                vec![format!("whether `{name}` is healthy cannot be told: {why}, and nothing was wrong with it when it was last seen")],
+                format!("ask again when it can be; to replace it all the same: `rackwright bmm replace {name} --safeguard-mode None`"),
+            ),
         }
-        self.refuse(
-            Rule::MachineHealthy,
-            vec![
-                "cannot replace healthy machine (powered on, ready, provisioned, joined to cluster). Use --safeguard-mode None to override"
-                    .into(),
-            ],
-            format!("nothing to repair; to replace it all the same: `rackwright bmm replace {} --safeguard-mode None`", machine.name),
-        )
+    }
+
+    /// What is seen now counts; where nothing is, what was seen last. A BMC that is silent has no word in it: the node's is enough.
+    fn health(&self) -> Health {
+        let (machine, observation) = (self.machine, self.snapshot.observation(&self.machine.name));
+        let seen_power = observation.power.filter(|_| observation.bmc.fault.is_none()).map(|power| power.what);
+        let is_off = seen_power.is_some_and(|power| power != Power::On);
+        if machine.provisioning != Provisioning::Provisioned || machine.unhealthy.is_some() || is_off {
+            return Health::Ill;
+        }
+        let fault = contact::undercloud_fault(self.snapshot);
+        match (fault, observation.node) {
+            (None, Some(seen)) if seen.what.as_ref().is_some_and(|node| machine.is_node_ready(node)) => Health::Well,
+            (None, Some(_)) => Health::Ill,
+            _ if was_down(machine, seen_power) => Health::Ill,
+            (Some(fault), _) => Health::Unseen(format!("the undercloud does not answer ({fault})")),
+            (None, None) => Health::Unseen("its node has not been seen yet: the keeper has just started".into()),
+        }
     }
 
     fn survey_known(&self) -> Option<Survey> {
@@ -192,6 +210,21 @@ impl Guarded<'_> {
         };
         self.refuse(Rule::EtcdKnown, vec![evidence], "make sure that etcd can be reached, and that the site file says how; then ask again")
     }
+}
+
+/// What can be said of a machine that is to be replaced.
+enum Health {
+    Well,
+    /// Something is known to be wrong.
+    Ill,
+    /// Nothing is known to be wrong; and why that says little.
+    Unseen(String),
+}
+
+/// Whether the last word of a machine whose node cannot be seen was that it is down.
+fn was_down(machine: &Machine, seen_power: Option<Power>) -> bool {
+    let was_off = seen_power.is_none() && machine.last_seen.power.as_ref().is_some_and(|power| power.what != Power::On);
+    was_off || machine.last_seen.node.as_ref().is_some_and(|node| !machine.is_node_ready(&node.what))
 }
 
 /// What a preview cannot know because nobody has looked.
