@@ -22,7 +22,8 @@ use crate::snapshot::Snapshot;
 /// Three seconds are longer than a BMC takes that is well, and leave a keeper two of a request's five to say so.
 pub(crate) const VERDICT_PATIENCE: Span = Span::seconds(3);
 
-/// How old what was looked at may be for a verdict. The step that comes before anything is touched looks again.
+/// How old what was looked at may be for a verdict. The step that comes before anything is touched looks again, and so does whatever
+/// switches the machine off.
 pub(crate) const SURVEY_LIFE: Span = Span::seconds(30);
 
 /// Most workloads that a refusal names.

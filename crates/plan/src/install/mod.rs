@@ -7,6 +7,7 @@
 mod attempt;
 mod cloud_init;
 mod etcd;
+mod firmware;
 mod guards;
 mod insist;
 mod inspect;
@@ -32,6 +33,7 @@ use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
 pub(crate) use attempt::current;
+pub(crate) use firmware::spare_the_firmware;
 pub(crate) use guards::{awaits_looks, hinges_on_etcd, is_etcd_known, unknowns};
 pub use inspect::INSPECTED_AT_ONCE;
 pub(crate) use inspect::{inspect, plan_inspection};

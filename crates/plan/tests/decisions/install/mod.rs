@@ -3,6 +3,7 @@
 mod crash;
 mod etcd;
 mod failures;
+mod firmware;
 mod guards;
 mod invariants;
 mod quorum;
