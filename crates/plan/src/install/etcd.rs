@@ -1,10 +1,10 @@
 //! The machine's member of the undercloud's etcd: removed before the machine is wiped, added as a learner before its new system
 //! starts, promoted when it has caught up. Etcd itself judges the latter.
 
-use model::{DeviceAsk, EtcdMember, EtcdSeen, Fact, Failure, Operation, Timestamp};
+use model::{DeviceAsk, EtcdMember, EtcdSeen, Fact, Failure, LookAt, Operation, Span, Timestamp};
 
 use super::attempt::{of_step, step_began_at};
-use super::looking::etcd;
+use super::looking::{etcd, look};
 use crate::asking::ask_or_wait;
 use crate::control_plane;
 use crate::evacuate::counted_from;
@@ -14,6 +14,9 @@ use crate::snapshot::Snapshot;
 
 /// The port by which members of etcd talk to each other, where nothing else is known.
 const PEER_PORT: u16 = 2380;
+
+/// How old what etcd told of its members may be when one of them leaves. Longer than any look takes.
+const LIST_AGE: Span = Span::minutes(1);
 
 /// The member that is about to go is written down first: its peer URL is needed when the machine comes back. So it is where there
 /// is none any more: the new system is told with its image how it becomes one.
@@ -78,7 +81,7 @@ pub(super) fn promote(bench: &Bench<'_>) -> Finding {
 
 /// Etcd is given its time for each step, and what it said last is the reason if that is not enough.
 fn within_time(bench: &Bench<'_>, ask: DeviceAsk, finding: Finding) -> Finding {
-    let until = counted_from(bench.operation, step_began_at(bench.operation)) + bench.limits.etcd_timeout;
+    let until = counted_from(bench.operation, etcd_began_at(bench, ask)) + bench.limits.etcd_timeout;
     match finding {
         Finding::Fail { because, .. } => failed(because),
         // Whether a vote may be taken at all is not etcd's doing.
@@ -87,6 +90,22 @@ fn within_time(bench: &Bench<'_>, ask: DeviceAsk, finding: Finding) -> Finding {
         Finding::Wait { wait, until: sooner } => Finding::wait_until(wait, earlier(sooner, until)),
         Finding::Look { at, wait, until: sooner } => Finding::Look { at, wait, until: Some(earlier(sooner, until)) },
         other => other,
+    }
+}
+
+/// From when on it is etcd that is waited for: the control plane may have kept a member from leaving for longer than etcd is given.
+fn etcd_began_at(bench: &Bench<'_>, ask: DeviceAsk) -> Timestamp {
+    let asked_at = of_step(bench.operation).iter().find(|entry| matches!(entry.fact, Fact::Asked { ask: asked, .. } if asked == ask));
+    asked_at.filter(|_| ask == DeviceAsk::LeaveEtcd).map_or_else(|| step_began_at(bench.operation), |entry| entry.at)
+}
+
+/// Nobody leaves by a list that was told long ago: while the control plane was waited for, others may have left.
+pub(crate) fn leave_by_fresh_list(bench: &Bench<'_>, finding: Finding) -> Finding {
+    let looked = bench.snapshot.etcd.as_ref().filter(|_| finding == Finding::Ask(DeviceAsk::LeaveEtcd));
+    let too_old_at = looked.map(|looked| looked.began_at + LIST_AGE).filter(|at| bench.now >= *at);
+    match too_old_at.map(|since| look(bench, LookAt::Etcd, since)) {
+        Some(Err(look)) => look,
+        _ => finding,
     }
 }
 

@@ -33,6 +33,7 @@ use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
 pub(crate) use attempt::current;
+pub(crate) use etcd::leave_by_fresh_list;
 pub(crate) use firmware::spare_the_firmware;
 pub(crate) use guards::{awaits_looks, hinges_on_etcd, is_etcd_known, unknowns};
 pub use inspect::INSPECTED_AT_ONCE;
