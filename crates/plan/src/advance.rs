@@ -194,7 +194,7 @@ fn note_installing(bench: &Bench<'_>, step: StepKind) -> Option<Fact> {
 fn note_boot(operation: &mut Operation, step: StepKind, sight: &Sight<'_>, now: Timestamp) {
     let boot_id = sight.observation.boot_id();
     if step == StepKind::PowerOff && boot_id.is_some() && boot_id.as_deref() != operation.found_boot_id() {
-        operation.journal.push(Entry { at: now, fact: Fact::Found { boot_id } });
+        operation.journal.push(Entry { at: now, fact: Fact::Found { boot_id, provisioning: None } });
     }
 }
 

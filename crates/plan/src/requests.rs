@@ -181,6 +181,7 @@ fn act(
 }
 
 fn begin(request: &Request, machine: &Machine, action: Action, boot_id: Option<String>, limits: &Limits, now: Timestamp) -> Operation {
+    let provisioning = install::installs(action).then_some(machine.provisioning);
     Operation {
         format: OPERATION_FORMAT,
         id: OperationId::new(request.id.as_str()),
@@ -192,7 +193,7 @@ fn begin(request: &Request, machine: &Machine, action: Action, boot_id: Option<S
         request_key: request.key.clone(),
         accepted_at: now,
         deadline_at: now + deadline(action, limits),
-        journal: vec![Entry { at: now, fact: Fact::Found { boot_id } }],
+        journal: vec![Entry { at: now, fact: Fact::Found { boot_id, provisioning } }],
         cancel: None,
         ended: None,
         wait: None,
