@@ -4,7 +4,7 @@
 //! for ever: whoever asked is given one while the request is good.
 
 use model::{
-    Action, Found, LookAt, Looked, Machine, Power, Provisioning, Refusal, Request, Rule, RuntimeVersion, Safeguard, Span, Survey, Timestamp,
+    Action, Found, LookAt, Looked, Machine, Power, Provisioning, Refusal, Request, Rule, Safeguard, Span, Survey, Timestamp,
 };
 
 use super::prepare::installs;
@@ -90,13 +90,16 @@ impl Guarded<'_> {
     }
 
     fn runtime_known(&self) -> Result<(), Refusal> {
-        if survey::bundle(self.snapshot).is_some() {
+        if survey::bundle(self.snapshot, self.machine).is_some() {
             return Ok(());
         }
         let cluster = &self.snapshot.cluster;
-        let evidence = match RuntimeVersion::parse(&cluster.version) {
-            Ok(version) => format!("cluster `{}` runs {version}; it knows {}", cluster.name, known(self.snapshot)),
-            Err(invalid) => format!("cluster `{}`: {invalid}", cluster.name),
+        let evidence = match (&self.machine.installed, survey::version(self.snapshot, self.machine)) {
+            (Some(installed), _) => {
+                format!("`{}` has {}; cluster `{}` knows {}", self.machine.name, installed.version, cluster.name, known(self.snapshot))
+            }
+            (None, Ok(version)) => format!("cluster `{}` runs {version}; it knows {}", cluster.name, known(self.snapshot)),
+            (None, Err(invalid)) => format!("cluster `{}`: {invalid}", cluster.name),
         };
         self.refuse(Rule::RuntimeExists, vec![evidence], "make it known: `rackwright runtime import FILE`")
     }

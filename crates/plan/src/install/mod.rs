@@ -43,6 +43,7 @@ pub(crate) use prepare::{installs, note_ask, note_end, note_fact, note_step_done
 pub use replacement::{ReplacementFlaw, SERIAL_NUMBER_MAX, check_replacement};
 pub(crate) use reports::report;
 pub(crate) use runtimes::{forget_runtime, import_runtime};
+pub(crate) use survey::runtime;
 pub(crate) use validate::validation_since;
 
 /// The steps of a reimage.
