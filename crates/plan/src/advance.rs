@@ -127,8 +127,7 @@ fn take_steps(scene: &Scene<'_>, machine: &mut Machine, operation: &mut Operatio
 fn judge(scene: &Scene<'_>, bench: &Bench<'_>, step: StepKind) -> Judged {
     let finding = examine(bench, step);
     let finding = spare_the_control_plane(scene.snapshot, bench, finding, scene.waited.as_ref());
-    let finding = install::leave_by_fresh_list(bench, finding);
-    let finding = install::spare_the_firmware(bench, finding, scene.waited.as_ref());
+    let finding = install::attend(bench, step, finding, scene.waited.as_ref());
     let finding = one_at_a_time(bench, finding);
     Judged { step, finding, is_overdue: ending::is_overdue(bench), safe_at: ending::safe_point_at(bench, step) }
 }

@@ -100,7 +100,7 @@ fn etcd_began_at(bench: &Bench<'_>, ask: DeviceAsk) -> Timestamp {
 }
 
 /// Nobody leaves by a list that was told long ago: while the control plane was waited for, others may have left.
-pub(crate) fn leave_by_fresh_list(bench: &Bench<'_>, finding: Finding) -> Finding {
+pub(super) fn leave_by_fresh_list(bench: &Bench<'_>, finding: Finding) -> Finding {
     let looked = bench.snapshot.etcd.as_ref().filter(|_| finding == Finding::Ask(DeviceAsk::LeaveEtcd));
     let too_old_at = looked.map(|looked| looked.began_at + LIST_AGE).filter(|at| bench.now >= *at);
     match too_old_at.map(|since| look(bench, LookAt::Etcd, since)) {

@@ -6,7 +6,6 @@
 use model::{DeviceAsk, LookAt, Party, Span, Timestamp, Wait, WaitKind};
 
 use super::looking::{self, look_again, settled_since};
-use super::prepare::installs;
 use super::survey::firmware_job;
 use crate::operate::{Bench, Finding};
 
@@ -20,9 +19,9 @@ const JOBS_AGE: Span = Span::minutes(5);
 const EXPECTED_JOB: Span = Span::minutes(30);
 
 /// A request to go off is held back until the BMC is seen to have no firmware job. `waited` is what the operation waited for before.
-pub(crate) fn spare_the_firmware(bench: &Bench<'_>, finding: Finding, waited: Option<&Wait>) -> Finding {
+pub(super) fn spare_the_firmware(bench: &Bench<'_>, finding: Finding, waited: Option<&Wait>) -> Finding {
     let goes_off = matches!(finding, Finding::Ask(DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::AgentOff));
-    if !goes_off || !installs(bench.operation.action) {
+    if !goes_off {
         return finding;
     }
     let survey = match looking::survey_since(bench, since(bench)) {

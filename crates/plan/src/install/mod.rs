@@ -26,15 +26,13 @@ mod validate;
 mod volumes;
 mod write;
 
-use model::{DeviceAsk, Fact, Failure, Machine, Operation, StepKind};
+use model::{DeviceAsk, Fact, Failure, Machine, Operation, StepKind, Wait};
 
 use crate::draft::With;
 use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
 pub(crate) use attempt::current;
-pub(crate) use etcd::leave_by_fresh_list;
-pub(crate) use firmware::spare_the_firmware;
 pub(crate) use guards::{awaits_looks, hinges_on_etcd, is_etcd_known, unknowns};
 pub use inspect::INSPECTED_AT_ONCE;
 pub(crate) use inspect::{inspect, plan_inspection};
@@ -123,6 +121,16 @@ pub(crate) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
         StepKind::DropJoinToken => cloud_init::drop_token(bench),
         other => not_a_step(other),
     }
+}
+
+/// What an installation does, or waits for, beside what its step comes to. `waited` is what it waited for before.
+pub(crate) fn attend(bench: &Bench<'_>, step: StepKind, finding: Finding, waited: Option<&Wait>) -> Finding {
+    if !installs(bench.operation.action) {
+        return finding;
+    }
+    let finding = etcd::leave_by_fresh_list(bench, finding);
+    let finding = firmware::spare_the_firmware(bench, finding, waited);
+    cloud_init::renew_token(bench, step, finding)
 }
 
 /// The inspection of a site is no step of a machine, and the others are looked after elsewhere.
