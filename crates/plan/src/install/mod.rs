@@ -6,6 +6,7 @@
 
 mod attempt;
 mod cloud_init;
+mod cordon;
 mod etcd;
 mod firmware;
 mod guards;
@@ -130,7 +131,8 @@ pub(crate) fn attend(bench: &Bench<'_>, step: StepKind, finding: Finding, waited
     }
     let finding = etcd::leave_by_fresh_list(bench, finding);
     let finding = firmware::spare_the_firmware(bench, finding, waited);
-    cloud_init::renew_token(bench, step, finding)
+    let finding = cloud_init::renew_token(bench, step, finding);
+    cordon::keep_cordoned(bench, step, finding)
 }
 
 /// The inspection of a site is no step of a machine, and the others are looked after elsewhere.
