@@ -52,6 +52,7 @@ mod tests {
             ports: Told::NotOffered,
             sensors: Told::NotOffered,
             alarms: Told::Told(vec![AlarmSeen { health: PartHealth::Warning, message, created: None }]),
+            log: model::LogSeen::default(),
             firmware: Told::NotOffered,
             boot: Told::NotOffered,
             license: Told::NotOffered,

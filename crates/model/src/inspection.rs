@@ -26,6 +26,7 @@ pub struct Inspection {
     pub sensors: Told<Vec<SensorSeen>>,
     /// The BMC's own log: what it calls critical or a warning, the latest first.
     pub alarms: Told<Vec<AlarmSeen>>,
+    pub log: LogSeen,
     pub firmware: Told<Vec<FirmwareSeen>>,
     pub boot: Told<BootDeviceSeen>,
     pub license: Told<LicenseSeen>,
@@ -96,6 +97,15 @@ pub struct AlarmSeen {
     pub health: PartHealth,
     pub message: String,
     pub created: Option<String>,
+}
+
+/// How far what was told of alarms can be relied on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogSeen {
+    /// What the BMC's own clock read: alarms are as old as that says.
+    pub clock: Option<String>,
+    /// How many entries, or pages of them, there are that could not be read.
+    pub unread: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -59,8 +59,8 @@ pub use evacuation::{CordonedNode, Evacuated, Leftover, StoppedVm};
 pub use fault::{DETAIL_LIMIT, Delivery, Fault, FaultClass, MESSAGE_LIMIT, shortened};
 pub use hold::{Hold, HoldOwner};
 pub use inspection::{
-    AlarmSeen, BootDeviceSeen, DriveSeen, FirmwareSeen, Inspection, LicenseSeen, PartHealth, PortSeen, SensorKind, SensorSeen, SystemSeen,
-    Told,
+    AlarmSeen, BootDeviceSeen, DriveSeen, FirmwareSeen, Inspection, LicenseSeen, LogSeen, PartHealth, PortSeen, SensorKind, SensorSeen,
+    SystemSeen, Told,
 };
 pub use install::{Attempt, BootWay, InstallTrouble, MachineReport, OS_VOLUME, OsTarget};
 pub use join::JoinFacts;

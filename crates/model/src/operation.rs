@@ -10,6 +10,7 @@ use crate::etcd::EtcdMember;
 use crate::evacuation::Leftover;
 use crate::fault::Fault;
 use crate::install::{BootWay, MachineReport, OsTarget};
+use crate::machine::Provisioning;
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RequestKey, TenantClusterName, VmName};
 use crate::observation::PowerRequest;
 use crate::replacement::Replacement;
@@ -109,9 +110,12 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Fact {
-    /// What the operation found before it touched anything: the boot its node was running.
+    /// What the operation found before it touched anything: the boot its node was running; and, where the machine is to be installed,
+    /// the state that it goes back to if nothing of it is undone.
     Found {
         boot_id: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provisioning: Option<Provisioning>,
     },
     /// Whoever asked for it was warned, and it was accepted all the same.
     Warned {
@@ -548,10 +552,15 @@ impl Operation {
     /// The boot that the node was running before its power was touched; the latest word counts.
     pub fn found_boot_id(&self) -> Option<&str> {
         let found = self.journal.iter().rev().find_map(|entry| match &entry.fact {
-            Fact::Found { boot_id } => Some(boot_id.as_deref()),
+            Fact::Found { boot_id, .. } => Some(boot_id.as_deref()),
             _ => None,
         });
         found.flatten()
+    }
+
+    /// The state that the machine was in when the operation was accepted.
+    pub fn found_provisioning(&self) -> Option<Provisioning> {
+        self.journal.iter().find_map(|entry| if let Fact::Found { provisioning, .. } = &entry.fact { *provisioning } else { None })
     }
 }
 

@@ -8,6 +8,7 @@ use crate::name::{TenantClusterName, VmName};
 use crate::operation::Target;
 use crate::refusal::Refusal;
 use crate::resources::Amount;
+use crate::runtime::RuntimeVersion;
 use crate::tenant_cluster::DrainPolicy;
 use crate::time::Span;
 use crate::vm::VmState;
@@ -35,6 +36,9 @@ pub struct Preview {
     #[serde(default)]
     pub tenant_quorums: Vec<TenantQuorumFate>,
     pub holds: Vec<Hold>,
+    /// Of what installs a machine only: what it would be installed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<RuntimeVersion>,
     pub duration: ExpectedDuration,
     /// What is not known and would matter: an API that does not answer, pods that were not listed yet.
     pub unknowns: Vec<String>,

@@ -88,6 +88,8 @@ pub enum WaitKind {
     VmState { vm: VmName, wanted: VmState },
     /// A look that a decision needs.
     Look { at: LookAt },
+    /// The machine is to be switched off, and its BMC has firmware to write.
+    FirmwareJob { job: String },
     /// The machine was started to be installed; its agent has not called.
     AgentCall,
     /// The agent has called; it has said that it has written so much of the image.
@@ -194,6 +196,7 @@ impl Wait {
             WaitKind::ErrandEffect { .. } => "its effect is seen".into(),
             WaitKind::VmState { wanted, .. } => format!("it is seen {}", wanted.in_words()),
             WaitKind::Look { .. } => "it has been looked at".into(),
+            WaitKind::FirmwareJob { .. } => "the BMC no longer lists the job".into(),
             WaitKind::AgentCall => "the agent has called, and shown its token".into(),
             WaitKind::Writing { .. } => "the agent has told the digest of what it wrote".into(),
             WaitKind::PhoneHome => "the new system has phoned home".into(),
@@ -229,6 +232,7 @@ impl Wait {
             WaitKind::ErrandEffect { .. } => "ErrandEffect",
             WaitKind::VmState { .. } => "VmState",
             WaitKind::Look { .. } => "Look",
+            WaitKind::FirmwareJob { .. } => "FirmwareJob",
             WaitKind::AgentCall => "AgentCall",
             WaitKind::Writing { .. } => "Writing",
             WaitKind::PhoneHome => "PhoneHome",
@@ -286,6 +290,7 @@ impl fmt::Display for WaitKind {
             WaitKind::ErrandEffect { of, attempt } => write!(f, "the effect of {of} (attempt {attempt})"),
             WaitKind::VmState { vm, wanted } => write!(f, "`{vm}` to be {}", wanted.in_words()),
             WaitKind::Look { at } => write!(f, "a look at {at}"),
+            WaitKind::FirmwareJob { job } => write!(f, "the BMC's firmware job `{job}` to end"),
             WaitKind::AgentCall => write!(f, "the agent to call"),
             WaitKind::Writing { percent: Some(percent) } => write!(f, "the image to be written: {percent} %"),
             WaitKind::Writing { percent: None } => write!(f, "the image to be written"),

@@ -127,6 +127,7 @@ fn take_steps(scene: &Scene<'_>, machine: &mut Machine, operation: &mut Operatio
 fn judge(scene: &Scene<'_>, bench: &Bench<'_>, step: StepKind) -> Judged {
     let finding = examine(bench, step);
     let finding = spare_the_control_plane(scene.snapshot, bench, finding, scene.waited.as_ref());
+    let finding = install::attend(bench, step, finding, scene.waited.as_ref());
     let finding = one_at_a_time(bench, finding);
     Judged { step, finding, is_overdue: ending::is_overdue(bench), safe_at: ending::safe_point_at(bench, step) }
 }
@@ -192,7 +193,7 @@ fn note_installing(bench: &Bench<'_>, step: StepKind) -> Option<Fact> {
 fn note_boot(operation: &mut Operation, step: StepKind, sight: &Sight<'_>, now: Timestamp) {
     let boot_id = sight.observation.boot_id();
     if step == StepKind::PowerOff && boot_id.is_some() && boot_id.as_deref() != operation.found_boot_id() {
-        operation.journal.push(Entry { at: now, fact: Fact::Found { boot_id } });
+        operation.journal.push(Entry { at: now, fact: Fact::Found { boot_id, provisioning: None } });
     }
 }
 
@@ -200,9 +201,9 @@ fn note_boot(operation: &mut Operation, step: StepKind, sight: &Sight<'_>, now: 
 fn spare_the_control_plane(snapshot: &Snapshot, bench: &Bench<'_>, finding: Finding, waited: Option<&Wait>) -> Finding {
     let because = match finding {
         Finding::Ask(DeviceAsk::GracefulOff | DeviceAsk::ForceOff) => {
-            control_plane::objection(snapshot, bench.machine, bench.operation.accepted_at)
+            control_plane::objection(snapshot, bench.machine, bench.operation)
         }
-        Finding::Ask(DeviceAsk::LeaveEtcd) => control_plane::objection_to_leaving(snapshot, bench.machine, bench.operation.accepted_at),
+        Finding::Ask(DeviceAsk::LeaveEtcd) => control_plane::objection_to_leaving(snapshot, bench.machine, bench.operation),
         _ => None,
     };
     let Some(because) = because else { return finding };

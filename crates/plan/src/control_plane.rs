@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::{EtcdSeen, Found, Machine, MachineName, NodeSeen, Power, Provisioning, Readiness, Timestamp};
+use model::{Action, EtcdSeen, Found, Machine, MachineName, NodeSeen, Operation, Power, Provisioning, Readiness, StepKind, Timestamp};
 
 use crate::contact;
+use crate::install;
+use crate::membership;
 use crate::snapshot::Snapshot;
 
 /// Votes of the undercloud's etcd, before and after an action on one member.
@@ -118,6 +120,12 @@ pub(crate) fn ailment(snapshot: &Snapshot, machine: &Machine) -> Option<String> 
     }
 }
 
+/// Why a member cannot be relied on by etcd's own word, where another is to leave it. Its node may be ready all the same.
+pub(crate) fn voteless(snapshot: &Snapshot, machine: &Machine, taking: Taking) -> Option<String> {
+    let seen = etcd_seen(snapshot).filter(|_| taking != Taking::Down)?;
+    (!membership::has_vote(snapshot, seen, machine)).then(|| format!("`{}` has no member of etcd that is known to vote", machine.name))
+}
+
 /// When it went off, if that was noted before.
 fn since_when(machine: &Machine, seen_at: Timestamp) -> String {
     machine.last_seen.power.as_ref().filter(|power| power.what == Power::Off).map_or(seen_at, |power| power.at).clock()
@@ -136,12 +144,46 @@ pub(crate) fn votes_without(snapshot: &Snapshot, target: &Machine) -> Votes {
     Votes { members: members.len(), voting, voting_after: voting - cost, known }
 }
 
+/// What becomes of a member's vote when its machine is taken down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taking {
+    /// It stops, and comes back with the machine.
+    Down,
+    /// The machine is installed anew: the member is taken out of etcd before, and once it has left it has nothing to lose.
+    Out { has_left: bool },
+}
+
+impl Taking {
+    pub fn by(operation: &Operation) -> Taking {
+        match Taking::by_action(operation.action) {
+            Taking::Out { .. } => Taking::Out { has_left: operation.done_at(StepKind::LeaveEtcd).is_some() },
+            Taking::Down => Taking::Down,
+        }
+    }
+
+    pub fn by_action(action: Action) -> Taking {
+        if install::installs(action) { Taking::Out { has_left: false } } else { Taking::Down }
+    }
+}
+
+/// Whether taking a member down costs a vote: the one answer that the guard, the steps and the invariants go by.
+///
+/// Where it is to leave etcd, etcd's own list counts if it is known: etcd may run while the kubelet does not, and a node may be
+/// ready while its member is a learner.
+pub(crate) fn costs_a_vote(snapshot: &Snapshot, machine: &Machine, taking: Taking) -> bool {
+    match (taking, etcd_seen(snapshot)) {
+        (Taking::Out { has_left: true }, _) => false,
+        (Taking::Out { has_left: false }, Some(seen)) => machine.is_active_kcp() && membership::may_have_vote(snapshot, seen, machine),
+        (Taking::Out { has_left: false }, None) | (Taking::Down, _) => may_be_voting(snapshot, machine),
+    }
+}
+
 /// Why a member must not be taken down at this moment; `None` if it may.
 ///
 /// An action is judged when it is accepted, and its step once more when it comes to it: minutes may lie between. The
 /// only member there is has its caller's word.
-pub(crate) fn objection(snapshot: &Snapshot, target: &Machine, accepted_at: Timestamp) -> Option<String> {
-    if !may_be_voting(snapshot, target) {
+pub(crate) fn objection(snapshot: &Snapshot, target: &Machine, operation: &Operation) -> Option<String> {
+    if !costs_a_vote(snapshot, target, Taking::by(operation)) {
         return None;
     }
     let votes = votes_without(snapshot, target);
@@ -149,27 +191,28 @@ pub(crate) fn objection(snapshot: &Snapshot, target: &Machine, accepted_at: Time
         return None;
     }
     let others = members(snapshot).into_iter().filter(|machine| machine.name != target.name);
-    let ailing = others.filter_map(|machine| ailment(snapshot, &machine).or_else(|| stale(snapshot, &machine, accepted_at))).next();
-    ailing.or_else(|| votes.breaks_quorum().then(|| votes.to_string()))
+    let mut ailing = others.filter_map(|machine| {
+        let ailment = ailment(snapshot, &machine).or_else(|| voteless(snapshot, &machine, Taking::by(operation)));
+        ailment.or_else(|| stale(snapshot, &machine, operation.accepted_at))
+    });
+    ailing.next().or_else(|| votes.breaks_quorum().then(|| votes.to_string()))
 }
 
 /// Why a member must not be taken out of etcd at this moment: as for its power, and those that stay must be able to agree.
-///
-/// The member's own node says nothing here: etcd may run while the kubelet does not, and it is its vote that goes.
-pub(crate) fn objection_to_leaving(snapshot: &Snapshot, target: &Machine, accepted_at: Timestamp) -> Option<String> {
+pub(crate) fn objection_to_leaving(snapshot: &Snapshot, target: &Machine, operation: &Operation) -> Option<String> {
     let Some(seen) = etcd_seen(snapshot) else { return Some("etcd has not told its members".into()) };
-    if !has_etcd_vote(seen, target) {
+    if !costs_a_vote(snapshot, target, Taking::by(operation)) {
         return None;
     }
     let voters = seen.voters();
     let machines = members(snapshot);
-    let others = machines.iter().filter(|machine| machine.name != target.name && has_etcd_vote(seen, machine));
+    let others = machines.iter().filter(|machine| machine.name != target.name && membership::has_vote(snapshot, seen, machine));
     let able = others.filter(|machine| is_voting(snapshot, machine)).count();
     let needed = (voters - 1) / 2 + 1;
     if able < needed {
         return Some(format!("etcd voters: {able} of {} would be left able to vote; quorum is {needed} then", voters - 1));
     }
-    objection(snapshot, target, accepted_at)
+    objection(snapshot, target, operation)
 }
 
 /// What etcd told last of its members, if it did.
@@ -178,11 +221,6 @@ pub(crate) fn etcd_seen(snapshot: &Snapshot) -> Option<&EtcdSeen> {
         Found::Etcd(seen) => Some(seen),
         _ => None,
     }
-}
-
-/// Whether a machine has a member that votes. One that etcd has not heard from has no name, and no vote that counts yet.
-pub(crate) fn has_etcd_vote(seen: &EtcdSeen, machine: &Machine) -> bool {
-    seen.of(machine.name.as_str(), None).any(|member| !member.is_learner)
 }
 
 /// A node looks ready for a while after its machine has died, so the BMCs are asked once more before a vote is taken.

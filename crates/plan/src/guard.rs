@@ -199,7 +199,7 @@ impl Guarded<'_> {
         let mut evidence: Vec<String> = control_plane::members(self.snapshot)
             .iter()
             .filter(|machine| machine.name != self.machine.name)
-            .filter_map(|machine| control_plane::ailment(self.snapshot, machine))
+            .filter_map(|machine| control_plane::ailment(self.snapshot, machine).or_else(|| self.voteless(machine)))
             .collect();
         if !evidence.is_empty() {
             evidence.push(votes.to_string());
@@ -216,13 +216,23 @@ impl Guarded<'_> {
         Ok(())
     }
 
-    /// Where etcd's own word is needed and known, it counts: it may run while the kubelet does not.
     fn costs_a_vote(&self) -> bool {
-        let by_node = control_plane::may_be_voting(self.snapshot, self.machine);
-        match control_plane::etcd_seen(self.snapshot).filter(|_| install::installs(self.action)) {
-            Some(seen) => control_plane::has_etcd_vote(seen, self.machine),
-            None => by_node,
+        match self.taking() {
+            Some(taking) => control_plane::costs_a_vote(self.snapshot, self.machine, taking),
+            None => control_plane::may_be_voting(self.snapshot, self.machine),
         }
+    }
+
+    fn voteless(&self, other: &Machine) -> Option<String> {
+        self.taking().and_then(|taking| control_plane::voteless(self.snapshot, other, taking))
+    }
+
+    /// What becomes of the member. Nothing is said of one that is to leave an etcd that has not told its members just now: what it
+    /// told before counts no more, and until it is asked anew they are judged by their nodes.
+    fn taking(&self) -> Option<control_plane::Taking> {
+        let taking = control_plane::Taking::by_action(self.action);
+        let is_known = taking == control_plane::Taking::Down || install::is_etcd_known(self.snapshot, self.now);
+        is_known.then_some(taking)
     }
 
     fn sole_voter(&self, votes: control_plane::Votes) -> Result<(), Refusal> {

@@ -4,6 +4,7 @@ use model::{Action, DeviceAsk, Fact, Found, Operation, Power, StepKind, StorageP
 
 use crate::draft::{Plan, Step, With};
 use crate::invariants::{Violation, has_vote};
+use crate::membership;
 use crate::snapshot::Snapshot;
 
 pub(crate) fn check(before: &Snapshot, after: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
@@ -50,9 +51,8 @@ fn etcd_can_spare_whoever_leaves(before: &Snapshot, step: &Step, violations: &mu
         return;
     }
     let staying: Vec<_> = voters().filter(|member| member.id != *id).collect();
-    let votes =
-        |name: &str| before.control_plane().any(|machine| machine.name.as_str().eq_ignore_ascii_case(name) && has_vote(before, machine));
-    let able = staying.iter().filter(|member| votes(&member.name)).count();
+    let votes = |member| before.control_plane().any(|machine| membership::is_of(before, member, machine) && has_vote(before, machine));
+    let able = staying.iter().filter(|member| votes(member)).count();
     if able < staying.len() / 2 + 1 {
         violations.push(Violation(format!("{}: {able} of {} would be left voting in etcd", step.machine, staying.len())));
     }
@@ -73,8 +73,8 @@ fn nothing_is_written_before_etcd_has_let_go(
             .iter()
             .any(|entry| matches!(entry.fact, Fact::Seen { step: StepKind::LeaveEtcd } | Fact::Skipped { step: StepKind::LeaveEtcd, .. }))
     });
-    let listed = match before.etcd.as_ref().map(|looked| &looked.found) {
-        Some(Ok(Found::Etcd(seen))) => seen.members.iter().any(|member| member.name.eq_ignore_ascii_case(step.machine.as_str())),
+    let listed = match (before.etcd.as_ref().map(|looked| &looked.found), before.machines.get(&step.machine)) {
+        (Some(Ok(Found::Etcd(seen))), Some(machine)) => membership::member_of(before, seen, machine, None).is_some(),
         _ => false,
     };
     if !has_left || listed {

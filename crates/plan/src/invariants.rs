@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use model::{Action, DeviceAsk, Fact, Machine, MachineName, Management, NodeSeen, Operation, Power, Provisioning, Readiness};
 
+use crate::control_plane::{self, Taking};
 use crate::draft::Plan;
 use crate::snapshot::Snapshot;
 
@@ -24,8 +25,8 @@ pub fn check(before: &Snapshot, plan: &Plan) -> Vec<Violation> {
     intents_are_recorded(&after, plan, &mut violations);
     nothing_is_sent_to_the_unmanaged(&after, plan, &mut violations);
     control_plane_is_disrupted_once(&after, &mut violations);
-    disruptions_keep_quorum(before, plan, &mut violations);
-    nobody_goes_before_the_last_is_back(before, plan, &mut violations);
+    disruptions_keep_quorum(before, &after, plan, &mut violations);
+    nobody_goes_before_the_last_is_back(before, &after, plan, &mut violations);
     busy_or_explained(&after, plan, &mut violations);
     facts_are_never_lost(before, plan, &mut violations);
     crate::errand_invariants::check(before, &after, plan, &mut violations);
@@ -130,9 +131,9 @@ fn control_plane_is_disrupted_once(after: &Snapshot, violations: &mut Vec<Violat
 }
 
 /// Counted from what was observed, independently of the guard; of actions that begin and of requests that are sent.
-fn disruptions_keep_quorum(before: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
+fn disruptions_keep_quorum(before: &Snapshot, after: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
     let members = members_of(before);
-    for target in voters_taken_down(before, plan).into_iter().filter(|_| members.len() > 1) {
+    for target in voters_taken_down(before, after, plan).into_iter().filter(|_| members.len() > 1) {
         let others_voting = members.iter().filter(|machine| machine.name != target.name && has_vote(before, machine)).count();
         if others_voting < members.len() / 2 + 1 {
             violations.push(Violation(format!("{}: {} of {} would be left voting", target.name, others_voting, members.len())));
@@ -141,8 +142,8 @@ fn disruptions_keep_quorum(before: &Snapshot, plan: &Plan, violations: &mut Vec<
 }
 
 /// Nobody's vote is taken while another member's node still tells of the boot that ended when it was off.
-fn nobody_goes_before_the_last_is_back(before: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
-    for target in voters_taken_down(before, plan) {
+fn nobody_goes_before_the_last_is_back(before: &Snapshot, after: &Snapshot, plan: &Plan, violations: &mut Vec<Violation>) {
+    for target in voters_taken_down(before, after, plan) {
         for other in members_of(before).into_iter().filter(|other| other.name != target.name) {
             if let Some(node) = before.observation(&other.name).node.and_then(|node| node.what)
                 && tells_of_dead_boot(other, &node)
@@ -157,16 +158,22 @@ fn members_of(before: &Snapshot) -> Vec<&Machine> {
     before.control_plane().map(AsRef::as_ref).filter(|machine| machine.is_active_kcp()).collect()
 }
 
-fn voters_taken_down<'a>(before: &'a Snapshot, plan: &Plan) -> Vec<&'a Machine> {
+/// Who loses a vote, by an action that begins or a request that is sent.
+fn voters_taken_down<'a>(before: &'a Snapshot, after: &Snapshot, plan: &Plan) -> Vec<&'a Machine> {
     let new = plan.changes.operations.values().filter(|operation| !before.operations.contains_key(&operation.id));
-    let begun = new.filter(|operation| takes_down(operation.action)).filter_map(|operation| operation.machine());
-    let sent = plan
-        .steps
-        .iter()
-        .filter(|step| matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::LeaveEtcd))
-        .map(|step| &step.machine);
-    let targets = begun.chain(sent).filter_map(|name| before.machines.get(name)).map(AsRef::as_ref);
-    targets.filter(|machine: &&Machine| machine.is_active_kcp() && has_vote(before, machine)).collect()
+    let begun = new.filter(|operation| takes_down(operation.action));
+    let begun = begun.filter_map(|operation| Some((operation.machine()?, Taking::by_action(operation.action))));
+    let sent = plan.steps.iter().filter(|step| matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::LeaveEtcd));
+    let sent = sent.map(|step| {
+        let operation = step.operation.as_ref().and_then(|id| after.operations.get(id));
+        (&step.machine, operation.map_or(Taking::Down, |operation| Taking::by(operation)))
+    });
+    let targets = begun.chain(sent).filter_map(|(name, taking)| Some((before.machines.get(name)?.as_ref(), taking)));
+    let has_one = |machine: &Machine, taking| match taking {
+        Taking::Down => has_vote(before, machine),
+        Taking::Out { .. } => control_plane::costs_a_vote(before, machine, taking),
+    };
+    targets.filter(|(machine, taking)| machine.is_active_kcp() && has_one(machine, *taking)).map(|(machine, _)| machine).collect()
 }
 
 fn tells_of_dead_boot(machine: &Machine, node: &NodeSeen) -> bool {

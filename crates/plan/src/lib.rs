@@ -23,6 +23,7 @@ mod guard;
 mod install;
 mod install_invariants;
 pub mod invariants;
+mod membership;
 mod node_step;
 mod objection;
 mod operate;

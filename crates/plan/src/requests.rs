@@ -45,7 +45,11 @@ fn is_held_back(draft: &mut Draft, request: &Request, now: Timestamp) -> bool {
     };
     let is_repeated = request.key.as_ref().is_some_and(|key| draft.after.operation_of_request(key).is_some());
     let guarded = Guarded { snapshot: &draft.after, machine: &machine, action: *action, outage: *outage, now };
-    !is_repeated && guarded.check(replacement.as_deref()).is_ok() && install::awaits_looks(draft, &machine, *action, request, now)
+    let is_open = match guarded.check(replacement.as_deref()) {
+        Ok(()) => true,
+        Err(refusal) => install::hinges_on_etcd(&guarded, &refusal),
+    };
+    !is_repeated && is_open && install::awaits_looks(draft, &machine, *action, request, now)
 }
 
 fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTreeSet<MachineName>) -> Result<Verdict, Refusal> {
@@ -177,6 +181,7 @@ fn act(
 }
 
 fn begin(request: &Request, machine: &Machine, action: Action, boot_id: Option<String>, limits: &Limits, now: Timestamp) -> Operation {
+    let provisioning = install::installs(action).then_some(machine.provisioning);
     Operation {
         format: OPERATION_FORMAT,
         id: OperationId::new(request.id.as_str()),
@@ -188,7 +193,7 @@ fn begin(request: &Request, machine: &Machine, action: Action, boot_id: Option<S
         request_key: request.key.clone(),
         accepted_at: now,
         deadline_at: now + deadline(action, limits),
-        journal: vec![Entry { at: now, fact: Fact::Found { boot_id } }],
+        journal: vec![Entry { at: now, fact: Fact::Found { boot_id, provisioning } }],
         cancel: None,
         ended: None,
         wait: None,

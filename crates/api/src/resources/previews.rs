@@ -23,6 +23,7 @@ pub(crate) fn render(preview: &Preview) -> Value {
         "quorum": preview.quorum.as_ref().map(render_quorum),
         "tenantQuorums": preview.tenant_quorums.iter().map(render_tenant_quorum).collect::<Value>(),
         "holds": preview.holds.iter().map(render_hold).collect::<Value>(),
+        "runtime": preview.runtime.map(|version| version.to_string()),
         "duration": render_duration(&preview.duration),
         "unknowns": preview.unknowns,
     })
@@ -149,6 +150,7 @@ mod tests {
             "quorum": { "members": 3, "needed": 2, "votingBefore": 3, "votingAfter": 2 },
             "tenantQuorums": [{ "cluster": "naks-01", "members": 1, "needed": 1, "votingBefore": 1, "votingAfter": 0 }],
             "holds": [{ "owner": { "kind": "user", "caller": "bob" }, "reason": "r", "since": crate::fixtures::NOW }],
+            "runtime": "4.7.8",
             "duration": { "expected": 90_000, "atMost": 2_400_000, "basis": "b" },
             "unknowns": ["u"],
         }))
@@ -192,6 +194,7 @@ mod tests {
             quorum: None,
             tenant_quorums: Vec::new(),
             holds: Vec::new(),
+            runtime: None,
             unknowns: Vec::new(),
             ..full()
         };

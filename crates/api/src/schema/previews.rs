@@ -21,6 +21,7 @@ pub(crate) const PREVIEW: Model = Model {
         always("quorum", Object(&QUORUM)).nullable(),
         always("tenantQuorums", List(&Object(&TENANT_QUORUM))),
         always("holds", List(&Object(&HOLD))),
+        always("runtime", Text).nullable(),
         always("duration", Object(&DURATION)),
         always("unknowns", TEXTS),
     ],

@@ -192,7 +192,7 @@ fn ended_operation(number: u64, ended_at: Timestamp) -> Operation {
     let asked = |ask| Fact::Asked { ask, attempt: 1 };
     let seen = |step| Fact::Seen { step };
     let facts = [
-        Fact::Found { boot_id: Some("5f1d0c66-6a2b-4c1e-9d3e-000000000000".to_owned()) },
+        Fact::Found { boot_id: Some("5f1d0c66-6a2b-4c1e-9d3e-000000000000".to_owned()), provisioning: None },
         asked(DeviceAsk::Cordon),
         seen(StepKind::Cordon),
         asked(DeviceAsk::GracefulOff),

@@ -1,17 +1,45 @@
 //! The new system: it starts from its disk, phones home, and joins by a token that is made for it and taken away again.
 
-use model::{DeviceAsk, Failure, FaultClass, StepKind, Wait, WaitKind};
+use model::{DeviceAsk, Failure, FaultClass, Span, StepKind, Wait, WaitKind};
 
 use super::attempt::{current, step_began_at};
 use super::insist::is_obeyed;
 use super::write::source_now;
+use crate::advance::sooner;
 use crate::asking::ask_or_wait;
 use crate::evacuate::counted_from;
 use crate::operate::{Bench, Finding};
 
+/// When a join token is made anew that the new system has not used yet.
+///
+/// It lives for an hour. A third of that leaves time for two more tries.
+const TOKEN_RENEWED_AFTER: Span = Span::minutes(20);
+
 /// The token is there once the undercloud has said so. Asking again makes the same one.
 pub(super) fn mint_token(bench: &Bench<'_>) -> Finding {
     if is_obeyed(bench, DeviceAsk::MintJoinToken) { Finding::Done } else { ask_or_wait(bench, DeviceAsk::MintJoinToken) }
+}
+
+/// A token that the new system may still need is made anew before it ends: the same one, with a later end.
+pub(super) fn renew_token(bench: &Bench<'_>, step: StepKind, finding: Finding) -> Finding {
+    let is_needed = matches!(step, StepKind::SystemOn | StepKind::PhoneHome | StepKind::Rejoin);
+    let Some((asked_at, attempt)) = bench.operation.last_asked(DeviceAsk::MintJoinToken).filter(|_| is_needed) else { return finding };
+    let due_at = asked_at + TOKEN_RENEWED_AFTER;
+    let is_refused = bench.operation.fault_of(DeviceAsk::MintJoinToken, attempt).is_some();
+    let renewal = match ask_or_wait(bench, DeviceAsk::MintJoinToken) {
+        _ if !is_refused && bench.now < due_at => None,
+        _ if !is_refused => Some(Finding::Ask(DeviceAsk::MintJoinToken)),
+        Finding::Fail { .. } => None,
+        again => Some(again),
+    };
+    match (finding, renewal) {
+        (finding @ (Finding::Done | Finding::Skip(_) | Finding::Fail { .. }), _) => finding,
+        (_, Some(Finding::Ask(ask))) => Finding::Ask(ask),
+        // A system that starts with a token that has ended does not join.
+        (Finding::Ask(_), Some(wait)) => wait,
+        (Finding::Wait { wait, until }, _) => Finding::Wait { wait, until: sooner(until, Some(due_at).filter(|at| *at > bench.now)) },
+        (finding, _) => finding,
+    }
 }
 
 /// The token is of no more use. Where it cannot be taken away in a moment it is left to expire: the machine is well.

@@ -1,18 +1,22 @@
 //! The machine's member of the undercloud's etcd: removed before the machine is wiped, added as a learner before its new system
 //! starts, promoted when it has caught up. Etcd itself judges the latter.
 
-use model::{DeviceAsk, EtcdMember, EtcdSeen, Fact, Failure, Operation, Timestamp};
+use model::{DeviceAsk, EtcdMember, EtcdSeen, Fact, Failure, LookAt, Operation, Span, Timestamp};
 
 use super::attempt::{of_step, step_began_at};
-use super::looking::etcd;
+use super::looking::{etcd, look};
 use crate::asking::ask_or_wait;
 use crate::control_plane;
 use crate::evacuate::counted_from;
+use crate::membership;
 use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
 /// The port by which members of etcd talk to each other, where nothing else is known.
 const PEER_PORT: u16 = 2380;
+
+/// How old what etcd told of its members may be when one of them leaves. Longer than any look takes.
+const LIST_AGE: Span = Span::minutes(1);
 
 /// The member that is about to go is written down first: its peer URL is needed when the machine comes back. So it is where there
 /// is none any more: the new system is told with its image how it becomes one.
@@ -23,7 +27,7 @@ pub(super) fn note_leaving(bench: &Bench<'_>) -> Option<Fact> {
         return Some(Fact::OutOfEtcd { peer_url, others: seen.members.clone() });
     };
     let is_noted = leaving(bench.operation).is_some_and(|noted| noted.id == member.id);
-    let may_go = control_plane::objection_to_leaving(bench.snapshot, bench.machine, bench.operation.accepted_at).is_none();
+    let may_go = control_plane::objection_to_leaving(bench.snapshot, bench.machine, bench.operation).is_none();
     let others = seen.members.iter().filter(|other| other.id != member.id).cloned();
     (!is_noted && may_go).then(|| Fact::LeavingEtcd { member: member.clone(), others: others.collect() })
 }
@@ -36,8 +40,11 @@ pub(super) fn leave(bench: &Bench<'_>) -> Finding {
         Err(finding) => finding,
         Ok(seen) => match member_of(bench, seen) {
             None if leaving(bench.operation).is_some() => Finding::Done,
-            None if peer_url(bench.snapshot, bench.operation).is_none() => return no_peer_url(bench),
-            None => Finding::Skip("etcd has no member of this machine".into()),
+            None => match doubt(bench, seen) {
+                Some(doubt) => failed(doubt),
+                None if peer_url(bench.snapshot, bench.operation).is_none() => return no_peer_url(bench),
+                None => Finding::Skip("etcd has no member of this machine".into()),
+            },
             Some(_) => ask_or_wait(bench, DeviceAsk::LeaveEtcd),
         },
     };
@@ -74,7 +81,7 @@ pub(super) fn promote(bench: &Bench<'_>) -> Finding {
 
 /// Etcd is given its time for each step, and what it said last is the reason if that is not enough.
 fn within_time(bench: &Bench<'_>, ask: DeviceAsk, finding: Finding) -> Finding {
-    let until = counted_from(bench.operation, step_began_at(bench.operation)) + bench.limits.etcd_timeout;
+    let until = counted_from(bench.operation, etcd_began_at(bench, ask)) + bench.limits.etcd_timeout;
     match finding {
         Finding::Fail { because, .. } => failed(because),
         // Whether a vote may be taken at all is not etcd's doing.
@@ -83,6 +90,22 @@ fn within_time(bench: &Bench<'_>, ask: DeviceAsk, finding: Finding) -> Finding {
         Finding::Wait { wait, until: sooner } => Finding::wait_until(wait, earlier(sooner, until)),
         Finding::Look { at, wait, until: sooner } => Finding::Look { at, wait, until: Some(earlier(sooner, until)) },
         other => other,
+    }
+}
+
+/// From when on it is etcd that is waited for: the control plane may have kept a member from leaving for longer than etcd is given.
+fn etcd_began_at(bench: &Bench<'_>, ask: DeviceAsk) -> Timestamp {
+    let asked_at = of_step(bench.operation).iter().find(|entry| matches!(entry.fact, Fact::Asked { ask: asked, .. } if asked == ask));
+    asked_at.filter(|_| ask == DeviceAsk::LeaveEtcd).map_or_else(|| step_began_at(bench.operation), |entry| entry.at)
+}
+
+/// Nobody leaves by a list that was told long ago: while the control plane was waited for, others may have left.
+pub(super) fn leave_by_fresh_list(bench: &Bench<'_>, finding: Finding) -> Finding {
+    let looked = bench.snapshot.etcd.as_ref().filter(|_| finding == Finding::Ask(DeviceAsk::LeaveEtcd));
+    let too_old_at = looked.map(|looked| looked.began_at + LIST_AGE).filter(|at| bench.now >= *at);
+    match too_old_at.map(|since| look(bench, LookAt::Etcd, since)) {
+        Some(Err(look)) => look,
+        _ => finding,
     }
 }
 
@@ -113,8 +136,12 @@ fn failed(because: String) -> Finding {
 
 /// The member that is, or is to be, this machine's.
 fn member_of<'a>(bench: &Bench<'_>, seen: &'a EtcdSeen) -> Option<&'a EtcdMember> {
-    let url = peer_url(bench.snapshot, bench.operation);
-    seen.members.iter().find(|member| EtcdSeen::is_of(member, bench.machine.name.as_str(), url.as_deref()))
+    membership::member_of(bench.snapshot, seen, bench.machine, peer_url(bench.snapshot, bench.operation).as_deref())
+}
+
+/// Why it cannot be told whether etcd has a member of this machine.
+fn doubt(bench: &Bench<'_>, seen: &EtcdSeen) -> Option<String> {
+    membership::doubt(bench.snapshot, seen, bench.machine, peer_url(bench.snapshot, bench.operation).as_deref())
 }
 
 /// The member that this operation took, or is about to take, out of etcd.
@@ -148,6 +175,6 @@ pub(super) fn member_id(snapshot: &Snapshot, operation: &Operation, ask: DeviceA
         return leaving(operation).map(|member| member.id.clone());
     }
     let model::Found::Etcd(seen) = snapshot.etcd.as_ref()?.found.as_ref().ok()? else { return None };
-    let (machine, url) = (operation.machine()?, peer_url(snapshot, operation));
-    seen.members.iter().find(|member| EtcdSeen::is_of(member, machine.as_str(), url.as_deref())).map(|member| member.id.clone())
+    let machine = snapshot.machines.get(operation.machine()?)?;
+    membership::member_of(snapshot, seen, machine, peer_url(snapshot, operation).as_deref()).map(|member| member.id.clone())
 }

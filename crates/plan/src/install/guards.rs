@@ -4,7 +4,7 @@
 //! for ever: whoever asked is given one while the request is good.
 
 use model::{
-    Action, Found, LookAt, Looked, Machine, Power, Provisioning, Refusal, Request, Rule, RuntimeVersion, Safeguard, Span, Survey, Timestamp,
+    Action, Found, LookAt, Looked, Machine, Power, Provisioning, Refusal, Request, Rule, Safeguard, Span, Survey, Timestamp,
 };
 
 use super::prepare::installs;
@@ -14,6 +14,7 @@ use crate::contact;
 use crate::control_plane;
 use crate::draft::{Draft, LookStep};
 use crate::guard::Guarded;
+use crate::membership;
 use crate::snapshot::Snapshot;
 
 /// How long a verdict is held back for a look that it needs.
@@ -21,7 +22,8 @@ use crate::snapshot::Snapshot;
 /// Three seconds are longer than a BMC takes that is well, and leave a keeper two of a request's five to say so.
 pub(crate) const VERDICT_PATIENCE: Span = Span::seconds(3);
 
-/// How old what was looked at may be for a verdict. The step that comes before anything is touched looks again.
+/// How old what was looked at may be for a verdict. The step that comes before anything is touched looks again, and so does whatever
+/// switches the machine off.
 pub(crate) const SURVEY_LIFE: Span = Span::seconds(30);
 
 /// Most workloads that a refusal names.
@@ -53,6 +55,17 @@ fn fresh(looked: Option<&Looked>, now: Timestamp) -> Option<&Looked> {
     looked.filter(|looked| now < looked.ended_at + SURVEY_LIFE)
 }
 
+/// Whether etcd has told its members just now.
+pub(crate) fn is_etcd_known(snapshot: &Snapshot, now: Timestamp) -> bool {
+    fresh(snapshot.etcd.as_deref(), now).is_some() && control_plane::etcd_seen(snapshot).is_some()
+}
+
+/// Whether a refusal may not stand once etcd has told who votes.
+pub(crate) fn hinges_on_etcd(guarded: &Guarded<'_>, refusal: &Refusal) -> bool {
+    let is_of_votes = matches!(refusal.rule, Rule::KcpOthersHealthy | Rule::KcpQuorum | Rule::KcpSoleVoter);
+    is_of_votes && installs(guarded.action) && !is_etcd_known(guarded.snapshot, guarded.now)
+}
+
 impl Guarded<'_> {
     /// What can be said without a look.
     pub(crate) fn may_install(&self) -> Result<(), Refusal> {
@@ -77,13 +90,16 @@ impl Guarded<'_> {
     }
 
     fn runtime_known(&self) -> Result<(), Refusal> {
-        if survey::bundle(self.snapshot).is_some() {
+        if survey::bundle(self.snapshot, self.machine).is_some() {
             return Ok(());
         }
         let cluster = &self.snapshot.cluster;
-        let evidence = match RuntimeVersion::parse(&cluster.version) {
-            Ok(version) => format!("cluster `{}` runs {version}; it knows {}", cluster.name, known(self.snapshot)),
-            Err(invalid) => format!("cluster `{}`: {invalid}", cluster.name),
+        let evidence = match (&self.machine.installed, survey::version(self.snapshot, self.machine)) {
+            (Some(installed), _) => {
+                format!("`{}` has {}; cluster `{}` knows {}", self.machine.name, installed.version, cluster.name, known(self.snapshot))
+            }
+            (None, Ok(version)) => format!("cluster `{}` runs {version}; it knows {}", cluster.name, known(self.snapshot)),
+            (None, Err(invalid)) => format!("cluster `{}`: {invalid}", cluster.name),
         };
         self.refuse(Rule::RuntimeExists, vec![evidence], "make it known: `rackwright runtime import FILE`")
     }
@@ -122,25 +138,43 @@ impl Guarded<'_> {
         self.refuse(Rule::MachineHasWorkloads, evidence, remedy)
     }
 
+    /// A machine that nobody sees is not taken for one that is down: it may serve.
     fn not_healthy(&self) -> Result<(), Refusal> {
-        let machine = self.machine;
-        let is_on = self.snapshot.observation(&machine.name).power.is_some_and(|power| power.what == Power::On);
-        let is_healthy = is_on
-            && machine.is_ready()
-            && machine.provisioning == Provisioning::Provisioned
-            && machine.unhealthy.is_none()
-            && self.snapshot.undercloud.fault.is_none();
-        if !is_healthy {
-            return Ok(());
+        let name = &self.machine.name;
+        match self.health() {
+            Health::Ill => Ok(()),
+            Health::Well => self.refuse(
+                Rule::MachineHealthy,
+                vec![
+                    "cannot replace healthy machine (powered on, ready, provisioned, joined to cluster). Use --safeguard-mode None to override"
+                        .into(),
+                ],
+                format!("nothing to repair; to replace it all the same: `rackwright bmm replace {name} --safeguard-mode None`"),
+            ),
+            Health::Unseen(why) => self.refuse(
+                Rule::MachineHealthy,
+                vec![format!("whether `{name}` is healthy cannot be told: {why}, and nothing was wrong with it when it was last seen")],
+                format!("ask again when it can be; to replace it all the same: `rackwright bmm replace {name} --safeguard-mode None`"),
+            ),
         }
-        self.refuse(
-            Rule::MachineHealthy,
-            vec![
-                "cannot replace healthy machine (powered on, ready, provisioned, joined to cluster). Use --safeguard-mode None to override"
-                    .into(),
-            ],
-            format!("nothing to repair; to replace it all the same: `rackwright bmm replace {} --safeguard-mode None`", machine.name),
-        )
+    }
+
+    /// What is seen now counts; where nothing is, what was seen last. A BMC that is silent has no word in it: the node's is enough.
+    fn health(&self) -> Health {
+        let (machine, observation) = (self.machine, self.snapshot.observation(&self.machine.name));
+        let seen_power = observation.power.filter(|_| observation.bmc.fault.is_none()).map(|power| power.what);
+        let is_off = seen_power.is_some_and(|power| power != Power::On);
+        if machine.provisioning != Provisioning::Provisioned || machine.unhealthy.is_some() || is_off {
+            return Health::Ill;
+        }
+        let fault = contact::undercloud_fault(self.snapshot);
+        match (fault, observation.node) {
+            (None, Some(seen)) if seen.what.as_ref().is_some_and(|node| machine.is_node_ready(node)) => Health::Well,
+            (None, Some(_)) => Health::Ill,
+            _ if was_down(machine, seen_power) => Health::Ill,
+            (Some(fault), _) => Health::Unseen(format!("the undercloud does not answer ({fault})")),
+            (None, None) => Health::Unseen("its node has not been seen yet: the keeper has just started".into()),
+        }
     }
 
     fn survey_known(&self) -> Option<Survey> {
@@ -160,17 +194,41 @@ impl Guarded<'_> {
         self.refuse(Rule::FirmwareJob, vec![evidence], "wait until it has ended, or take it out of the BMC's queue")
     }
 
-    /// A member is taken out of etcd and added again: whoever cannot be asked now could not be asked then.
+    /// A member is taken out of etcd and added again: whoever cannot be asked now could not be asked then. And a member that may be this
+    /// machine's, under whatever name, must not be left behind when the machine is wiped.
     fn etcd_known(&self) -> Result<(), Refusal> {
-        if !self.machine.is_active_kcp() || control_plane::etcd_seen(self.snapshot).is_some() {
+        if !self.machine.is_active_kcp() {
             return Ok(());
         }
-        let evidence = match self.snapshot.etcd.as_ref().and_then(|looked| looked.found.as_ref().err()) {
-            Some(fault) => format!("etcd does not tell its members: {fault}"),
-            None => "etcd has not told its members yet".to_owned(),
+        let seen = control_plane::etcd_seen(self.snapshot).filter(|_| is_etcd_known(self.snapshot, self.now));
+        let evidence = match seen.map(|seen| membership::doubt(self.snapshot, seen, self.machine, None)) {
+            Some(None) => return Ok(()),
+            Some(Some(doubt)) => {
+                let remedy = "give etcd's members the names of their machines or nodes; or remove the one that is left over: `etcdctl member remove ID`";
+                return self.refuse(Rule::EtcdKnown, vec![doubt], remedy);
+            }
+            None => match self.snapshot.etcd.as_ref().and_then(|looked| looked.found.as_ref().err()) {
+                Some(fault) => format!("etcd does not tell its members: {fault}"),
+                None => "etcd has not told its members yet".to_owned(),
+            },
         };
         self.refuse(Rule::EtcdKnown, vec![evidence], "make sure that etcd can be reached, and that the site file says how; then ask again")
     }
+}
+
+/// What can be said of a machine that is to be replaced.
+enum Health {
+    Well,
+    /// Something is known to be wrong.
+    Ill,
+    /// Nothing is known to be wrong; and why that says little.
+    Unseen(String),
+}
+
+/// Whether the last word of a machine whose node cannot be seen was that it is down.
+fn was_down(machine: &Machine, seen_power: Option<Power>) -> bool {
+    let was_off = seen_power.is_none() && machine.last_seen.power.as_ref().is_some_and(|power| power.what != Power::On);
+    was_off || machine.last_seen.node.as_ref().is_some_and(|node| !machine.is_node_ready(&node.what))
 }
 
 /// What a preview cannot know because nobody has looked.

@@ -166,7 +166,7 @@ fn child_of(parent: &Operation, id: OperationId, machine: &MachineName, timeout:
         request_key: None,
         accepted_at: now,
         deadline_at: now + timeout,
-        journal: vec![Entry { at: now, fact: Fact::Found { boot_id: None } }],
+        journal: vec![Entry { at: now, fact: Fact::Found { boot_id: None, provisioning: None } }],
         cancel: None,
         ended: None,
         wait: None,

@@ -90,7 +90,11 @@ pub(crate) fn boot<'a>(bench: &'a Bench<'_>) -> Result<&'a BootSeen, Finding> {
 
 /// What the BMC offers, as it said in the course of this operation.
 pub(crate) fn survey<'a>(bench: &'a Bench<'_>) -> Result<&'a Survey, Finding> {
-    let found = look(bench, LookAt::Survey, bench.operation.accepted_at).map_err(|finding| unless_never(bench, finding))?;
+    survey_since(bench, bench.operation.accepted_at)
+}
+
+pub(crate) fn survey_since<'a>(bench: &'a Bench<'_>, since: Timestamp) -> Result<&'a Survey, Finding> {
+    let found = look(bench, LookAt::Survey, since).map_err(|finding| unless_never(bench, finding))?;
     if let Found::Survey(survey) = found { Ok(survey) } else { Err(other_look(LookAt::Survey)) }
 }
 

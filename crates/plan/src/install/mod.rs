@@ -6,7 +6,9 @@
 
 mod attempt;
 mod cloud_init;
+mod cordon;
 mod etcd;
+mod firmware;
 mod guards;
 mod insist;
 mod inspect;
@@ -25,14 +27,14 @@ mod validate;
 mod volumes;
 mod write;
 
-use model::{DeviceAsk, Fact, Failure, Machine, Operation, StepKind};
+use model::{DeviceAsk, Fact, Failure, Machine, Operation, StepKind, Wait};
 
 use crate::draft::With;
 use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
 pub(crate) use attempt::current;
-pub(crate) use guards::{awaits_looks, unknowns};
+pub(crate) use guards::{awaits_looks, hinges_on_etcd, is_etcd_known, unknowns};
 pub use inspect::INSPECTED_AT_ONCE;
 pub(crate) use inspect::{inspect, plan_inspection};
 pub use phases::{Phase, phase_of};
@@ -40,6 +42,7 @@ pub(crate) use prepare::{installs, note_ask, note_end, note_fact, note_step_done
 pub use replacement::{ReplacementFlaw, SERIAL_NUMBER_MAX, check_replacement};
 pub(crate) use reports::report;
 pub(crate) use runtimes::{forget_runtime, import_runtime};
+pub(crate) use survey::runtime;
 pub(crate) use validate::validation_since;
 
 /// The steps of a reimage.
@@ -119,6 +122,17 @@ pub(crate) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
         StepKind::DropJoinToken => cloud_init::drop_token(bench),
         other => not_a_step(other),
     }
+}
+
+/// What an installation does, or waits for, beside what its step comes to. `waited` is what it waited for before.
+pub(crate) fn attend(bench: &Bench<'_>, step: StepKind, finding: Finding, waited: Option<&Wait>) -> Finding {
+    if !installs(bench.operation.action) {
+        return finding;
+    }
+    let finding = etcd::leave_by_fresh_list(bench, finding);
+    let finding = firmware::spare_the_firmware(bench, finding, waited);
+    let finding = cloud_init::renew_token(bench, step, finding);
+    cordon::keep_cordoned(bench, step, finding)
 }
 
 /// The inspection of a site is no step of a machine, and the others are looked after elsewhere.

@@ -100,10 +100,8 @@ pub(crate) fn note_end(operation: &Operation, machine: &mut Machine, result: Ope
             }
             hold_for_a_person(operation, machine, "its hardware validation failed".into(), now);
         }
-        _ if was_touched => {
-            let had_system = operation.found_boot_id().is_some();
-            machine.provisioning = if had_system { Provisioning::Provisioned } else { Provisioning::Error };
-        }
+        // Its node may tell of a system that an earlier installation has wiped, so only what it counted as says what it goes back to.
+        _ if was_touched => machine.provisioning = operation.found_provisioning().unwrap_or(Provisioning::Error),
         _ => {}
     }
 }

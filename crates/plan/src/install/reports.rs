@@ -5,6 +5,7 @@ use model::{Attempt, Entry, Fact, InstallTrouble, MachineReport, Operation, Refu
 
 use super::attempt::{Round, current};
 use crate::draft::Draft;
+use crate::ending;
 use crate::operate::steps_of;
 
 /// By how much the writing must have come on before it is written down: each is a commit, and people read tens.
@@ -31,6 +32,8 @@ pub(crate) fn report(draft: &mut Draft, attempt: &Attempt, report: &MachineRepor
         Heard::OutOfPlace(evidence) => (None, refuse(attempt, vec![evidence])),
     };
     if let Some(report) = fact {
+        // What a machine has to tell may be the first thing that a new keeper hears: the time that nobody listened does not count.
+        ending::resume(&mut operation, draft.after.keeper_started_at, now);
         operation.journal.push(Entry { at: now, fact: Fact::Reported { round: round.number, report } });
         draft.save_operation(operation);
     }

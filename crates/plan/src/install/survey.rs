@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-use model::{BootArtefacts, BootWay, Bundle, DeviceAsk, Fact, Failure, FaultClass, JobSeen, Operation, RuntimeVersion, Survey};
+use model::{
+    Action, BootArtefacts, BootWay, Bundle, DeviceAsk, Fact, Failure, FaultClass, InvalidVersion, JobSeen, Machine, Operation, RuntimeVersion,
+    Survey,
+};
 
 use super::attempt::{Round, current};
+use super::prepare::installs;
 use super::{login, looking, target};
 use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
@@ -21,7 +25,7 @@ pub(super) fn survey(bench: &Bench<'_>) -> Finding {
         let because = format!("the BMC has a firmware job: {}; nothing was touched", described(job));
         return Finding::Fail { failure: Failure::InstallFailed, because };
     }
-    let Some(bundle) = bundle(bench.snapshot) else { return no_runtime(bench.snapshot) };
+    let Some(bundle) = bundle(bench.snapshot, bench.machine) else { return no_runtime(bench) };
     match choose(survey, &bundle.boot, &[]) {
         Some(_) if bench.operation.system_disk().is_some() => Finding::Done,
         Some(_) => target::find(bench).map_or_else(|finding| finding, |_| Finding::Done),
@@ -39,9 +43,19 @@ pub(crate) fn described(job: &JobSeen) -> String {
     format!("`{}`{percent}", job.name)
 }
 
-/// The runtime that is installed: the cluster's own.
-pub(crate) fn bundle(snapshot: &Snapshot) -> Option<&Arc<Bundle>> {
-    RuntimeVersion::parse(&snapshot.cluster.version).ok().and_then(|version| snapshot.runtimes.get(&version))
+/// The version that a machine is installed with: the one that it has, since only an upgrade moves it to another. The cluster's own,
+/// where nothing is known of what it has.
+pub(crate) fn version(snapshot: &Snapshot, machine: &Machine) -> Result<RuntimeVersion, InvalidVersion> {
+    machine.installed.as_ref().map_or_else(|| RuntimeVersion::parse(&snapshot.cluster.version), |installed| Ok(installed.version))
+}
+
+pub(crate) fn bundle<'a>(snapshot: &'a Snapshot, machine: &Machine) -> Option<&'a Arc<Bundle>> {
+    version(snapshot, machine).ok().and_then(|version| snapshot.runtimes.get(&version))
+}
+
+/// What an action would install.
+pub(crate) fn runtime(snapshot: &Snapshot, machine: &Machine, action: Action) -> Option<RuntimeVersion> {
+    version(snapshot, machine).ok().filter(|_| installs(action))
 }
 
 /// What is written before the machine is started: an attempt by the best way that is left. Nothing, if one is going on.
@@ -52,7 +66,7 @@ pub(super) fn note_attempt(bench: &Bench<'_>) -> Option<Fact> {
         return None;
     }
     let survey = looking::survey(bench).ok()?;
-    let bundle = bundle(bench.snapshot)?;
+    let bundle = bundle(bench.snapshot, bench.machine)?;
     let way = choose(survey, &bundle.boot, &refused)?;
     let round = before.map_or(1, |round| round.number + 1);
     Some(Fact::Installing { round, way, version: bundle.version, image: bundle.os_image.sha256.clone() })
@@ -65,7 +79,7 @@ pub(super) fn attempt(bench: &Bench<'_>) -> Result<Round, Finding> {
         return Ok(round);
     }
     let survey = looking::survey(bench)?;
-    let bundle = bundle(bench.snapshot).ok_or_else(|| no_runtime(bench.snapshot))?;
+    let bundle = bundle(bench.snapshot, bench.machine).ok_or_else(|| no_runtime(bench))?;
     Err(no_way(survey, &bundle.boot, &refused))
 }
 
@@ -112,7 +126,8 @@ fn no_way(survey: &Survey, boot: &BootArtefacts, refused: &[BootWay]) -> Finding
     Finding::Fail { failure: Failure::DeviceUnsupported, because }
 }
 
-fn no_runtime(snapshot: &Snapshot) -> Finding {
-    let because = format!("runtime {} is not known (any more): `rackwright runtime import` makes it known", snapshot.cluster.version);
+fn no_runtime(bench: &Bench<'_>) -> Finding {
+    let version = version(bench.snapshot, bench.machine).map_or_else(|_| bench.snapshot.cluster.version.clone(), |version| version.to_string());
+    let because = format!("runtime {version} is not known (any more): `rackwright runtime import` makes it known");
     Finding::Fail { failure: Failure::InstallFailed, because }
 }

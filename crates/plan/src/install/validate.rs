@@ -105,7 +105,7 @@ fn compare(
     let expected = Expected {
         sku: snapshot.cluster.skus.iter().find(|sku| sku.name == hardware.sku),
         hardware: &hardware,
-        bundle: survey::bundle(snapshot).map(AsRef::as_ref),
+        bundle: survey::bundle(snapshot, machine).map(AsRef::as_ref),
         is_on: snapshot.observation(&machine.name).power.is_some_and(|power| power.what == Power::On),
         now,
     };
@@ -137,7 +137,7 @@ pub(crate) fn validation_since(
         machine: machine.name.clone(),
         by: operation.id.clone(),
         at: now,
-        version: survey::bundle(snapshot).map(|bundle| bundle.version),
+        version: survey::bundle(snapshot, machine).map(|bundle| bundle.version),
         categories: compare(snapshot, machine, operation, inspection, now),
     })
 }

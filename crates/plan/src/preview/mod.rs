@@ -101,6 +101,7 @@ pub(crate) fn preview(guarded: &Guarded<'_>, replacement: Option<&Replacement>) 
         quorum: quorum(&scene),
         tenant_quorums,
         holds: machine.holds.clone(),
+        runtime: install::runtime(snapshot, machine, action),
         duration: duration::expect(&scene, &work),
         unknowns,
     }

@@ -48,6 +48,7 @@ pub(crate) fn preview_for_tenant(
         quorum: None,
         tenant_quorums: quorums(snapshot, target),
         holds: holds.unwrap_or_default(),
+        runtime: None,
         duration: duration(snapshot, seen.map(AsRef::as_ref), action),
         unknowns: unknowns(snapshot),
     })

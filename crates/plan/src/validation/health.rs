@@ -1,6 +1,8 @@
 //! `health_info`: what sensors and drives say of themselves, and what the BMC has written into its log.
 
-use model::{AlarmSeen, Category, CategoryResult, Comparison, DriveSeen, Inspection, PartHealth, SensorKind, SensorSeen, Span, Timestamp};
+use model::{
+    AlarmSeen, Category, CategoryResult, Comparison, DriveSeen, Inspection, LogSeen, PartHealth, SensorKind, SensorSeen, Span, Timestamp,
+};
 
 use super::Expected;
 use super::sheet::{NOT_OFFERED, Sheet};
@@ -13,6 +15,9 @@ const WARNING_ALARMS: &str = "LCLog_Warning_Alarms - Non-Failing";
 ///
 /// A day outlasts a repair and what it sets off; what is wrong for longer shows in a sensor. The log itself is kept for years.
 const ALARM_LIFE: Span = Span::hours(24);
+
+/// No machine of a site is older than this, the first moment of 2020: a clock that reads less was never set.
+const CLOCKS_SET_SINCE: Timestamp = Timestamp::from_millis(1_577_836_800_000);
 
 /// Alarms that one field repeats at most.
 const ALARMS_TOLD: usize = 3;
@@ -34,7 +39,7 @@ pub(super) fn judge(expected: &Expected<'_>, inspection: &Inspection) -> Categor
         judge_drive(&mut sheet, drive);
     }
     if let Some(alarms) = sheet.answer(CRITICAL_ALARMS, "No Critical Errors", &inspection.alarms) {
-        judge_alarms(&mut sheet, alarms, expected.now);
+        judge_alarms(&mut sheet, alarms, &inspection.log, expected.now);
     }
     sheet.judged()
 }
@@ -65,16 +70,17 @@ fn judge_drive(sheet: &mut Sheet, drive: &DriveSeen) {
     }
 }
 
-fn judge_alarms(sheet: &mut Sheet, alarms: &[AlarmSeen], now: Timestamp) {
-    let (recent, old): (Vec<&AlarmSeen>, Vec<&AlarmSeen>) = alarms.iter().partition(|alarm| is_recent(alarm, now));
+fn judge_alarms(sheet: &mut Sheet, alarms: &[AlarmSeen], log: &LogSeen, now: Timestamp) {
+    let (recent, old): (Vec<&AlarmSeen>, Vec<&AlarmSeen>) = alarms.iter().partition(|alarm| is_recent(alarm, log, now));
     // A RAID controller that was reset, or a drive that was exchanged, sets these off by itself.
     let (of_volumes, others): (Vec<&AlarmSeen>, Vec<&AlarmSeen>) =
         recent.into_iter().partition(|alarm| alarm.message.to_ascii_lowercase().contains("virtual disk"));
     let of = |health| others.iter().copied().filter(move |alarm| alarm.health == health).collect::<Vec<_>>();
     let (critical, warnings) = (of(PartHealth::Critical), of(PartHealth::Warning));
-    match critical.is_empty() {
-        true => sheet.tell(CRITICAL_ALARMS, Comparison::Pass, "No Critical Errors", "No Critical Errors"),
-        false => sheet.tell(CRITICAL_ALARMS, Comparison::Fail, "No Critical Errors", told(&critical)),
+    match (critical.is_empty(), log.unread) {
+        (true, 0) => sheet.tell(CRITICAL_ALARMS, Comparison::Pass, "No Critical Errors", "No Critical Errors"),
+        (true, _) => sheet.tell(CRITICAL_ALARMS, Comparison::Warning, "No Critical Errors", "none among what could be read of the log"),
+        (false, _) => sheet.tell(CRITICAL_ALARMS, Comparison::Fail, "No Critical Errors", told(&critical)),
     }
     if !warnings.is_empty() {
         sheet.tell(WARNING_ALARMS, Comparison::Info, "No Warning Errors", told(&warnings));
@@ -88,10 +94,13 @@ fn judge_alarms(sheet: &mut Sheet, alarms: &[AlarmSeen], now: Timestamp) {
     }
 }
 
-/// One whose date nobody can read may be of now.
-fn is_recent(alarm: &AlarmSeen, now: Timestamp) -> bool {
-    let created = alarm.created.as_deref().and_then(Timestamp::parse);
-    created.is_none_or(|created| now < created + ALARM_LIFE)
+/// By the clock that wrote it, if that is known: a board that nobody has told the time counts from its own beginning. One whose date
+/// nobody can read may be of now, and so may one that was written before the clock was set.
+fn is_recent(alarm: &AlarmSeen, log: &LogSeen, now: Timestamp) -> bool {
+    let clock = log.clock.as_deref().and_then(Timestamp::parse);
+    let Some(created) = alarm.created.as_deref().and_then(Timestamp::parse) else { return true };
+    let was_unset = created < CLOCKS_SET_SINCE && clock.is_none_or(|clock| clock >= CLOCKS_SET_SINCE);
+    was_unset || clock.unwrap_or(now) < created + ALARM_LIFE
 }
 
 fn told(alarms: &[&AlarmSeen]) -> String {

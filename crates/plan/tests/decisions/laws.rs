@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use model::{Activity, ActivityKind, ActivityStatus, DeviceAsk, Fact, HoldOwner, Machine, MachineName, Part, Power, Readiness};
+use model::{
+    Action, Activity, ActivityKind, ActivityStatus, DeviceAsk, EtcdSeen, Fact, Found, HoldOwner, Machine, MachineName, Part, Power,
+    Readiness, StepKind,
+};
 use plan::{Plan, Snapshot};
 
 use crate::desk::DeadBoots;
+use crate::rig::etcd::peer_url;
 
 /// Every running operation says what it waits for, and so does its machine.
 pub fn running_operations_wait(snapshot: &Snapshot) {
@@ -44,7 +48,7 @@ pub fn holds_have_living_owners(snapshot: &Snapshot) {
 pub fn votes_are_taken_safely(before: &Snapshot, plan: &Plan, dead_boots: &DeadBoots, surely_dead: &DeadBoots) {
     for name in taken_down(before, plan) {
         let machine = &before.machines[name];
-        if !machine.is_active_kcp() || was_seen_without_vote(before, machine, dead_boots) {
+        if !machine.is_active_kcp() || was_seen_without_vote(before, machine, dead_boots) || has_no_vote_in_etcd(before, plan, name) {
             continue;
         }
         for other in other_members(before, name) {
@@ -56,7 +60,8 @@ pub fn votes_are_taken_safely(before: &Snapshot, plan: &Plan, dead_boots: &DeadB
 /// The same, judged by what the devices know of themselves: `down` are the machines whose system does not run.
 pub fn no_vote_is_taken_while_another_host_is_down(before: &Snapshot, plan: &Plan, down: &BTreeSet<MachineName>) {
     for name in taken_down(before, plan) {
-        if !before.machines[name].is_active_kcp() || down.contains(name) || has_no_ready_node(before, &before.machines[name]) {
+        let is_without_vote = has_no_ready_node(before, &before.machines[name]) || has_no_vote_in_etcd(before, plan, name);
+        if !before.machines[name].is_active_kcp() || down.contains(name) || is_without_vote {
             continue;
         }
         for other in other_members(before, name) {
@@ -74,6 +79,19 @@ fn taken_down<'a>(before: &'a Snapshot, plan: &'a Plan) -> impl Iterator<Item = 
         .filter(|step| matches!(step.ask, DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::LeaveEtcd))
         .map(|step| &step.machine);
     begun.chain(sent)
+}
+
+/// It is to be installed, and etcd has said that it has no vote, or has let it go before in the same operation.
+fn has_no_vote_in_etcd(before: &Snapshot, plan: &Plan, name: &MachineName) -> bool {
+    let running = before.running_on(name).map(AsRef::as_ref);
+    let begun = || plan.changes.operations.values().find(|operation| operation.machine() == Some(name));
+    let Some(operation) = running.or_else(begun).filter(|operation| matches!(operation.action, Action::Reimage { .. } | Action::Replace { .. }))
+    else {
+        return false;
+    };
+    let is_no_voter = |seen: &EtcdSeen| !seen.members.iter().any(|member| member.peer_urls == [peer_url(name)] && !member.is_learner);
+    let by_list = matches!(before.etcd.as_ref().map(|looked| &looked.found), Some(Ok(Found::Etcd(seen))) if is_no_voter(seen));
+    by_list || operation.done_at(StepKind::LeaveEtcd).is_some()
 }
 
 fn other_members<'a>(snapshot: &'a Snapshot, name: &'a MachineName) -> impl Iterator<Item = &'a Machine> {

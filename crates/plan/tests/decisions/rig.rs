@@ -8,7 +8,7 @@ pub mod parts;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Ask, Delivery, DeviceAsk, ErrandOutcome, Fault, FaultClass, Found, InstallTrouble, LookAt, Machine, MachineName, MachineReport,
+    Ask, Delivery, DeviceAsk, ErrandOutcome, EtcdMember, Fault, FaultClass, Found, InstallTrouble, LookAt, Machine, MachineName, MachineReport,
     Operation, Party, Power, Span, Timestamp,
 };
 use plan::{ErrandStep, LookStep, Step};
@@ -208,8 +208,11 @@ impl Rig {
 
     /// Voters whose systems run.
     fn count_voters(&mut self) {
-        let runs = |name: &str| self.devices.iter().any(|(machine, device)| machine.as_str() == name && device.power == Power::On);
-        let voting = self.etcd.members.iter().filter(|member| !member.is_learner && runs(&member.name)).count();
+        let is_down = |member: &EtcdMember| {
+            let of = |machine: &MachineName| member.peer_urls == [etcd::peer_url(machine)];
+            self.devices.iter().any(|(machine, device)| of(machine) && device.power != Power::On)
+        };
+        let voting = self.etcd.members.iter().filter(|member| !member.is_learner && !is_down(member)).count();
         let needed = self.etcd.members.iter().filter(|member| !member.is_learner).count() / 2 + 1;
         if !self.etcd.members.is_empty() {
             assert!(voting >= needed, "quorum is lost: {voting} of {needed}");

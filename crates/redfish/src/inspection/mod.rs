@@ -7,7 +7,7 @@ mod drives;
 mod license;
 mod sensors;
 
-use model::{Fault, FirmwareSeen, Inspection, PartHealth, PortSeen, SystemSeen, Told};
+use model::{Fault, FirmwareSeen, Inspection, LogSeen, PartHealth, PortSeen, SystemSeen, Told};
 use serde_json::Value;
 
 use crate::bmc::{Bmc, System};
@@ -23,11 +23,17 @@ impl Bmc {
     /// for each of some hundred documents. It changes nothing, so nobody minds if it ends after a lease has.
     pub async fn observe_hardware(&self) -> Result<Inspection, Fault> {
         let system = self.read_system_to_ask(Deadline::of_call()).await?;
+        let (alarms, log) = match told(self.inspect_alarms(&system).await) {
+            Told::Told((alarms, log)) => (Told::Told(alarms), log),
+            Told::NotOffered => (Told::NotOffered, LogSeen::default()),
+            Told::Unread(fault) => (Told::Unread(fault), LogSeen::default()),
+        };
         Ok(Inspection {
             drives: told(self.inspect_drives(&system).await),
             ports: told(self.inspect_ports(&system).await),
             sensors: told(self.inspect_sensors(&system).await),
-            alarms: told(self.inspect_alarms(&system).await),
+            alarms,
+            log,
             firmware: told(self.inspect_firmware(&system).await),
             boot: told(self.inspect_boot(&system).await),
             license: told(self.inspect_license().await),

@@ -60,7 +60,6 @@ async fn older_bmcs_tell_of_fans_and_supplies_in_two_documents() {
 
 #[tokio::test]
 async fn the_logs_of_system_and_manager_are_read_whether_their_entries_are_links_or_not() {
-    let entry = |severity: &str, created: &str| json!({"Severity": severity, "Message": format!("{severity}."), "Created": created});
     let fake = Fake::ordinary().holding(&[
         (SYSTEM, json!({"LogServices": linked("/l"), "Links": {"ManagedBy": [linked("/m")]}})),
         ("/m", json!({"LogServices": linked("/ml")})),
@@ -76,4 +75,63 @@ async fn the_logs_of_system_and_manager_are_read_whether_their_entries_are_links
     let seen = fake.bmc().observe_hardware().await.unwrap();
     let told: Vec<_> = seen.alarms.told().unwrap().iter().map(|alarm| (alarm.health, alarm.created.as_deref().unwrap())).collect();
     assert_eq!(told, [(PartHealth::Warning, "2026-11-04"), (PartHealth::Critical, "2026-11-02")]);
+}
+
+fn entry(severity: &str, created: &str) -> Value {
+    json!({"Severity": severity, "Message": format!("{severity}."), "Created": created})
+}
+
+/// A BMC whose manager tells the time, with one log.
+fn with_log(documents: &[(&str, Value)]) -> Fake {
+    let mut held = vec![
+        (SYSTEM, json!({"Links": {"ManagedBy": [linked("/m")]}})),
+        ("/m", json!({"LogServices": linked("/l"), "DateTime": "2026-11-15T10:00:00Z"})),
+        ("/l", json!({"Members": [linked("/l/sel")]})),
+        ("/l/sel", json!({"Entries": linked("/e")})),
+    ];
+    held.extend(documents.iter().cloned());
+    Fake::ordinary().holding(&held)
+}
+
+#[tokio::test]
+async fn a_log_that_has_the_oldest_first_is_read_to_its_end() {
+    let fake = with_log(&[
+        ("/e", json!({"Members": [entry("OK", "2026-11-01T00:00:00Z"), entry("OK", "2026-11-02T00:00:00Z")], "Members@odata.nextLink": "/e2"})),
+        ("/e2", json!({"Members": [entry("Critical", "2026-11-15T09:00:00Z")]})),
+    ]);
+    let seen = fake.bmc().observe_hardware().await.unwrap();
+    assert_eq!(seen.alarms.told().unwrap().len(), 1);
+    assert_eq!((seen.log.clock.as_deref(), seen.log.unread), (Some("2026-11-15T10:00:00Z"), 0));
+}
+
+#[tokio::test]
+async fn a_log_that_has_the_latest_first_is_read_for_a_day() {
+    let fake = with_log(&[
+        ("/e", json!({"Members": [entry("OK", "2026-11-15T09:00:00Z"), entry("OK", "2026-11-15T08:00:00Z")], "Members@odata.nextLink": "/e2"})),
+        ("/e2", json!({"Members": [entry("Critical", "2026-11-15T07:00:00Z"), entry("OK", "2026-11-10T00:00:00Z")], "Members@odata.nextLink": "/e3"})),
+        ("/e3", json!({"Members": [entry("Critical", "2026-11-09T00:00:00Z")]})),
+    ]);
+    let seen = fake.bmc().observe_hardware().await.unwrap();
+    assert_eq!((seen.alarms.told().unwrap().len(), seen.log.unread), (1, 0));
+}
+
+#[tokio::test]
+async fn what_of_a_log_cannot_be_read_is_counted() {
+    let fake = with_log(&[
+        ("/e", json!({"Members": [linked("/e/1"), linked("/e/gone")], "Members@odata.nextLink": "/lost"})),
+        ("/e/1", entry("Warning", "2026-11-15T09:00:00Z")),
+    ]);
+    let seen = fake.bmc().observe_hardware().await.unwrap();
+    assert_eq!((seen.alarms.told().unwrap().len(), seen.log.unread), (1, 2));
+}
+
+#[tokio::test]
+async fn of_a_long_log_of_links_the_latest_are_read_wherever_they_stand() {
+    let links: Vec<Value> = (0..80).map(|n| linked(&format!("/e/{n}"))).collect();
+    let paths: Vec<String> = (0..80).map(|n| format!("/e/{n}")).collect();
+    let entries = |n: usize| if n == 79 { entry("Critical", "2026-11-15T09:00:00Z") } else { entry("OK", &format!("2026-10-01T{:02}:{:02}:00Z", n / 60, n % 60)) };
+    let mut documents: Vec<(&str, Value)> = paths.iter().enumerate().map(|(n, path)| (path.as_str(), entries(n))).collect();
+    documents.push(("/e", json!({"Members": links})));
+    let seen = with_log(&documents).bmc().observe_hardware().await.unwrap();
+    assert_eq!((seen.alarms.told().unwrap().len(), seen.log.unread), (1, 0));
 }

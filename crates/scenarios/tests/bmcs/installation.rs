@@ -55,7 +55,7 @@ fn told<'a, T: std::fmt::Debug>(part: &'a Told<T>, ability: Ability, lacks: &mut
 }
 
 pub async fn check_hardware(bmc: &Bmc, lacks: &mut Lacks) {
-    let Inspection { system, drives, ports, sensors, alarms, firmware, boot, license } = bmc.observe_hardware().await.unwrap();
+    let Inspection { system, drives, ports, sensors, alarms, log: _, firmware, boot, license } = bmc.observe_hardware().await.unwrap();
     assert!(system.health.is_some(), "{system:?}");
     if system.sockets.is_none() || system.memory_gib.is_none() {
         lacks.insert(Ability::Sums);

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use model::{AlarmSeen, BootDeviceSeen, Told};
 
-use super::{Case, check, drives, sensor};
+use super::{Case, check, drives, sensor, told};
 
 #[test]
 fn sensors_fail_but_power_supplies_only_warn() {
@@ -58,6 +58,39 @@ fn sensors_fail_but_power_supplies_only_warn() {
         failed: nothing
     "#]],
     );
+}
+
+#[test]
+fn a_log_that_could_not_be_read_to_its_end_warns() {
+    check(
+        |case| case.seen.log.unread = 3,
+        expect![[r#"
+        Warning health_info: LCLog_Critical_Alarms `No Critical Errors` → `none among what could be read of the log`
+        failed: nothing
+    "#]],
+    );
+}
+
+#[test]
+fn an_alarm_is_as_old_as_the_clock_that_wrote_it_says() {
+    let at = |created: &'static str, clock: Option<&'static str>| {
+        move |case: &mut Case| {
+            let message = "Fan 1 failed".to_owned();
+            case.seen.alarms = Told::Told(vec![AlarmSeen { health: model::PartHealth::Critical, message, created: Some(created.into()) }]);
+            case.seen.log.clock = clock.map(str::to_owned);
+        }
+    };
+    let recent = |created: &str| {
+        format!("Fail health_info: LCLog_Critical_Alarms `No Critical Errors` → `{created} Fan 1 failed`\nfailed: health_info\n")
+    };
+    let old = "log health_info: Critical alarms that are older than 1d 00h were passed over: 1\nfailed: nothing\n";
+    let (never_set, set_since) = ("2000-01-01T01:00:00Z", "2026-03-01T11:30:00Z");
+    assert_eq!(told(at(never_set, Some("2000-01-01T02:00:00Z"))), recent(never_set));
+    assert_eq!(told(at(never_set, Some("2000-01-05T00:00:00Z"))), old);
+    assert_eq!(told(at(never_set, Some(set_since))), recent(never_set));
+    assert_eq!(told(at(never_set, None)), recent(never_set));
+    assert_eq!(told(at("2026-02-20T00:00:00Z", Some("2026-02-20T03:00:00Z"))), recent("2026-02-20T00:00:00Z"));
+    assert_eq!(told(at("2026-02-20T00:00:00Z", None)), old);
 }
 
 #[test]

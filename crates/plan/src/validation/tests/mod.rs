@@ -97,6 +97,7 @@ fn well() -> Case {
         ports: Told::Told(vec![port("NIC.1", "00:00:00:00:00:0b", true), port("NIC.2", "00:00:00:00:00:0c", false)]),
         sensors: Told::Told(vec![sensor("Fan 1", model::SensorKind::Fan, model::PartHealth::Ok)]),
         alarms: Told::Told(Vec::new()),
+        log: model::LogSeen::default(),
         firmware: Told::Told(vec![FirmwareSeen { name: "BIOS".into(), version: Some("1.13.2".into()) }]),
         boot: Told::Told(BootDeviceSeen {
             device: Some("RAID".into()),
@@ -134,6 +135,10 @@ fn lines(results: &[CategoryResult]) -> Vec<String> {
 /// What differs from the machine that is well, and what it comes to.
 #[expect(clippy::needless_pass_by_value, reason = "a case reads best as what it comes to")]
 fn check(change: impl FnOnce(&mut Case), expected: Expect) {
+    expected.assert_eq(&told(change));
+}
+
+fn told(change: impl FnOnce(&mut Case)) -> String {
     let mut case = well();
     change(&mut case);
     let (usual, found) = (lines(&results(&well())), results(&case));
@@ -141,7 +146,7 @@ fn check(change: impl FnOnce(&mut Case), expected: Expect) {
         found.iter().filter(|category| category.result == ValidationResult::Fail).map(|category| category.category.as_str()).collect();
     let mut text: String = lines(&found).into_iter().filter(|line| !usual.contains(line)).map(|line| line + "\n").collect();
     text += &format!("failed: {}\n", if failed.is_empty() { "nothing".to_owned() } else { failed.join(", ") });
-    expected.assert_eq(&text);
+    text
 }
 
 fn ports(case: &mut Case) -> &mut Vec<PortSeen> {

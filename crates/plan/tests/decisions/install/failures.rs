@@ -289,6 +289,28 @@ fn a_cancel_before_the_disk_is_touched_leaves_a_machine_that_can_be_started() {
 }
 
 #[test]
+fn a_second_try_that_ends_early_does_not_make_a_wiped_machine_well() {
+    let wiped = || {
+        let mut rig = site();
+        rig.device(&target(Role::Compute)).board.agent = Agent::WrongDigest;
+        assert!(!succeeded(&reimage(&mut rig, Role::Compute)));
+        rig.run_for(Span::minutes(5));
+        rig
+    };
+    let mut rig = wiped();
+    rig.device(&target(Role::Compute)).board.ignored.insert(DeviceAsk::InsertMedia);
+    rig.device(&target(Role::Compute)).board.ignored.insert(DeviceAsk::EjectMedia);
+    let failed = reimage(&mut rig, Role::Compute);
+    let mut told = format!("{}{}", ending(&failed), left(&rig, &target(Role::Compute)));
+    let mut rig = wiped();
+    let id = ask(&mut rig, &target(Role::Compute), REIMAGE);
+    rig.desk.request("alice", model::Ask::Cancel { operation: model::OperationId::new(id.as_str()) }, None);
+    assert!(rig.run_until_idle(Span::hours(1)));
+    told.push_str(&format!("{}{}", ending(&latest(&rig)), left(&rig, &target(Role::Compute))));
+    expect![[r#""#]].assert_eq(&told);
+}
+
+#[test]
 fn what_a_machine_tells_of_an_attempt_that_is_over_or_not_its_own_is_not_heard() {
     let mut rig = site();
     reimage(&mut rig, Role::Compute);

@@ -115,6 +115,66 @@ fn a_healthy_machine_is_not_replaced() {
     );
 }
 
+/// The undercloud has fallen silent; it does not count as lost yet.
+fn silent(rig: &mut Rig) {
+    rig.undercloud_fault = Some(Fault::new(FaultClass::Unreachable, Delivery::No, "connection refused"));
+    rig.run_for(Span::seconds(10));
+    assert_eq!(rig.desk.snapshot.cluster.connection, Connection::Connected);
+}
+
+#[test]
+fn a_machine_that_was_healthy_is_not_replaced_because_nobody_sees_it() {
+    refused(
+        Role::Compute,
+        REPLACE,
+        silent,
+        expect![[r#"
+            `rack1compute01` cannot be replaced: rule machine-healthy: whether `rack1compute01` is healthy cannot be told: the undercloud does not answer (unreachable: connection refused), and nothing was wrong with it when it was last seen
+            remedy: ask again when it can be; to replace it all the same: `rackwright bmm replace rack1compute01 --safeguard-mode None`"#]],
+    );
+    let unseen = |rig: &mut Rig| {
+        rig.device(&target(Role::Compute)).bmc_fault = Some(Fault::new(FaultClass::Unreachable, Delivery::No, "no route to host"));
+        rig.desk.crash();
+    };
+    let mut rig = site();
+    unseen(&mut rig);
+    let act = Ask::Act { machine: target(Role::Compute), action: REPLACE, outage: Outage::Refused, replacement: None };
+    let id = rig.desk.request("alice", act, None);
+    let plan = rig.desk.plan();
+    rig.desk.commit(&plan);
+    expect![[r#"
+        `rack1compute01` cannot be replaced: rule machine-healthy: whether `rack1compute01` is healthy cannot be told: its node has not been seen yet: the keeper has just started, and nothing was wrong with it when it was last seen
+        remedy: ask again when it can be; to replace it all the same: `rackwright bmm replace rack1compute01 --safeguard-mode None`"#]].assert_eq(&verdict(&rig, &id));
+}
+
+#[test]
+fn a_silent_bmc_does_not_make_a_machine_ill_whose_node_is_ready() {
+    let silent_bmc = |rig: &mut Rig| {
+        rig.device(&target(Role::Compute)).bmc_fault = Some(Fault::new(FaultClass::Unreachable, Delivery::No, "no route to host"));
+        rig.die();
+        rig.run_for(Span::seconds(5));
+        assert_eq!(rig.desk.snapshot.observation(&target(Role::Compute)).power, None);
+    };
+    refused(
+        Role::Compute,
+        REPLACE,
+        silent_bmc,
+        expect![[r#"
+            `rack1compute01` cannot be replaced: rule machine-healthy: cannot replace healthy machine (powered on, ready, provisioned, joined to cluster). Use --safeguard-mode None to override
+            remedy: nothing to repair; to replace it all the same: `rackwright bmm replace rack1compute01 --safeguard-mode None`"#]],
+    );
+}
+
+#[test]
+fn a_machine_that_was_down_when_it_was_last_seen_can_be_replaced_while_nobody_sees_it() {
+    let mut rig = site();
+    rig.device(&target(Role::Compute)).node.as_mut().unwrap().ready = model::Readiness::Unknown;
+    rig.run_for(Span::minutes(1));
+    silent(&mut rig);
+    let id = ask(&mut rig, &target(Role::Compute), REPLACE);
+    assert_eq!(verdict(&rig, &id), "accepted");
+}
+
 #[test]
 fn a_firmware_job_stands_against_both_modes() {
     let busy = |rig: &mut Rig| rig.device(&target(Role::Compute)).board.busy_with_firmware();

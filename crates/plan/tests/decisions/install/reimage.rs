@@ -247,6 +247,27 @@ fn progress_is_told_in_phases_and_never_falls() {
 }
 
 #[test]
+fn a_node_that_registers_anew_takes_no_workloads() {
+    for role in [Role::Compute, Role::ControlPlane] {
+        let mut rig = site();
+        let device = rig.device(&target(role));
+        (device.node, device.registers_as) = (None, Some(target(role).to_string()));
+        rig.run_for(Span::minutes(1));
+        ask(&mut rig, &target(role), REIMAGE);
+        let mut open_for = Span::ZERO;
+        while rig.desk.snapshot.running_count() > 0 {
+            rig.run_for(Span::millis(100));
+            if rig.device(&target(role)).node.as_ref().is_some_and(|node| !node.unschedulable) {
+                open_for = open_for + Span::millis(100);
+            }
+        }
+        assert!(succeeded(&latest(&rig)), "{}", ending(&latest(&rig)));
+        assert!(open_for <= Span::seconds(1), "{role:?}: open for {open_for}");
+        assert!(rig.device(&target(role)).node.as_ref().is_some_and(|node| node.unschedulable && node.cordoned_by_us));
+    }
+}
+
+#[test]
 fn quorum_is_never_lost() {
     let mut rig = site();
     reimage(&mut rig, Role::ControlPlane);

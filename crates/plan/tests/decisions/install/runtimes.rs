@@ -1,10 +1,11 @@
 //! The runtimes that a cluster knows.
 
 use expect_test::expect;
-use model::{Ask, RequestId, Role, RuntimeVersion};
+use model::{Ask, Installed, RequestId, Role, RuntimeVersion};
 
-use super::stage::{bundle, reimage, site, verdict};
+use super::stage::{REIMAGE, ask, bundle, ending, reimage, site, target, verdict};
 use crate::rig::Rig;
+use crate::rig::board::image;
 
 fn import(rig: &mut Rig, version: &str, os_name: &str) -> RequestId {
     let bundle = model::Bundle { os_name: os_name.into(), ..bundle(version) };
@@ -60,4 +61,31 @@ fn what_is_installed_somewhere_is_not_forgotten() {
         runtime 4.7.8 cannot be removed: rule runtime-in-use: it is installed on `rack1compute01`
         remedy: keep it until nothing runs it any more"#]]
     .assert_eq(&verdict(&rig, &id));
+}
+
+/// A machine that has an older runtime than its cluster is said to run.
+fn with_an_older_one(rig: &mut Rig) {
+    let mut machine = (*rig.desk.snapshot.machines[&target(Role::Compute)]).clone();
+    let installed = Installed { version: RuntimeVersion::parse("4.6.3").unwrap(), image: image(), at: machine.created_at };
+    machine.installed = Some(installed);
+    rig.desk.add(machine);
+}
+
+#[test]
+fn a_machine_is_installed_with_the_version_that_it_has() {
+    let mut rig = site();
+    with_an_older_one(&mut rig);
+    let id = ask(&mut rig, &target(Role::Compute), REIMAGE);
+    expect![[r#"
+        `rack1compute01` cannot be reimaged: rule runtime-exists: `rack1compute01` has 4.6.3; cluster `site1` knows 4.7.8
+        remedy: make it known: `rackwright runtime import FILE`"#]]
+    .assert_eq(&verdict(&rig, &id));
+    import(&mut rig, "4.6.3", "Linux");
+    let preview = Ask::Preview { machine: target(Role::Compute), action: REIMAGE, outage: model::Outage::Refused };
+    let id = rig.desk.request("alice", preview, None);
+    rig.run_for(model::Span::seconds(4));
+    let Some(model::Verdict::Previewed { preview }) = &rig.desk.snapshot.requests[&id].verdict else { panic!("no preview") };
+    assert_eq!((preview.refusal.clone(), preview.runtime.map(|version| version.to_string())), (None, Some("4.6.3".into())));
+    let operation = reimage(&mut rig, Role::Compute);
+    assert!(ending(&operation).contains("was reimaged with runtime 4.6.3"), "{}", ending(&operation));
 }

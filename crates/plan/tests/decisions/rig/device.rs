@@ -62,6 +62,8 @@ pub struct Device {
     pub went_on: u32,
     pub requests: Vec<DeviceAsk>,
     pub board: Board,
+    /// A node that is gone registers anew for this machine when its system joins.
+    pub registers_as: Option<String>,
     /// What it tells over the network.
     pub(super) told: Vec<MachineReport>,
     pub(super) has_joined: bool,
@@ -87,6 +89,7 @@ impl Device {
             went_on: 0,
             requests: Vec::new(),
             board: Board::default(),
+            registers_as: None,
             told: Vec::new(),
             has_joined: false,
             boot: 1,
@@ -196,6 +199,9 @@ impl Device {
     /// The node is there and ready, cordoned if it was.
     pub fn join(&mut self) {
         self.has_joined = true;
+        if let Some(machine) = self.registers_as.clone().filter(|_| self.node.is_none()) {
+            self.register(&machine, Readiness::True);
+        }
         if let Some(node) = &mut self.node {
             node.ready = Readiness::True;
             node.boot_id = format!("boot{}", self.boot);

@@ -100,6 +100,7 @@ impl Parts {
             }]),
             sensors: Told::NotOffered,
             alarms: Told::Told(Vec::new()),
+            log: model::LogSeen::default(),
             firmware: Told::NotOffered,
             boot: Told::Told(BootDeviceSeen::default()),
             license: Told::NotOffered,

@@ -94,7 +94,7 @@ impl Transcript {
         for entry in &operation.journal[known..] {
             let fact = match &entry.fact {
                 Fact::Asked { .. } => continue,
-                Fact::Found { boot_id } => format!("found {}", boot_id.as_deref().unwrap_or("no boot")),
+                Fact::Found { boot_id, .. } => format!("found {}", boot_id.as_deref().unwrap_or("no boot")),
                 Fact::Resumed => format!("resumed, to end by {}", operation.deadline_at.time_of_day()),
                 Fact::Faulted { ask, fault, .. } => format!("{ask} was answered: {fault} (arrived: {:?})", fault.delivery),
                 Fact::Seen { step } => format!("{} seen", step.title()),

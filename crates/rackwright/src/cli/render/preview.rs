@@ -29,6 +29,7 @@ pub fn preview_sheet(preview: &Value, clock: Clock) -> Sheet {
         let text = format!("{}: {}, since {}", field_or_dash(hold, "/owner"), field_or_dash(hold, "/reason"), clock.time(hold, "/since"));
         (Tone::Notice, "held by", text)
     }));
+    lines.extend(field(preview, "/runtime").map(|version| (Tone::Plain, "installs", format!("runtime {version}"))));
     lines.push(duration(preview));
     lines.extend(few(Tone::Notice, "not known", items(preview, "/unknowns"), |unknown| field_or_dash(unknown, "")));
     facts(&lines)

@@ -48,6 +48,13 @@ fn full() -> Value {
 }
 
 #[test]
+fn what_would_be_installed_is_named() {
+    let mut preview = bare("reimage");
+    preview["runtime"] = json!("4.7.8");
+    assert!(page(&preview).contains("installs  runtime 4.7.8\n"), "{}", page(&preview));
+}
+
+#[test]
 fn a_usual_page_is_read_in_one_look() {
     let page = page(&full());
     assert!(page.lines().count() <= 25, "{page}");
