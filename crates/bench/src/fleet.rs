@@ -35,6 +35,7 @@ pub fn site(number: u64, machines: u64) -> Site {
         machines: (0..machines).map(|index| machine(number, index / MACHINES_PER_RACK + 1, index % MACHINES_PER_RACK + 1)).collect(),
         skus: Vec::new(),
         join: None,
+        new_logins: std::collections::BTreeSet::new(),
     }
 }
 

@@ -81,7 +81,7 @@ fn a_machine_is_installed_with_the_version_that_it_has() {
         remedy: make it known: `rackwright runtime import FILE`"#]]
     .assert_eq(&verdict(&rig, &id));
     import(&mut rig, "4.6.3", "Linux");
-    let preview = Ask::Preview { machine: target(Role::Compute), action: REIMAGE, outage: model::Outage::Refused };
+    let preview = Ask::Preview { machine: target(Role::Compute), action: REIMAGE, outage: model::Outage::Refused, replacement: None };
     let id = rig.desk.request("alice", preview, None);
     rig.run_for(model::Span::seconds(4));
     let Some(model::Verdict::Previewed { preview }) = &rig.desk.snapshot.requests[&id].verdict else { panic!("no preview") };
