@@ -36,6 +36,9 @@ pub struct Preview {
     pub tenant_quorums: Vec<TenantQuorumFate>,
     pub holds: Vec<Hold>,
     pub duration: ExpectedDuration,
+    /// What whoever asks for it should know before it is done.
+    #[serde(default)]
+    pub warnings: Vec<String>,
     /// What is not known and would matter: an API that does not answer, pods that were not listed yet.
     pub unknowns: Vec<String>,
 }

@@ -24,6 +24,7 @@ pub(crate) fn render(preview: &Preview) -> Value {
         "tenantQuorums": preview.tenant_quorums.iter().map(render_tenant_quorum).collect::<Value>(),
         "holds": preview.holds.iter().map(render_hold).collect::<Value>(),
         "duration": render_duration(&preview.duration),
+        "warnings": preview.warnings,
         "unknowns": preview.unknowns,
     })
 }
@@ -150,6 +151,7 @@ mod tests {
             "tenantQuorums": [{ "cluster": "naks-01", "members": 1, "needed": 1, "votingBefore": 1, "votingAfter": 0 }],
             "holds": [{ "owner": { "kind": "user", "caller": "bob" }, "reason": "r", "since": crate::fixtures::NOW }],
             "duration": { "expected": 90_000, "atMost": 2_400_000, "basis": "b" },
+            "warnings": ["w"],
             "unknowns": ["u"],
         }))
     }

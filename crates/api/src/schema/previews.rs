@@ -22,6 +22,7 @@ pub(crate) const PREVIEW: Model = Model {
         always("tenantQuorums", List(&Object(&TENANT_QUORUM))),
         always("holds", List(&Object(&HOLD))),
         always("duration", Object(&DURATION)),
+        always("warnings", TEXTS),
         always("unknowns", TEXTS),
     ],
 };

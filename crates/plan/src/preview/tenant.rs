@@ -49,6 +49,7 @@ pub(crate) fn preview_for_tenant(
         tenant_quorums: quorums(snapshot, target),
         holds: holds.unwrap_or_default(),
         duration: duration(snapshot, seen.map(AsRef::as_ref), action),
+        warnings: Vec::new(),
         unknowns: unknowns(snapshot),
     })
 }

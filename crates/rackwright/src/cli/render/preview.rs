@@ -30,6 +30,7 @@ pub fn preview_sheet(preview: &Value, clock: Clock) -> Sheet {
         (Tone::Notice, "held by", text)
     }));
     lines.push(duration(preview));
+    lines.extend(few(Tone::Alarm, "warning", items(preview, "/warnings"), |warning| field_or_dash(warning, "")));
     lines.extend(few(Tone::Notice, "not known", items(preview, "/unknowns"), |unknown| field_or_dash(unknown, "")));
     facts(&lines)
 }
