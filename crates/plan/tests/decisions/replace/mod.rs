@@ -9,4 +9,5 @@ mod steps;
 mod storage;
 mod tried;
 mod verify;
+mod verify_workloads;
 mod volumes;
