@@ -235,6 +235,7 @@ impl<'a> Scribe<'a> {
             | Fact::Validated { .. }
             | Fact::Discarding { .. }
             | Fact::Inspecting { .. }
+            | Fact::Inspected { .. }
             | Fact::Warned { .. } => match words::installation(operation, &entry.fact) {
                 Some((status, message)) => (ActivityKind::Workload { action }, status, message),
                 None => return,

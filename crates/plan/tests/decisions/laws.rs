@@ -174,7 +174,7 @@ pub fn the_log_agrees_with_the_journals(snapshot: &Snapshot, log: &[Activity]) {
                 // Told in words that are not compared here.
                 Fact::ErrandFaulted { .. } | Fact::Draining { .. } | Fact::Kept { .. } | Fact::Left { .. } => 1,
                 Fact::LeavingEtcd { .. } | Fact::Installing { .. } | Fact::Reported { .. } | Fact::Validated { .. } => 1,
-                Fact::Discarding { .. } | Fact::Inspecting { .. } | Fact::Warned { .. } => 1,
+                Fact::Discarding { .. } | Fact::Inspecting { .. } | Fact::Inspected { .. } | Fact::Warned { .. } => 1,
             };
             assert_eq!(times, 1, "operation {}: {:?} is told once", operation.id, entry.fact);
         }
