@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Ask, Cluster, Ended, Failure, Operation, OperationId, OperationResult, Timestamp};
+use model::{Ask, Cluster, Ended, Fact, Failure, Operation, OperationId, OperationResult, Timestamp};
 use plan::StepStatus;
 use serde_json::{Value, json};
 
@@ -172,7 +172,7 @@ pub(crate) fn render(operation: &Operation, now: Timestamp) -> Value {
         })
         .collect();
     let ended = operation.ended.as_ref();
-    json!({
+    let mut rendered = json!({
         "id": operation.id,
         "cluster": operation.cluster,
         "machine": operation.machine(),
@@ -191,7 +191,17 @@ pub(crate) fn render(operation: &Operation, now: Timestamp) -> Value {
         "warnings": operation.warnings().collect::<Vec<_>>(),
         "steps": steps,
         "wait": operation.wait.as_ref().map(|wait| render_wait(wait, now)),
-    })
+    });
+    if let Some(inspection) = operation.journal.iter().rev().find_map(|entry| inspection(&entry.fact)) {
+        rendered["inspection"] = inspection;
+    }
+    rendered
+}
+
+/// What an inspection came to, machine by machine, for whoever goes on from it.
+fn inspection(fact: &Fact) -> Option<Value> {
+    let Fact::Inspected { passed, failed, unknown } = fact else { return None };
+    Some(json!({ "passed": passed, "failed": failed, "unknown": unknown }))
 }
 
 /// A step's status in our words: those of the model, and one for a step that was left out.
@@ -233,6 +243,17 @@ mod tests {
             (&render_status(&cluster("site1"), &plain)["properties"], &render(&plain, begin)["warnings"]),
             (&Value::Null, &json!([]))
         );
+    }
+
+    #[test]
+    fn an_inspection_says_which_machines_are_not_known_to_be_well() {
+        let begin = Timestamp::parse(NOW).unwrap();
+        let mut inspected = operation("8f3c1a2b", "site1", "m1", begin);
+        assert_eq!(render(&inspected, begin).get("inspection"), None);
+        let names = |name: &str| vec![model::MachineName::new(name).unwrap()];
+        let fact = Fact::Inspected { passed: 3, failed: names("m1"), unknown: names("m2") };
+        inspected.journal.push(model::Entry { at: begin, fact });
+        assert_eq!(render(&inspected, begin)["inspection"], json!({ "passed": 3, "failed": ["m1"], "unknown": ["m2"] }));
     }
 
     #[tokio::test]

@@ -241,13 +241,18 @@ pub struct PostCheck {
     pub found: String,
     /// What to do about it, or what is waited for; empty if all is well.
     pub words: String,
+    /// The command of a person that ends the wait, if nothing else does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaits: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PostState {
     Ok,
-    /// Not yet, but it is on its way.
+    /// Not yet, but it is on its way, or comes with what a person is to ask for next.
     Waits,
+    /// Whoever would tell does not answer, so that it may differ.
+    Unknown,
     Differs,
 }

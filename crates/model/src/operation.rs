@@ -211,6 +211,13 @@ pub enum Fact {
         machines: Vec<MachineName>,
         left_out: Vec<String>,
     },
+    /// What the inspection of a site came to.
+    Inspected {
+        passed: usize,
+        failed: Vec<MachineName>,
+        /// Those that could not be validated.
+        unknown: Vec<MachineName>,
+    },
     /// Hardware validation came to this.
     Validated {
         result: ValidationResult,

@@ -40,6 +40,9 @@ pub struct Preview {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeVersion>,
     pub duration: ExpectedDuration,
+    /// What whoever asks for it should know before it is done.
+    #[serde(default)]
+    pub warnings: Vec<String>,
     /// What is not known and would matter: an API that does not answer, pods that were not listed yet.
     pub unknowns: Vec<String>,
 }

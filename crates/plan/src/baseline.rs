@@ -10,8 +10,10 @@ pub(crate) fn record(snapshot: &Snapshot, machine: &mut Machine, (by, action): (
     if !action.is_disruptive() || (machine.baseline.is_some() && is_out_of_use(snapshot, machine)) {
         return;
     }
-    let mut vms: Vec<BaselineVm> = snapshot.vms_on(&machine.name).map(|vm| BaselineVm { vm: vm.name.clone(), state: vm.state }).collect();
+    let running = snapshot.vms_on(&machine.name).map(|vm| BaselineVm { vm: vm.name.clone(), state: vm.state });
+    let mut vms: Vec<BaselineVm> = running.chain(stopped(snapshot, machine)).collect();
     vms.sort_by(|a, b| a.vm.cmp(&b.vm));
+    vms.dedup_by(|a, b| a.vm == b.vm);
     let mut nodes: Vec<BaselineNode> = snapshot.vms_on(&machine.name).filter_map(|vm| node(snapshot, vm)).collect();
     nodes.sort_by(|a, b| (&a.cluster, &a.node).cmp(&(&b.cluster, &b.node)));
     machine.baseline = Some(Box::new(Baseline {
@@ -40,6 +42,15 @@ fn has_failed_action(snapshot: &Snapshot, machine: &Machine) -> bool {
     let ends = snapshot.latest_on(&machine.name).filter(|operation| operation.action.is_disruptive());
     let latest = ends.filter_map(|operation| operation.ended.as_ref()).max_by_key(|ended| ended.at);
     latest.is_some_and(|ended| ended.result != OperationResult::Succeeded)
+}
+
+/// Those that ran there last, and are stopped: they should be afterwards, too.
+fn stopped<'a>(snapshot: &'a Snapshot, machine: &'a Machine) -> impl Iterator<Item = BaselineVm> + 'a {
+    let stored = snapshot.vms.values().filter(|vm| vm.machine.as_ref() == Some(&machine.name));
+    stored.filter_map(|vm| {
+        let seen = snapshot.tenants.vms().get(&vm.name).map(AsRef::as_ref).or(vm.last_seen.as_ref().map(|seen| &seen.what))?;
+        (!seen.has_instance()).then(|| BaselineVm { vm: vm.name.clone(), state: seen.state })
+    })
 }
 
 fn node(snapshot: &Snapshot, vm: &VmSeen) -> Option<BaselineNode> {

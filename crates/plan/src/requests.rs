@@ -169,7 +169,7 @@ fn act(
     baseline::record(&draft.after, &mut machine, (&OperationId::new(request.id.as_str()), action), now);
     let boot_id = draft.after.observation(name).boot_id().or_else(|| machine.last_seen.node.as_ref().map(|node| node.what.boot_id.clone()));
     let mut operation = begin(request, &machine, action, boot_id, &draft.after.cluster.limits, now);
-    let warnings = advice::storage_warnings(&machine, action, replacement.as_deref(), now);
+    let warnings = advice::storage_warnings(&draft.after, &machine, action, replacement.as_deref(), now);
     operation.journal.extend(warnings.into_iter().map(|words| Entry { at: now, fact: Fact::Warned { words } }));
     operation.replacement = replacement;
     prepare(&mut machine, &operation, now);

@@ -1,16 +1,19 @@
 //! Post-checks: how a machine, and what was on it, is after an action, against how it was before.
+//!
+//! What nobody tells now is not judged by what was last heard of it.
 
 use model::{
     BaselineNode, BaselineVm, Evacuated, Machine, MachineName, Operation, PostCheck, PostState, Power, Readiness, VmSeen, VmState,
 };
 
+use crate::contact;
 use crate::snapshot::Snapshot;
 use crate::words::{ProvisioningState, provisioning_state};
 
 /// Every post-check of a machine; nothing if there is no such machine.
 pub fn verify(snapshot: &Snapshot, name: &MachineName) -> Option<Vec<PostCheck>> {
     let machine = snapshot.machines.get(name)?;
-    let mut checks = vec![provisioned(snapshot, machine), ready(machine), powered(machine)];
+    let mut checks = vec![provisioned(snapshot, machine), ready(snapshot, machine), powered(snapshot, machine)];
     match &machine.baseline {
         Some(baseline) => {
             checks.extend(baseline.vms.iter().filter(|vm| !is_node(snapshot, machine, vm)).map(|vm| judge_vm(snapshot, machine, vm)));
@@ -24,7 +27,12 @@ pub fn verify(snapshot: &Snapshot, name: &MachineName) -> Option<Vec<PostCheck>>
 }
 
 fn check(name: impl Into<String>, state: PostState, expected: &str, found: impl Into<String>, words: impl Into<String>) -> PostCheck {
-    PostCheck { name: name.into(), state, expected: expected.into(), found: found.into(), words: words.into() }
+    PostCheck { name: name.into(), state, expected: expected.into(), found: found.into(), words: words.into(), awaits: None }
+}
+
+fn unknown(name: impl Into<String>, expected: &str, last: Option<&str>, words: impl Into<String>) -> PostCheck {
+    let found = last.map_or_else(|| "unknown".to_owned(), |last| format!("last heard of {last}"));
+    check(name, PostState::Unknown, expected, found, words)
 }
 
 fn latest<'a>(snapshot: &'a Snapshot, machine: &MachineName) -> Option<&'a Operation> {
@@ -49,8 +57,14 @@ fn provisioned(snapshot: &Snapshot, machine: &Machine) -> PostCheck {
     check("provisioningState", post, "Succeeded", format!("{state:?}"), words)
 }
 
-fn ready(machine: &Machine) -> PostCheck {
+fn ready(snapshot: &Snapshot, machine: &Machine) -> PostCheck {
     let found = if machine.is_ready() { "True" } else { "False" };
+    if let Some(fault) = contact::undercloud_fault(snapshot) {
+        return unknown("readyState", "True", Some(found), format!("the undercloud does not answer: {fault}"));
+    }
+    if snapshot.observation(&machine.name).node.is_none() {
+        return unknown("readyState", "True", Some(found), "its node has not been looked at since the keeper started");
+    }
     match (machine.is_ready(), &machine.baseline) {
         (true, _) => check("readyState", PostState::Ok, "True", found, ""),
         (false, Some(baseline)) if !baseline.was_ready => {
@@ -63,18 +77,20 @@ fn ready(machine: &Machine) -> PostCheck {
     }
 }
 
-fn powered(machine: &Machine) -> PostCheck {
+fn powered(snapshot: &Snapshot, machine: &Machine) -> PostCheck {
+    let last = machine.last_seen.power.as_ref().map(|power| power.what);
+    let heard = last.map(|power| format!("{power:?}"));
     if let Some(fault) = &machine.last_seen.bmc_fault {
         let words = format!("its BMC does not tell since {}: {}", fault.at.clock(), fault.what);
-        return check("powerState", PostState::Differs, "On", "unknown", words);
+        return unknown("powerState", "On", heard.as_deref(), words);
     }
-    match machine.last_seen.power.as_ref().map(|power| power.what) {
+    match last.filter(|_| snapshot.observation(&machine.name).power.is_some()) {
         Some(Power::On) => check("powerState", PostState::Ok, "On", "On", ""),
         Some(Power::PoweringOn) => check("powerState", PostState::Waits, "On", "PoweringOn", "it is going on"),
         Some(power) => {
             check("powerState", PostState::Differs, "On", format!("{power:?}"), format!("rackwright bmm start {}", machine.name))
         }
-        None => check("powerState", PostState::Waits, "On", "unknown", "its BMC has not been looked at yet"),
+        None => unknown("powerState", "On", heard.as_deref(), "its BMC has not been looked at since the keeper started"),
     }
 }
 
@@ -91,25 +107,28 @@ fn remembers(memory: Option<&Evacuated>, vm: &str) -> bool {
 fn judge_vm(snapshot: &Snapshot, machine: &Machine, before: &BaselineVm) -> PostCheck {
     let name = format!("virtual machine `{}`", before.vm);
     let expected = if is_up(before.state) { "running" } else { before.state.in_words() };
-    let Some(seen) = snapshot.tenants.vms().get(&before.vm) else {
-        return match snapshot.tenants.listed_at {
-            None => check(name, PostState::Waits, expected, "unknown", "virtual machines have not been listed yet"),
-            Some(_) => check(name, PostState::Differs, expected, "gone", "it was deleted meanwhile"),
-        };
-    };
+    let seen = snapshot.tenants.vms().get(&before.vm);
+    if !contact::are_tenants_heard(snapshot) {
+        return unknown(name, expected, seen.map(|seen| seen.state.in_words()), "nothing is heard of virtual machines now");
+    }
+    let Some(seen) = seen else { return check(name, PostState::Differs, expected, "gone", "it was deleted meanwhile") };
     // KubeVirt goes on saying what it last heard of a machine that has fallen silent.
     let is_here = seen.node().and_then(|node| snapshot.machine_of_node(node)) == Some(&machine.name);
     if is_here && seen.has_instance() && !machine.is_ready() && snapshot.running_on(&machine.name).is_none() {
         let found = format!("last heard of {}", seen.state.in_words());
         return check(name, PostState::Differs, expected, found, "its machine is not ready");
     }
+    let was_stopped = matches!(before.state, VmState::Stopped | VmState::Stopping);
     let (state, words) = match (is_up(before.state), seen.state) {
-        (true, VmState::Running | VmState::Migrating) | (false, VmState::Stopped) => (PostState::Ok, String::new()),
+        (true, VmState::Running | VmState::Migrating) => (PostState::Ok, String::new()),
+        (false, VmState::Stopped) if was_stopped => (PostState::Ok, String::new()),
         // What was being made or failing before is expected to be better now.
-        (false, VmState::Running) if before.state != VmState::Stopped => (PostState::Ok, String::new()),
+        (false, VmState::Running) if !was_stopped => (PostState::Ok, String::new()),
         (false, _) if seen.state == before.state => (PostState::Ok, format!("it was {} before", before.state.in_words())),
-        (true, VmState::Provisioning | VmState::Starting) => (PostState::Waits, "it is still starting".into()),
-        (true, _) if remembers(machine.evacuated.as_ref(), before.vm.as_str()) => (PostState::Waits, coming_back(snapshot, machine)),
+        (_, VmState::Provisioning | VmState::Starting) if !was_stopped => (PostState::Waits, "it is still starting".into()),
+        (true, _) if remembers(machine.evacuated.as_ref(), before.vm.as_str()) => {
+            return coming_back(snapshot, machine, check(name, PostState::Waits, expected, seen.state.in_words(), ""));
+        }
         (true, VmState::Stopped) => (PostState::Differs, format!("nobody is about to start it: rackwright vm start {}", before.vm)),
         (false, VmState::Running) => (PostState::Differs, "somebody has started it meanwhile".into()),
         _ => (PostState::Differs, told(seen)),
@@ -118,12 +137,21 @@ fn judge_vm(snapshot: &Snapshot, machine: &Machine, before: &BaselineVm) -> Post
 }
 
 /// What brings back what was stopped to empty the machine.
-fn coming_back(snapshot: &Snapshot, machine: &Machine) -> String {
-    match snapshot.running_on(&machine.name) {
-        Some(running) => format!("operation {} is at work on the machine", running.id.short()),
-        None if machine.unhealthy.is_some() => format!("the machine was given up: rackwright bmm replace {}", machine.name),
-        None => format!("it comes back when the machine is uncordoned: rackwright bmm uncordon {}", machine.name),
+fn coming_back(snapshot: &Snapshot, machine: &Machine, check: PostCheck) -> PostCheck {
+    if let Some(running) = snapshot.running_on(&machine.name) {
+        return PostCheck { words: format!("operation {} is at work on the machine", running.id.short()), ..check };
     }
+    if machine.unhealthy.is_some() {
+        let words = format!("the machine was given up: rackwright bmm replace {}", machine.name);
+        return PostCheck { state: PostState::Differs, words, ..check };
+    }
+    let verb = match &machine.holds {
+        holds if holds.is_empty() => return PostCheck { words: "it is being brought back".into(), ..check },
+        holds if holds.iter().any(|hold| hold.owner.is_powered_off()) => "start",
+        _ => "uncordon",
+    };
+    let command = format!("rackwright bmm {verb} {}", machine.name);
+    PostCheck { words: format!("it comes back with {command}"), awaits: Some(command), ..check }
 }
 
 fn is_up(state: VmState) -> bool {
@@ -141,9 +169,11 @@ fn judge_node(snapshot: &Snapshot, machine: &Machine, before: &BaselineNode) -> 
     let node = inside.and_then(|inside| inside.nodes.get(before.node.as_str()));
     let is_remembered = remembers(machine.evacuated.as_ref(), &before.node)
         || machine.evacuated.as_ref().is_some_and(|memory| memory.nodes.iter().any(|node| node.node == before.node));
-    let coming = || coming_back(snapshot, machine);
+    if !contact::are_tenants_heard(snapshot) {
+        return unknown(name, expected, None, "nothing is heard of virtual machines now");
+    }
     let Some(inside) = inside.filter(|inside| inside.listed_at.is_some() && inside.contact.fault.is_none()) else {
-        return check(name, PostState::Waits, expected, "unknown", "the API of its tenant cluster does not answer");
+        return unknown(name, expected, None, "the API of its tenant cluster does not answer");
     };
     let Some(node) = node else {
         let count = inside.nodes.len();
@@ -161,13 +191,13 @@ fn judge_node(snapshot: &Snapshot, machine: &Machine, before: &BaselineNode) -> 
         _ if !before.was_ready && !is_elsewhere => check(name, PostState::Ok, expected, found, ""),
         Readiness::True if is_elsewhere => check(name, PostState::Differs, expected, found, "it runs on another machine now"),
         Readiness::True if node.is_unschedulable && before.was_schedulable && is_remembered => {
-            check(name, PostState::Waits, expected, found, coming())
+            coming_back(snapshot, machine, check(name, PostState::Waits, expected, format!("{found}, cordoned"), ""))
         }
         Readiness::True if node.is_unschedulable && before.was_schedulable => {
             check(name, PostState::Differs, expected, format!("{found}, cordoned"), "it was schedulable before")
         }
         Readiness::True => check(name, PostState::Ok, expected, found, ""),
-        _ if is_remembered => check(name, PostState::Waits, expected, found, coming()),
+        _ if is_remembered => coming_back(snapshot, machine, check(name, PostState::Waits, expected, found, "")),
         _ => check(name, PostState::Differs, expected, found, "it was Ready before"),
     }
 }

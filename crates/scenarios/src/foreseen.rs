@@ -77,6 +77,7 @@ impl Teller {
         }
         let duration = &seen["duration"];
         self.say(&format!("    {} s, at most {} s: {}", duration["expectedSeconds"], duration["atMostSeconds"], text(&duration["basis"])));
+        items(&seen["warnings"]).for_each(|warning| self.say(&format!("    warning: {}", text(warning))));
         items(&seen["unknowns"]).for_each(|unknown| self.say(&format!("    not known: {}", text(unknown))));
     }
 }

@@ -66,6 +66,7 @@ fn render_checks(machine: &str, checks: &[PostCheck]) -> Value {
     let has = |state: PostState| checks.iter().any(|check| check.state == state);
     let result = match () {
         () if has(PostState::Differs) => PostState::Differs,
+        () if has(PostState::Unknown) => PostState::Unknown,
         () if has(PostState::Waits) => PostState::Waits,
         () => PostState::Ok,
     };

@@ -325,6 +325,56 @@ mod tests {
         assert!(ours.get("holds").is_none(), "a list is short");
     }
 
+    /// What `actionStates` say: the action, by whose request, how it is, and its steps.
+    fn told(resource: &Value) -> Vec<String> {
+        let states = resource["properties"]["actionStates"].as_array().expect("a list");
+        let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        let one = |state: &Value| {
+            let steps: Vec<String> = state["stepStates"].as_array().unwrap().iter().map(|step| text(&step["stepName"])).collect();
+            let action = text(&state["actionType"]).replace("Microsoft.NetworkCloud/", "");
+            format!("{action} {} {}: {}", text(&state["correlationId"]), text(&state["status"]), steps.join(", "))
+        };
+        states.iter().map(one).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_latest_of_each_action_is_shown_with_its_phases_and_its_correlation_id() {
+        use model::{Action, CorrelationId, Ended, OperationResult, Safeguard, StoragePolicy, Target};
+        let now = Timestamp::parse(NOW).unwrap();
+        let done = |id: &str, ago: u64, target: Target, action: Action, result: Option<OperationResult>| Operation {
+            target,
+            action,
+            correlation_id: CorrelationId::new(format!("of-{id}")),
+            ended: result.map(|result| Ended { at: now, result, message: "m".into(), next: None, failure: None }),
+            ..operation(id, "site", "m", now - Span::minutes(ago))
+        };
+        let (reimage, replace) = (
+            Action::Reimage { safeguard: Safeguard::All },
+            Action::Replace { storage: StoragePolicy::DiscardAll, safeguard: Safeguard::All },
+        );
+        let machine_named = || Target::Machine(model::MachineName::new("m").unwrap());
+        let site = Target::Site(model::ClusterName::new("site").unwrap());
+        let documents = [
+            done("old", 30, machine_named(), reimage, Some(OperationResult::Failed)),
+            done("swap", 20, machine_named(), replace, Some(OperationResult::Succeeded)),
+            done("new", 10, machine_named(), reimage, None),
+            done("look", 5, site, Action::Inspect, Some(OperationResult::Succeeded)),
+        ];
+        let start = Documents::default().cluster(&cluster("site")).machine(&machine("site", "rack1", "m"));
+        let api = documents.iter().fold(start, Documents::operation).serve().await;
+        let (_, seen) = send(&api, Method::GET, &format!("{MACHINES}/m?api-version=1"), "").await;
+        assert_eq!(
+            told(&seen),
+            [
+                "bareMetalMachines/reimage/action of-new InProgress: Deprovisioning, Provisioning, Cloud Init",
+                "bareMetalMachines/replace/action of-swap Completed: Deprovisioning, Hardware Validation, Wait for Deprovisioning, Provisioning, Cloud Init",
+            ]
+        );
+        let (_, seen) =
+            send(&api, Method::GET, &format!("{}/site?api-version=1", MACHINES.replace("bareMetalMachines", "clusters")), "").await;
+        assert_eq!(told(&seen), ["clusters/inspect/action of-look Completed: Inspect Machines"]);
+    }
+
     #[test]
     fn a_step_that_was_left_out_is_called_so_where_there_is_a_word_for_it() {
         let now = Timestamp::parse(NOW).unwrap();

@@ -25,6 +25,7 @@ pub(crate) fn render(preview: &Preview) -> Value {
         "holds": preview.holds.iter().map(render_hold).collect::<Value>(),
         "runtime": preview.runtime.map(|version| version.to_string()),
         "duration": render_duration(&preview.duration),
+        "warnings": preview.warnings,
         "unknowns": preview.unknowns,
     })
 }
@@ -152,6 +153,7 @@ mod tests {
             "holds": [{ "owner": { "kind": "user", "caller": "bob" }, "reason": "r", "since": crate::fixtures::NOW }],
             "runtime": "4.7.8",
             "duration": { "expected": 90_000, "atMost": 2_400_000, "basis": "b" },
+            "warnings": ["w"],
             "unknowns": ["u"],
         }))
     }

@@ -123,10 +123,17 @@ pub(crate) const VERIFICATION: Model = Model {
     fields: &[always("machine", Text), always("result", OneOf(STATES)), always("checks", List(&Object(&CHECK)))],
 };
 
-const STATES: &[&str] = &["ok", "waits", "differs"];
+const STATES: &[&str] = &["ok", "waits", "unknown", "differs"];
 
 const CHECK: Model = Model {
     name: "PostCheck",
-    about: "One post-check. `words` say what to do, or what is waited for.",
-    fields: &[always("name", Text), always("state", OneOf(STATES)), always("expected", Text), always("found", Text), always("words", Text)],
+    about: "One post-check. `words` say what to do, or what is waited for; `awaits` is the command that ends the wait, where it is a person's.",
+    fields: &[
+        always("name", Text),
+        always("state", OneOf(STATES)),
+        always("expected", Text),
+        always("found", Text),
+        always("words", Text),
+        sometimes("awaits", Text),
+    ],
 };

@@ -74,8 +74,15 @@ pub(crate) const OPERATION: Model = Model {
         always("warnings", List(&Text)),
         always("steps", List(&Object(&STEP))),
         always("wait", Object(&WAIT)).nullable(),
+        sometimes("inspection", Object(&INSPECTION)),
         sometimes("journal", List(&Object(&ENTRY))),
     ],
+};
+
+const INSPECTION: Model = Model {
+    name: "Inspection",
+    about: "What the inspection of a cluster came to: how many machines are as they should be, and which are not or could not be validated.",
+    fields: &[always("passed", Whole), always("failed", List(&Text)), always("unknown", List(&Text))],
 };
 
 const STEP: Model = Model {

@@ -23,6 +23,7 @@ pub(crate) const PREVIEW: Model = Model {
         always("holds", List(&Object(&HOLD))),
         always("runtime", Text).nullable(),
         always("duration", Object(&DURATION)),
+        always("warnings", TEXTS),
         always("unknowns", TEXTS),
     ],
 };

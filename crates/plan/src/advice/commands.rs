@@ -1,8 +1,10 @@
 //! The commands of an advice, in their order, as they are typed.
 
-use model::{AdvisedCommand, Machine, Remedy, RepairedPart, Safeguard};
+use model::{AdvisedCommand, DataRisk, Machine, Remedy, RepairedPart, Safeguard, StoragePolicy};
 
 use super::Manner;
+use super::parts::worst;
+use crate::disks;
 use crate::snapshot::Snapshot;
 
 struct Writer<'a> {
@@ -84,11 +86,42 @@ impl Writer<'_> {
             "az networkcloud baremetalmachine cordon --evacuate \"True\" --name {name} --resource-group {} --subscription {}",
             home.resource_group, home.subscription
         );
-        self.push("move its workloads away", Some(format!("rackwright bmm cordon {name} --evacuate")), Some(az));
+        self.push(
+            "shut its workloads down, and drain the nodes of tenants",
+            Some(format!("rackwright bmm cordon {name} --evacuate")),
+            Some(az),
+        );
+    }
+
+    /// Nothing moves the disks of virtual machines: whoever wants to keep what is about to be lost makes it anew elsewhere.
+    fn recreate(&mut self, repaired: &[RepairedPart]) {
+        let owners = disks::owners(self.snapshot, self.machine);
+        let deletes = self.manner.storage == StoragePolicy::DiscardAll;
+        let names = disks::named(&owners);
+        match (worst(repaired), disks::unseen(self.snapshot)) {
+            (_, Some(why)) if deletes => {
+                let known = if owners.is_empty() { String::new() } else { format!(", {names} among them") };
+                self.by_hand(&format!(
+                    "find out which virtual machines have disks on it{known} ({why}): delete those and recreate them on another machine, for a replace that discards deletes them"
+                ));
+            }
+            _ if owners.is_empty() => {}
+            _ if deletes => {
+                self.by_hand(&format!("delete and recreate on another machine, for a replace that discards deletes their disks: {names}"));
+            }
+            (DataRisk::Safe, _) => {}
+            (DataRisk::IfSeveral, _) => self.by_hand(&format!(
+                "if the drive was not part of a redundant volume: delete and recreate on another machine those that had disks on it, of {names}"
+            )),
+            (DataRisk::MayBeLost, _) => {
+                self.by_hand(&format!("delete and recreate on another machine those that had disks on the exchanged drives, of {names}"));
+            }
+        }
     }
 
     fn replace(&mut self, repaired: &[RepairedPart]) {
         self.evacuate();
+        self.recreate(repaired);
         if repaired.is_empty() {
             self.by_hand("repair or exchange what has failed; see that its firmware is what the runtime asks for");
         }

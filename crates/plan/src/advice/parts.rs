@@ -28,7 +28,7 @@ fn judge(part: RepairedPart) -> (ReplaceNeed, DataRisk, &'static str) {
         RepairedPart::Ssd => (
             ReplaceNeed::Required,
             DataRisk::IfSeveral,
-            "one drive: the volume survives; more than one before it is rebuilt: the disks of virtual machines are lost, recreate them elsewhere first",
+            "one drive of a redundant volume: the volume survives; more than one before it is rebuilt, or one without redundancy: the disks of virtual machines are lost, recreate them elsewhere first",
         ),
         RepairedPart::Raid | RepairedPart::SystemBoard | RepairedPart::Backplane => (
             ReplaceNeed::Required,
@@ -44,12 +44,29 @@ pub(super) fn advice(repaired: &[RepairedPart]) -> Vec<PartAdvice> {
     parts.sort_unstable();
     parts.dedup();
     let tell = |part| {
-        let (replace, data, words) = judge(part);
-        let is_several = data == DataRisk::IfSeveral && repaired.iter().filter(|other| **other == part).count() > 1;
-        let data = if is_several { DataRisk::MayBeLost } else { data };
-        PartAdvice { part, replace, data, words: words.to_owned() }
+        let (replace, _, words) = judge(part);
+        PartAdvice { part, replace, data: risk(part, repaired), words: words.to_owned() }
     };
     parts.into_iter().map(tell).collect()
+}
+
+/// What becomes of data with this part, among all that are exchanged at once.
+fn risk(part: RepairedPart, repaired: &[RepairedPart]) -> DataRisk {
+    let is_several = repaired.iter().filter(|other| **other == part).count() > 1;
+    match judge(part).1 {
+        DataRisk::IfSeveral if is_several => DataRisk::MayBeLost,
+        risk => risk,
+    }
+}
+
+/// The worst of all parts.
+pub(super) fn worst(repaired: &[RepairedPart]) -> DataRisk {
+    repaired.iter().map(|part| risk(*part, repaired)).max().unwrap_or(DataRisk::Safe)
+}
+
+/// Parts whose exchange leaves a controller that does not know the volumes of before.
+fn cannot_preserve(part: RepairedPart) -> bool {
+    matches!(part, RepairedPart::Raid | RepairedPart::SystemBoard | RepairedPart::Backplane)
 }
 
 pub(super) fn need(repaired: &[RepairedPart]) -> Option<ReplaceNeed> {
@@ -57,7 +74,7 @@ pub(super) fn need(repaired: &[RepairedPart]) -> Option<ReplaceNeed> {
 }
 
 pub(super) fn storage(snapshot: &Snapshot, machine: &Machine, repaired: &[RepairedPart], now: Timestamp) -> StorageAdvice {
-    let unsafe_part = repaired.iter().find(|part| judge(**part).1 == DataRisk::MayBeLost);
+    let unsafe_part = repaired.iter().find(|part| cannot_preserve(**part));
     let discard = |because: String| StorageAdvice { policy: StoragePolicy::DiscardAll, because };
     let preserve = |because: String| StorageAdvice { policy: StoragePolicy::Preserve, because };
     if let Some(part) = unsafe_part {
@@ -67,6 +84,9 @@ pub(super) fn storage(snapshot: &Snapshot, machine: &Machine, repaired: &[Repair
         return discard(words);
     }
     let owners = disks::owners(snapshot, machine);
+    if !owners.is_empty() && worst(repaired) == DataRisk::MayBeLost {
+        return preserve(format!("what of the disks of {} is not on the exchanged drives is kept", named(&owners)));
+    }
     if !owners.is_empty() {
         return preserve(format!(
             "disks of virtual machines are, or may be, on it ({}): nothing speaks against keeping them",
@@ -92,13 +112,20 @@ fn away(machine: &Machine, now: Timestamp) -> Option<String> {
 }
 
 /// What speaks against the storage policy of a replace, from what is known of the machine and said of its hardware.
-pub(crate) fn storage_warnings(machine: &Machine, action: Action, replacement: Option<&Replacement>, now: Timestamp) -> Vec<String> {
+pub(crate) fn storage_warnings(
+    snapshot: &Snapshot,
+    machine: &Machine,
+    action: Action,
+    replacement: Option<&Replacement>,
+    now: Timestamp,
+) -> Vec<String> {
     if !preserves(action) {
-        return Vec::new();
+        return discarded(snapshot, machine, action).into_iter().collect();
     }
-    let mut warnings: Vec<String> = away(machine, now).into_iter().map(|words| format!("{words}; DiscardAll is safe")).collect();
+    let mut warnings: Vec<String> = away(machine, now).into_iter().map(|words| format!("{words}; then only DiscardAll works")).collect();
     if let Some(what) = replacement.and_then(|replacement| of_another_board(machine, replacement)) {
-        warnings.push(format!("{what} is another one, and so is its system board: then Preserve is known to fail, and DiscardAll is safe"));
+        warnings
+            .push(format!("{what} is another one, and so is its system board: then Preserve is known to fail, and only DiscardAll works"));
     }
     warnings
 }
@@ -107,8 +134,22 @@ pub(crate) fn storage_warnings(machine: &Machine, action: Action, replacement: O
 pub(crate) fn storage_unknown(machine: &Machine, action: Action, replacement: Option<&Replacement>) -> Option<&'static str> {
     let is_known = replacement.is_some_and(|replacement| of_another_board(machine, replacement).is_some());
     (preserves(action) && !is_known).then_some(
-        "whether the system board, the RAID controller or the backplane is another one: then Preserve is known to fail, and DiscardAll is safe",
+        "whether the system board, the RAID controller or the backplane is another one: then Preserve is known to fail, and only DiscardAll works",
     )
+}
+
+/// Whose data is deleted.
+fn discarded(snapshot: &Snapshot, machine: &Machine, action: Action) -> Option<String> {
+    let Action::Replace { storage: StoragePolicy::DiscardAll, .. } = action else { return None };
+    let owners = disks::owners(snapshot, machine);
+    match disks::unseen(snapshot) {
+        None if owners.is_empty() => None,
+        None => Some(format!("all of its volumes are deleted, and with them the disks of {}", named(&owners))),
+        Some(why) if owners.is_empty() => Some(format!("all of its volumes are deleted, and whose disks are on them is not known: {why}")),
+        Some(why) => {
+            Some(format!("all of its volumes are deleted, and with them the disks of {}, and maybe of others: {why}", named(&owners)))
+        }
+    }
 }
 
 fn preserves(action: Action) -> bool {

@@ -11,7 +11,7 @@ use crate::snapshot::Snapshot;
 /// How long after an action trouble is still the trouble that the action was against.
 ///
 /// What a restart or a new system has cured for a week is cured; what comes back within a week was only quiet.
-pub const SAME_TROUBLE: Span = Span::hours(7 * 24);
+const SAME_TROUBLE: Span = Span::hours(7 * 24);
 
 /// The latest first. Only what did its work, and against the present trouble, counts.
 pub(super) fn on(snapshot: &Snapshot, machine: &Machine, wrong_since: Option<Timestamp>, now: Timestamp) -> Vec<Tried> {

@@ -237,6 +237,7 @@ impl<'a> Scribe<'a> {
             | Fact::Validated { .. }
             | Fact::Discarding { .. }
             | Fact::Inspecting { .. }
+            | Fact::Inspected { .. }
             | Fact::Warned { .. } => match words::installation(operation, &entry.fact) {
                 Some((status, message)) => (ActivityKind::Installation { action }, status, message),
                 None => return,

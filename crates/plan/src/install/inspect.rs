@@ -34,7 +34,8 @@ pub(crate) fn inspect(
     let (chosen, left_out) = choose(&draft.after, machines, racks)?;
     let cluster = draft.after.cluster.clone();
     let site = Target::Site(cluster.name.clone());
-    if cluster.detailed_status != ClusterStatus::Running {
+    // Whoever is about to deploy a site wants to know first.
+    if !matches!(cluster.detailed_status, ClusterStatus::Running | ClusterStatus::PendingDeployment) {
         let evidence = vec![format!("cluster `{}` is {:?}", cluster.name, cluster.detailed_status)];
         return refuse(&draft.after, Rule::ClusterRunning, evidence, "wait until it is Running");
     }
@@ -205,8 +206,8 @@ fn end(snapshot: &Snapshot, operation: &mut Operation, machines: &[MachineName],
     for (name, child) in children {
         match result_of(child) {
             Some((ValidationResult::Pass, _)) => passed += 1,
-            Some((ValidationResult::Fail, _)) => failed.push(name.to_string()),
-            None => unknown.push(name.to_string()),
+            Some((ValidationResult::Fail, _)) => failed.push(name.clone()),
+            None => unknown.push(name.clone()),
         }
     }
     let mut message =
@@ -224,12 +225,13 @@ fn end(snapshot: &Snapshot, operation: &mut Operation, machines: &[MachineName],
     if result == OperationResult::Succeeded {
         operation.journal.push(Entry { at: now, fact: Fact::Seen { step: StepKind::InspectMachines } });
     }
+    operation.journal.push(Entry { at: now, fact: Fact::Inspected { passed, failed, unknown } });
     operation.wait = None;
     operation.ended = Some(Ended { at: now, result, message, next, failure: None });
 }
 
-fn named(names: &[String]) -> String {
-    let mut said = names.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+fn named(names: &[impl ToString]) -> String {
+    let mut said = names.iter().take(NAMED_MAX).map(ToString::to_string).collect::<Vec<_>>().join(", ");
     if names.len() > NAMED_MAX {
         said.push_str(&format!(" and {} more", names.len() - NAMED_MAX));
     }

@@ -103,7 +103,7 @@ fn compare(
 ) -> Vec<model::CategoryResult> {
     let hardware = identity(machine, operation);
     let expected = Expected {
-        sku: snapshot.cluster.skus.iter().find(|sku| sku.name == hardware.sku),
+        sku: snapshot.cluster.skus.iter().find(|sku| sku.name.eq_ignore_ascii_case(&hardware.sku)),
         hardware: &hardware,
         bundle: survey::bundle(snapshot, machine).map(AsRef::as_ref),
         is_on: snapshot.observation(&machine.name).power.is_some_and(|power| power.what == Power::On),

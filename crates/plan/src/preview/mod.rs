@@ -65,7 +65,6 @@ pub(crate) fn preview(guarded: &Guarded<'_>, replacement: Option<&Replacement>) 
     let scene = Scene { snapshot, machine, action, effect: effect_of(action), host: host_of(snapshot, machine) };
     let mut unknowns = unknowns_of(&scene);
     unknowns.extend(install::unknowns(snapshot, machine, action, now));
-    unknowns.extend(advice::storage_warnings(machine, action, replacement, now));
     unknowns.extend(advice::storage_unknown(machine, action, replacement).map(str::to_owned));
     let vms = vms::fates(&scene);
     let nodes = nodes::fates(&scene);
@@ -103,6 +102,7 @@ pub(crate) fn preview(guarded: &Guarded<'_>, replacement: Option<&Replacement>) 
         holds: machine.holds.clone(),
         runtime: install::runtime(snapshot, machine, action),
         duration: duration::expect(&scene, &work),
+        warnings: advice::storage_warnings(snapshot, machine, action, replacement, now),
         unknowns,
     }
 }

@@ -50,6 +50,7 @@ pub(crate) fn preview_for_tenant(
         holds: holds.unwrap_or_default(),
         runtime: None,
         duration: duration(snapshot, seen.map(AsRef::as_ref), action),
+        warnings: Vec::new(),
         unknowns: unknowns(snapshot),
     })
 }

@@ -10,6 +10,10 @@ const WANTED_LICENSE: &str = "a license that is no trial; Enterprise or Datacent
 
 pub(super) fn judge(expected: &Expected<'_>, inspection: &Inspection) -> CategoryResult {
     let (mut sheet, seen) = (Sheet::new(Category::SystemInfo), &inspection.system);
+    if expected.sku.is_none() {
+        // Without it parts are told and not judged, and nobody should take that for a comparison.
+        sheet.tell("sku", Comparison::Warning, &expected.hardware.sku, "not described");
+    }
     let number = |value: Option<u64>| value.map(|value| value.to_string());
     let memory = number(expected.sku.and_then(|sku| sku.memory_gb));
     sheet.compare("memory_capacity_GB", memory.as_deref(), number(seen.memory_gib).as_deref());

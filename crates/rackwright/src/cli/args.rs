@@ -42,6 +42,7 @@ Exit codes:
   4    refused by a rule; the message names it, its evidence and the remedy
   5    no server can be reached
   6    the operation was cancelled
+  7    not yet: what is asked about is still on its way (bmm verify)
   130  interrupted
 
 Environment:

@@ -127,7 +127,7 @@ pub enum BmmCommand {
     ///
     /// Its system disk is written from the image of its runtime; the other volumes, and what tenants keep there, stay byte for
     /// byte. It keeps its name and its addresses, and stays cordoned afterwards: `verify` it, then `uncordon`. Workloads must be off
-    /// it first (`cordon --evacuate`), or `--safeguard-mode None` moves them.
+    /// it first (`cordon --evacuate`), or `--safeguard-mode None` shuts them down.
     ///
     /// Example: rackwright bmm reimage rack1compute01
     Reimage {
@@ -181,7 +181,9 @@ pub enum BmmCommand {
     Advise(AdviseArgs),
     /// Whether a machine, and what was on it, is as it was before the latest action.
     ///
-    /// Changes nothing. Exits with 1 if something differs, and names it; what is still on its way is no failure.
+    /// Changes nothing. Exits with 0 if all is as it was, or comes back with the command that is named, such as the uncordon after a
+    /// reimage; with 1 if something differs or cannot be told, and names it; and with 7 if something is still on its way by itself, so
+    /// that asking again later helps.
     ///
     /// Example: rackwright bmm verify rack1compute01
     Verify {
@@ -224,7 +226,7 @@ impl OutageArgs {
 
 #[derive(Args, Clone, Debug)]
 pub struct SafeguardArgs {
-    /// Whether it is refused where it could do harm, or moves workloads away by itself and goes on.
+    /// Whether it is refused where it could do harm, or shuts workloads down by itself and goes on.
     #[arg(long, value_name = "All|None", value_parser = ["All", "None"], default_value = "All")]
     safeguard_mode: String,
 }

@@ -174,7 +174,8 @@ fn the_reference_says_what_the_commands_say() {
 #[test]
 fn every_exit_code_is_documented() {
     use super::trouble::Exit;
-    let exits = [Exit::Failed, Exit::Usage, Exit::NotFound, Exit::Refused, Exit::Unreachable, Exit::Canceled, Exit::Interrupted];
+    let exits =
+        [Exit::Failed, Exit::Usage, Exit::NotFound, Exit::Refused, Exit::Unreachable, Exit::Canceled, Exit::NotYet, Exit::Interrupted];
     for exit in exits {
         let code = exit.code().to_string();
         assert!(AFTER_HELP.lines().any(|line| line.trim_start().starts_with(&format!("{code} "))), "{code}");

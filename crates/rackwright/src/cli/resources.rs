@@ -32,7 +32,8 @@ pub enum ClusterCommand {
     /// Compare the hardware of a cluster's machines with what it should be. Not disruptive.
     ///
     /// Every machine is looked at through its BMC, or those that are named. Machines that are busy or unmanaged are left out, and
-    /// the outcome names them. `bmm validation` shows the results of one.
+    /// the outcome names them. Exits with 1 if one of them is not as it should be, or could not be validated. `bmm validation` shows
+    /// the results of one.
     ///
     /// Example: rackwright cluster inspect site1 --rack rack1
     Inspect(InspectArgs),

@@ -12,6 +12,8 @@ pub enum Exit {
     Unreachable,
     /// The operation that was followed was cancelled.
     Canceled,
+    /// It is on its way, and not there yet.
+    NotYet,
     Interrupted,
 }
 
@@ -24,6 +26,7 @@ impl Exit {
             Exit::Refused => 4,
             Exit::Unreachable => 5,
             Exit::Canceled => 6,
+            Exit::NotYet => 7,
             Exit::Interrupted => 130,
         }
     }

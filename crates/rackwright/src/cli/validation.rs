@@ -4,9 +4,10 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::act::{Action, FollowArgs, see_through};
+use super::answer::items;
 use super::args::{NameArgs, parse_name};
 use super::follow::follow;
-use super::outcome::{Wanted, judge};
+use super::outcome::{Wanted, conclude, judge};
 use super::preview::{ActArgs, show_preview};
 use super::render::{failed_fields, validation_sheet, validation_table};
 use super::screen::Screen;
@@ -52,7 +53,30 @@ impl InspectArgs {
 pub async fn inspect(session: &Session, screen: &mut Screen, args: &InspectArgs) -> Result<(), Trouble> {
     let name = args.name.get();
     let accepted = session.post(Kind::Cluster, name, "inspect", None, &args.body()).await?;
-    see_through(session, screen, accepted["name"].as_str(), name, "inspect", args.follow).await
+    let id = accepted["name"].as_str();
+    let (Some(id), false) = (id, args.follow.no_wait) else {
+        return see_through(session, screen, id, name, "inspect", args.follow).await;
+    };
+    let ended = follow(session, screen, id).await?;
+    conclude(session, screen, &ended, Wanted::Success)?;
+    judge_inspection(name, &ended["inspection"])
+}
+
+/// Whoever goes on after an inspection relies on every machine of it: one that is not as it should be, or could not be validated, is
+/// trouble, and so is an inspection of none.
+fn judge_inspection(name: &str, inspection: &Value) -> Result<(), Trouble> {
+    let of = |pointer: &str| items(inspection, pointer).iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>();
+    let (failed, unknown) = (of("/failed"), of("/unknown"));
+    let has_passed = inspection["passed"].as_u64().is_some_and(|passed| passed > 0);
+    let first = failed.first().or(unknown.first()).cloned();
+    let not = failed.iter().map(|machine| format!("`{machine}` is not as it should be"));
+    let mut trouble = Trouble::failed(format!("not every machine of `{name}` is known to be as it should be"));
+    trouble.details = not.chain(unknown.iter().map(|machine| format!("`{machine}` could not be validated"))).collect();
+    match first {
+        Some(machine) => Err(trouble.hint(format!("`rackwright bmm validation {machine}` shows its results"))),
+        None if has_passed => Ok(()),
+        None => Err(Trouble::failed(format!("no machine of `{name}` was validated"))),
+    }
 }
 
 /// Compares, and shows what came of it. Hardware that is not what it should be is a failure.
@@ -120,6 +144,19 @@ mod tests {
         assert_eq!((trouble.exit.code(), trouble.details), (1, vec!["cpu_sockets: 1 instead of 2".to_owned()]));
         assert!(shown.contains("cpu_sockets"), "{shown}");
         assert_eq!(run("Pass").await.0, Ok(()));
+    }
+
+    #[test]
+    fn an_inspection_succeeds_only_if_every_machine_is_known_to_be_well() {
+        let judged = |passed: u64, failed: &[&str], unknown: &[&str]| {
+            judge_inspection("c", &json!({ "passed": passed, "failed": failed, "unknown": unknown }))
+        };
+        assert_eq!(judged(3, &[], &[]), Ok(()));
+        let trouble = judged(1, &["m1"], &["m2"]).unwrap_err();
+        assert_eq!((trouble.exit.code(), trouble.hint.as_deref()), (1, Some("`rackwright bmm validation m1` shows its results")));
+        assert_eq!(trouble.details, ["`m1` is not as it should be", "`m2` could not be validated"]);
+        assert_eq!(judged(1, &[], &["m2"]).unwrap_err().exit.code(), 1);
+        assert_eq!(judged(0, &[], &[]).unwrap_err().message, "no machine of `c` was validated");
     }
 
     #[tokio::test]

@@ -52,10 +52,18 @@ async fn what_nobody_knows_is_refused_with_what_is_known() {
 #[tokio::test(start_paused = true)]
 async fn the_worst_check_is_the_result() {
     let api = service().await;
-    let check = |state: PostState| PostCheck { name: "x".into(), state, expected: "a".into(), found: "b".into(), words: String::new() };
+    let check = |state: PostState| PostCheck {
+        name: "x".into(),
+        state,
+        expected: "a".into(),
+        found: "b".into(),
+        words: String::new(),
+        awaits: None,
+    };
     keep(&api, move |_| Verdict::Verified { checks: vec![check(PostState::Ok), check(PostState::Differs), check(PostState::Waits)] });
     let (status, answer) = send(&api, Method::GET, &format!("{MACHINE}/verify?api-version=1"), "").await;
     assert_eq!((status, &answer["result"], answer["checks"].as_array().unwrap().len()), (StatusCode::OK, &json!("differs"), 3));
     assert_eq!(render_checks("m", &[check(PostState::Waits), check(PostState::Ok)])["result"], "waits");
+    assert_eq!(render_checks("m", &[check(PostState::Waits), check(PostState::Unknown)])["result"], "unknown");
     assert_eq!(render_checks("m", &[check(PostState::Ok)])["result"], "ok");
 }

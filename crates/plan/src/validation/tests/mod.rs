@@ -197,16 +197,17 @@ fn without_a_sku_parts_are_told_and_the_identity_is_still_compared() {
     check(
         |case| case.sku = None,
         expect![[r#"
-        Info system_info: memory_capacity_GB `` → `512`
-        Info system_info: cpu_sockets `` → `2`
-        Info system_info: Model `` → `PowerEdge R750`
-        Info drive_info: Disk_0_Capacity_GB `` → `959`
-        Info drive_info: Disk_0_Type `` → `SSD`
-        Info network_info: NIC.1_LinkStatus `` → `Up`
-        Info network_info: NIC.2_LinkStatus `` → `Down`
-        Info boot_info: pxe_device_1_name `` → `NIC.1-1`
-        failed: nothing
-    "#]],
+            Warning system_info: sku `R750` → `not described`
+            Info system_info: memory_capacity_GB `` → `512`
+            Info system_info: cpu_sockets `` → `2`
+            Info system_info: Model `` → `PowerEdge R750`
+            Info drive_info: Disk_0_Capacity_GB `` → `959`
+            Info drive_info: Disk_0_Type `` → `SSD`
+            Info network_info: NIC.1_LinkStatus `` → `Up`
+            Info network_info: NIC.2_LinkStatus `` → `Down`
+            Info boot_info: pxe_device_1_name `` → `NIC.1-1`
+            failed: nothing
+        "#]],
     );
 }
 

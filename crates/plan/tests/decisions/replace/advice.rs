@@ -133,7 +133,7 @@ fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
         expect![[r#"
             reimage (unresponsive); then replace, contact support
             because its node has not been heard of since 10:00:00Z
-            because restart was tried at 10:01:00Z and did not help: Succeeded
+            because restart was tried at 2026-11-15 10:01:00Z and did not help: Succeeded
             $ rackwright bmm reimage rack1compute01
             $ rackwright bmm verify rack1compute01
             $ rackwright bmm uncordon rack1compute01
@@ -151,8 +151,8 @@ fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
         expect![[r#"
             replace (unresponsive); then contact support
             because its node has not been heard of since 10:00:00Z
-            because restart was tried at 10:01:00Z and did not help: Succeeded
-            because reimage was tried at 10:01:00Z and did not help: Failed
+            because restart was tried at 2026-11-15 10:01:00Z and did not help: Succeeded
+            because reimage was tried at 2026-11-15 10:01:00Z and did not help: Failed
             storage DiscardAll: no virtual machine has a disk on it
             warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
             $ repair or exchange what has failed; see that its firmware is what the runtime asks for
@@ -173,9 +173,9 @@ fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
         expect![[r#"
             contact support (unresponsive); then nothing
             because its node has not been heard of since 10:00:00Z
-            because restart was tried at 10:01:00Z and did not help: Succeeded
-            because reimage was tried at 10:01:00Z and did not help: Succeeded
-            because replace was tried at 10:01:00Z and did not help: Succeeded
+            because restart was tried at 2026-11-15 10:01:00Z and did not help: Succeeded
+            because reimage was tried at 2026-11-15 10:01:00Z and did not help: Succeeded
+            because replace was tried at 2026-11-15 10:01:00Z and did not help: Succeeded
             $ contact support, and tell them what was tried
         "#]],
     );

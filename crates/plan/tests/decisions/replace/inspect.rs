@@ -1,7 +1,7 @@
 //! The inspection of a whole site.
 
 use expect_test::expect;
-use model::{Action, Ask, MachineName, RackName, RequestId, Role, Span, Target};
+use model::{Action, Ask, ClusterStatus, Delivery, Fact, Fault, FaultClass, MachineName, RackName, RequestId, Role, Span, Target};
 
 use super::stage::{ask, ending, site, target, verdict};
 use crate::desk;
@@ -83,4 +83,49 @@ fn a_cancelled_inspection_ends_with_its_validations() {
         next: rackwright bmm show rack1compute01
         validations: 5
     "#]].assert_eq(&summary(&rig));
+}
+
+#[test]
+fn a_site_may_be_inspected_before_it_is_deployed_and_not_while_it_is() {
+    let inspected = |status| {
+        let mut rig = site();
+        let mut cluster = (*rig.desk.snapshot.cluster).clone();
+        cluster.detailed_status = status;
+        rig.desk.snapshot.cluster = std::sync::Arc::new(cluster);
+        let id = inspect(&mut rig, &[], &[]);
+        verdict(&rig, &id)
+    };
+    assert_eq!(inspected(ClusterStatus::PendingDeployment), "accepted");
+    let refused = inspected(ClusterStatus::Deploying);
+    assert!(refused.contains("rule cluster-running: cluster `site1` is Deploying"), "{refused}");
+}
+
+#[test]
+fn whoever_goes_on_from_an_inspection_reads_which_machines_it_is_about() {
+    let mut rig = site();
+    rig.device(&target(Role::Compute)).board.parts.drives = 0;
+    let silent = Fault::new(FaultClass::Unreachable, Delivery::No, "no route");
+    rig.device(&target(Role::Management)).bmc_fault = Some(silent);
+    inspect(&mut rig, &[], &[]);
+    assert!(rig.run_until_idle(Span::hours(2)));
+    let site = rig.operations().find(|operation| matches!(operation.target, Target::Site(_))).expect("an inspection");
+    let inspected = site.journal.iter().find(|entry| matches!(entry.fact, Fact::Inspected { .. })).map(|entry| &entry.fact);
+    let (failed, unknown) = (vec![target(Role::Compute)], vec![target(Role::Management)]);
+    assert_eq!(inspected, Some(&Fact::Inspected { passed: 3, failed, unknown }));
+}
+
+#[test]
+fn a_sku_is_found_in_whatever_letters_a_machine_names_it() {
+    let inspected = |sku: &str| {
+        let mut rig = site();
+        rig.device(&target(Role::Compute)).board.parts.drives = 0;
+        let mut machine = (*rig.desk.snapshot.machines[&target(Role::Compute)]).clone();
+        machine.hardware.sku = sku.into();
+        rig.desk.snapshot.set_machine(machine);
+        inspect(&mut rig, &["rack1compute01"], &[]);
+        assert!(rig.run_until_idle(Span::hours(1)));
+        summary(&rig)
+    };
+    assert!(inspected("SKU").contains("1 not: rack1compute01"), "{}", inspected("SKU"));
+    assert!(inspected("another").contains("1 machine is as it should be"), "{}", inspected("another"));
 }

@@ -10,4 +10,5 @@ mod steps;
 mod storage;
 mod tried;
 mod verify;
+mod verify_workloads;
 mod volumes;

@@ -1,7 +1,7 @@
 //! The steps of a replace that a reimage has not.
 
 use expect_test::{Expect, expect};
-use model::{Action, Delivery, Fault, FaultClass, Power, Role, Span};
+use model::{Action, Delivery, Fault, FaultClass, Power, Role, RunStrategy, Safeguard, Span, StepKind, StoragePolicy};
 
 use super::stage::{PRESERVE, REPLACE, ask, ending, identity, latest, left, new_board, replace, site, target, told, verdict};
 use crate::rig::Rig;
@@ -19,6 +19,30 @@ pub fn check(change: impl FnOnce(&mut Rig), action: Action, expected: Expect) {
 
 pub fn exchanged(rig: &mut Rig) {
     rig.device(&target(Role::Compute)).board.parts.serial_number = "sn2".into();
+}
+
+#[test]
+fn without_the_safeguard_a_machine_that_is_well_is_emptied_and_then_replaced() {
+    let mut rig = site();
+    let now = rig.desk.now;
+    rig.lodging.add_vm("firewall", &target(Role::Compute), RunStrategy::Always, None);
+    rig.lodging.add_node("n1", "naks-01", "pool1", &target(Role::Compute), now);
+    rig.run_for(Span::minutes(1));
+    let guarded = Action::Replace { storage: StoragePolicy::Preserve, safeguard: Safeguard::All };
+    let id = ask(&mut rig, &target(Role::Compute), guarded, None);
+    assert!(verdict(&rig, &id).contains("rule machine-healthy"), "{}", verdict(&rig, &id));
+    let operation = replace(&mut rig, Role::Compute, PRESERVE, None);
+    assert!(ending(&operation).starts_with("Succeeded"), "{}", ending(&operation));
+    let at = |step| operation.done_at(step).unwrap_or_else(|| panic!("{step:?} was not done"));
+    assert!(at(StepKind::StopVms) <= at(StepKind::PowerOff), "what ran was shut down before the power was cut");
+    let machine = &rig.desk.snapshot.machines[&target(Role::Compute)];
+    let memory = machine.evacuated.as_ref().expect("what is to come back");
+    assert_eq!(memory.vms.iter().map(|vm| vm.vm.name.to_string()).collect::<Vec<_>>(), ["firewall", "n1"]);
+    assert_eq!(rig.lodging.running().len(), 0, "it stays cordoned, and nothing comes back before the uncordon");
+    ask(&mut rig, &target(Role::Compute), Action::Uncordon, None);
+    assert!(rig.run_until_idle(Span::hours(1)));
+    rig.run_for(Span::minutes(15));
+    assert_eq!(rig.lodging.running().len(), 2);
 }
 
 #[test]

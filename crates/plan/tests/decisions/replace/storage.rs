@@ -32,6 +32,7 @@ fn storage_is_preserved_where_workloads_are_and_no_part_or_absence_speaks_agains
             storage Preserve: disks of virtual machines are, or may be, on it (`firewall`): nothing speaks against keeping them
             warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
             $ rackwright bmm cordon rack1compute01 --evacuate
+            $ if the drive was not part of a redundant volume: delete and recreate on another machine those that had disks on it, of `firewall`
             $ rackwright bmm replace rack1compute01 --storage-policy Preserve --safeguard-mode None
             $ rackwright bmm verify rack1compute01
             $ rackwright bmm uncordon rack1compute01
@@ -42,17 +43,18 @@ fn storage_is_preserved_where_workloads_are_and_no_part_or_absence_speaks_agains
         None,
         &[RepairedPart::Ssd, RepairedPart::Ssd, RepairedPart::Raid],
         expect![[r#"
-        replace (hardware); then contact support
-        because nothing is seen to be wrong with it
-        part ssd: replace Required, data MayBeLost
-        part raid: replace Required, data MayBeLost
-        storage DiscardAll: with another raid a replace that preserves storage is known to fail
-        warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
-        $ rackwright bmm cordon rack1compute01 --evacuate
-        $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None
-        $ rackwright bmm verify rack1compute01
-        $ rackwright bmm uncordon rack1compute01
-    "#]],
+            replace (hardware); then contact support
+            because nothing is seen to be wrong with it
+            part ssd: replace Required, data MayBeLost
+            part raid: replace Required, data MayBeLost
+            storage DiscardAll: with another raid a replace that preserves storage is known to fail
+            warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
+            $ rackwright bmm cordon rack1compute01 --evacuate
+            $ delete and recreate on another machine, for a replace that discards deletes their disks: `firewall`
+            $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None
+            $ rackwright bmm verify rack1compute01
+            $ rackwright bmm uncordon rack1compute01
+        "#]],
     );
     let away = |rig: &mut Rig| {
         lodged(rig);
@@ -73,6 +75,7 @@ fn storage_is_preserved_where_workloads_are_and_no_part_or_absence_speaks_agains
             part nic: replace Required, data Safe
             storage DiscardAll: it has been away for 31d 00h: the keys of its storage may not be good any more
             warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
+            $ delete and recreate on another machine, for a replace that discards deletes their disks: `firewall`
             $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --boot-mac-address <BOOT_MAC>
             $ rackwright bmm verify rack1compute01
             $ rackwright bmm uncordon rack1compute01
@@ -85,7 +88,7 @@ fn silence() -> Fault {
 }
 
 /// One that its owner has stopped. Its document says where it ran last.
-fn stopped(rig: &mut Rig, ran_on: Option<Role>) {
+pub(super) fn stopped(rig: &mut Rig, ran_on: Option<Role>) {
     let vm = rig.lodging.add_vm("router", &target(Role::Compute), RunStrategy::Halted, None);
     vm.seen.os_disk = Some(OsDiskSeen::There { disk: DiskRef { name: "router".into(), uid: "d1".into() }, is_ending: false });
     rig.run_for(Span::minutes(1));
@@ -157,4 +160,57 @@ fn a_bmc_that_has_been_silent_for_long_does_not_mean_that_the_machine_was_away()
     };
     let kept = "Preserve: disks of virtual machines are, or may be, on it (`firewall`): nothing speaks against keeping them";
     assert_eq!(storage(silent_bmc), kept);
+}
+
+/// The steps that are done by hand, before a replace with these parts.
+fn by_hand(change: impl FnOnce(&mut Rig), repaired: &[RepairedPart]) -> String {
+    let mut rig = site();
+    change(&mut rig);
+    let advice = advise(&rig.desk.snapshot, &target(Role::Compute), None, repaired, rig.desk.now).unwrap();
+    advice.commands.iter().filter(|command| command.command.is_none()).map(|command| format!("{}\n", command.why)).collect()
+}
+
+#[test]
+fn whoever_is_about_to_lose_disks_is_told_to_recreate_them_elsewhere() {
+    let several = [RepairedPart::Ssd, RepairedPart::Ssd];
+    let blind = |rig: &mut Rig| {
+        lodged(rig);
+        rig.desk.hear_undercloud(Err(silence()));
+    };
+    let told = [
+        by_hand(lodged, &[RepairedPart::SystemBoard]),
+        by_hand(|rig| stopped(rig, Some(Role::Compute)), &[RepairedPart::Raid]),
+        by_hand(blind, &[RepairedPart::Backplane]),
+        by_hand(lodged, &several),
+        by_hand(lodged, &[RepairedPart::Ssd]),
+        by_hand(lodged, &[RepairedPart::Nic]),
+        by_hand(|_| {}, &[RepairedPart::SystemBoard]),
+    ];
+    expect![[r#"
+        delete and recreate on another machine, for a replace that discards deletes their disks: `firewall`
+        -
+        delete and recreate on another machine, for a replace that discards deletes their disks: `router`
+        -
+        find out which virtual machines have disks on it, `firewall` among them (nothing is heard of virtual machines now): delete those and recreate them on another machine, for a replace that discards deletes them
+        -
+        delete and recreate on another machine those that had disks on the exchanged drives, of `firewall`
+        -
+        if the drive was not part of a redundant volume: delete and recreate on another machine those that had disks on it, of `firewall`
+        -
+        -
+    "#]].assert_eq(&told.join("-\n"));
+}
+
+#[test]
+fn several_drives_are_no_reason_to_delete_what_is_left() {
+    let mut rig = site();
+    lodged(&mut rig);
+    let several = [RepairedPart::Ssd, RepairedPart::Ssd];
+    let advice = advise(&rig.desk.snapshot, &target(Role::Compute), None, &several, rig.desk.now).unwrap();
+    assert_eq!(advice.parts[0].data, model::DataRisk::MayBeLost);
+    let storage = advice.storage.unwrap();
+    assert_eq!(
+        (storage.policy, storage.because.as_str()),
+        (model::StoragePolicy::Preserve, "what of the disks of `firewall` is not on the exchanged drives is kept")
+    );
 }

@@ -76,9 +76,9 @@ fn an_installation_that_wrote_nothing_says_nothing_of_whether_it_helps() {
 
 #[test]
 fn a_restart_that_no_bmc_heard_of_says_nothing_either() {
-    let asked = Fact::Asked { ask: DeviceAsk::GracefulOff, attempt: 1 };
+    let asked = Fact::Asked { ask: DeviceAsk::PowerOn, attempt: 1 };
     let fault = Fault::new(FaultClass::Unreachable, Delivery::No, "no route");
-    let unheard = Fact::Faulted { ask: DeviceAsk::GracefulOff, attempt: 1, fault };
+    let unheard = Fact::Faulted { ask: DeviceAsk::PowerOn, attempt: 1, fault };
     let restarted = |facts: Vec<Fact>| {
         let mut rig = site();
         silent(&mut rig);

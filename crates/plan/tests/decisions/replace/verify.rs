@@ -73,11 +73,11 @@ fn what_waits_for_an_uncordon_says_so_and_what_was_stopped_differs() {
     check(
         &rig,
         expect![[r#"
-        Ok provisioningState: `Succeeded` → `Succeeded` 
-        Ok readyState: `True` → `True` 
-        Ok powerState: `On` → `On` 
-        Waits virtual machine `firewall`: `running` → `stopped` it comes back when the machine is uncordoned: rackwright bmm uncordon rack1compute01
-    "#]],
+            Ok provisioningState: `Succeeded` → `Succeeded` 
+            Ok readyState: `True` → `True` 
+            Ok powerState: `On` → `On` 
+            Waits virtual machine `firewall`: `running` → `stopped` it comes back with rackwright bmm uncordon rack1compute01
+        "#]],
     );
     let mut machine = (*rig.desk.snapshot.machines[&target(Role::Compute)]).clone();
     machine.evacuated = None;
@@ -141,7 +141,7 @@ fn a_machine_that_an_action_left_dead_is_compared_with_how_it_was_before_that() 
     ask(&mut rig, &target(Role::Compute), Action::Uncordon, None);
     rig.run_until_idle(Span::hours(1));
     let restart = ask(&mut rig, &target(Role::Compute), Action::Restart, None);
-    assert_eq!(recorded(&rig), format!("{restart}: "), "it was well again, with nothing on it");
+    assert_eq!(recorded(&rig), format!("{restart}: firewall stopped"), "it was well again, with nothing that ran on it");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What becomes of the volumes of a machine that is replaced.
 
 use expect_test::expect;
-use model::{Action, DeviceAsk, Power, Replacement, Role, Seen, Span};
+use model::{Action, DeviceAsk, Power, Replacement, Role, RunStrategy, Seen, Span};
 
 use super::stage::{PRESERVE, REPLACE, ask, latest, new_board, preview, site, target, verdict};
 use super::steps::{check, exchanged};
@@ -139,11 +139,11 @@ fn a_controller_that_makes_no_volumes_is_told_as_it_is() {
 fn warned(change: impl FnOnce(&mut Rig), action: Action, replacement: Replacement) -> String {
     let mut rig = site();
     change(&mut rig);
-    let unknowns = preview(&mut rig, action, replacement.clone()).unknowns;
+    let previewed = preview(&mut rig, action, replacement.clone()).warnings;
     let id = ask(&mut rig, &target(Role::Compute), action, Some(replacement));
     assert_eq!(verdict(&rig, &id), "accepted");
     let warnings: Vec<String> = latest(&rig).warnings().map(str::to_owned).collect();
-    assert!(warnings.iter().all(|warning| unknowns.contains(warning)), "{warnings:?} {unknowns:?}");
+    assert_eq!(warnings, previewed);
     rig.check_log();
     warnings.join("\n")
 }
@@ -153,7 +153,7 @@ fn whoever_preserves_what_may_not_be_readable_is_warned_with_the_answer() {
     let nothing = |_: &mut Rig| {};
     assert_eq!(warned(nothing, PRESERVE, Replacement::default()), "");
     assert_eq!(warned(nothing, REPLACE, new_board()), "", "nothing is preserved");
-    let board = "is another one, and so is its system board: then Preserve is known to fail, and DiscardAll is safe";
+    let board = "is another one, and so is its system board: then Preserve is known to fail, and only DiscardAll works";
     assert_eq!(warned(nothing, PRESERVE, new_board()), format!("its serial number {board}"));
     let mac = |mac: &str| Replacement { bmc_mac: Some(mac.into()), ..Replacement::default() };
     assert_eq!(warned(nothing, PRESERVE, mac("04-0a-0b-0c-0d-0e")), format!("its BMC's MAC address {board}"));
@@ -163,6 +163,26 @@ fn whoever_preserves_what_may_not_be_readable_is_warned_with_the_answer() {
         rig.device(&target(Role::Compute)).power = Power::Off;
         rig.desk.snapshot.set_machine(machine);
     };
-    let keys = "it has been away for 31d 00h: the keys of its storage may not be good any more; DiscardAll is safe";
+    let keys = "it has been away for 31d 00h: the keys of its storage may not be good any more; then only DiscardAll works";
     assert_eq!(warned(away, PRESERVE, Replacement::default()), keys);
+}
+
+#[test]
+fn whoever_discards_the_disks_of_virtual_machines_reads_whose() {
+    let lodged = |rig: &mut Rig| {
+        rig.lodging.add_vm("firewall", &target(Role::Compute), RunStrategy::Always, None);
+        rig.run_for(Span::minutes(1));
+    };
+    let deleted = "all of its volumes are deleted, and with them the disks of `firewall`";
+    assert_eq!(warned(lodged, REPLACE, Replacement::default()), deleted);
+    assert_eq!(warned(lodged, PRESERVE, Replacement::default()), "");
+    assert_eq!(warned(|_| {}, REPLACE, Replacement::default()), "", "nobody's disk is on it");
+    let unseen = |rig: &mut Rig| rig.lodging.watch_fault = Some(model::Fault::new(model::FaultClass::Denied, model::Delivery::No, "403"));
+    let blind = |rig: &mut Rig| {
+        lodged(rig);
+        unseen(rig);
+        rig.run_for(Span::seconds(10));
+    };
+    let others = ", and maybe of others: nothing is heard of virtual machines now";
+    assert_eq!(warned(blind, REPLACE, Replacement::default()), format!("{deleted}{others}"));
 }

@@ -114,6 +114,7 @@ impl Transcript {
                 Fact::Warned { words } => format!("warning: {words}"),
                 Fact::Discarding { name, .. } => format!("volume {name} is to go"),
                 Fact::Inspecting { machines, .. } => format!("{} machines are validated", machines.len()),
+                Fact::Inspected { passed, failed, unknown } => format!("{passed} pass, {failed:?} fail, {unknown:?} not known"),
                 Fact::Validated { result, failures } => format!("hardware {result:?} {}", failures.join("; ")),
             };
             self.line(now, &format!("{}: {fact}", operation.id));

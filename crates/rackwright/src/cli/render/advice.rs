@@ -99,12 +99,14 @@ fn parts(advice: &Value) -> Vec<Fact<'static>> {
 pub fn check_sheet(answer: &Value) -> Sheet {
     let mut sheet = check_table(answer).into_sheet();
     let count = |state: &str| items(answer, "/checks").iter().filter(|check| check["state"] == state).count();
-    let said = match (count("differs"), count("waits")) {
-        (0, 0) => "all is as it was".to_owned(),
-        (0, waits) => format!("{waits} still on the way, the rest is as it was"),
-        (differs, 0) => format!("{differs} not as before"),
-        (differs, waits) => format!("{differs} not as before, {waits} still on the way"),
-    };
+    let counts = [("differs", "not as before"), ("unknown", "not known"), ("waits", "still to come")];
+    let told: Vec<String> = counts
+        .into_iter()
+        .map(|(state, words)| (count(state), words))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{count} {words}"))
+        .collect();
+    let said = if told.is_empty() { "all is as it was".to_owned() } else { told.join(", ") };
     sheet.gap();
     sheet.line(Tone::Plain, said);
     sheet
@@ -114,7 +116,7 @@ pub fn check_table(answer: &Value) -> Table {
     let mut table = Table::new(&["CHECK", "STATE", "EXPECTED", "FOUND", "NOTE"]);
     for check in items(answer, "/checks") {
         let tone = match check["state"].as_str() {
-            Some("differs") => Tone::Alarm,
+            Some("differs" | "unknown") => Tone::Alarm,
             Some("waits") => Tone::Notice,
             _ => Tone::Plain,
         };
@@ -171,14 +173,15 @@ mod tests {
     fn checks_say_what_differs_and_what_is_on_its_way() {
         let check =
             |name: &str, state: &str, words: &str| json!({ "name": name, "state": state, "expected": "a", "found": "b", "words": words });
-        let answer = json!({ "checks": [check("readyState", "ok", ""), check("vm `fw`", "differs", "start it"), check("vm `db`", "waits", "soon")] });
+        let answer = json!({ "checks": [check("readyState", "ok", ""), check("vm `fw`", "differs", "start it"), check("vm `db`", "waits", "soon"), check("vm `x`", "unknown", "")] });
         expect![[r#"
             CHECK       STATE    EXPECTED  FOUND  NOTE
             readyState  ok       a         b
             vm `fw`     differs  a         b      start it
             vm `db`     waits    a         b      soon
+            vm `x`      unknown  a         b
 
-            1 not as before, 1 still on the way
+            1 not as before, 1 not known, 1 still to come
         "#]]
         .assert_eq(&check_sheet(&answer).plain());
     }

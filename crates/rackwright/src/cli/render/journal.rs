@@ -46,6 +46,10 @@ pub fn fact_in_words(fact: &Value) -> String {
             let without = if left_out.is_empty() { String::new() } else { format!(", without {}", left_out.join(", ")) };
             format!("validates {} machines{without}", items(fact, "/machines").len())
         }
+        Some("inspected") => {
+            let count = |pointer| items(fact, pointer).len();
+            format!("{} machines passed, {} failed, {} could not be validated", text("/passed"), count("/failed"), count("/unknown"))
+        }
         Some("validated") => {
             let failures: Vec<String> = items(fact, "/failures").iter().filter_map(Value::as_str).map(text_of).collect();
             let failures = if failures.is_empty() { String::new() } else { format!(": {}", failures.join("; ")) };
@@ -114,6 +118,7 @@ mod tests {
             reported(json!({ "kind": "phonedHome" })),
             json!({ "kind": "discarding", "path": "/v/1", "name": "data" }),
             json!({ "kind": "inspecting", "machines": ["m1", "m2"], "left_out": ["m3 is unmanaged"] }),
+            json!({ "kind": "inspected", "passed": 3, "failed": ["m1"], "unknown": [] }),
             json!({ "kind": "validated", "result": "Fail", "failures": ["cpu_sockets expected: 2; observed: 1"] }),
         ];
         let told: Vec<String> = facts.iter().map(fact_in_words).collect();
@@ -126,6 +131,7 @@ mod tests {
             the new system phoned home
             volume `data` is to be deleted
             validates 2 machines, without m3 is unmanaged
+            3 machines passed, 1 failed, 0 could not be validated
             hardware validation came to Fail: cpu_sockets expected: 2; observed: 1"#]]
         .assert_eq(&told.join("\n"));
     }

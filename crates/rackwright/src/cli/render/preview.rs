@@ -31,6 +31,7 @@ pub fn preview_sheet(preview: &Value, clock: Clock) -> Sheet {
     }));
     lines.extend(field(preview, "/runtime").map(|version| (Tone::Plain, "installs", format!("runtime {version}"))));
     lines.push(duration(preview));
+    lines.extend(few(Tone::Alarm, "warning", items(preview, "/warnings"), |warning| field_or_dash(warning, "")));
     lines.extend(few(Tone::Notice, "not known", items(preview, "/unknowns"), |unknown| field_or_dash(unknown, "")));
     facts(&lines)
 }

@@ -13,7 +13,7 @@ fn page(preview: &Value) -> String {
 fn bare(action: &str) -> Value {
     json!({
         "target": "rack1compute01", "machine": "rack1compute01", "action": action, "disruptive": true, "refusal": null, "virtualMachines": [], "nodes": [],
-        "pods": [], "morePods": 0, "budgets": [], "quorum": null, "tenantQuorums": [], "holds": [], "unknowns": [],
+        "pods": [], "morePods": 0, "budgets": [], "quorum": null, "tenantQuorums": [], "holds": [], "warnings": [], "unknowns": [],
         "duration": { "expectedSeconds": 960, "atMostSeconds": 2400, "basis": "assumed: no such restart has ended here yet" },
     })
 }
@@ -88,6 +88,19 @@ fn a_refusal_and_a_lost_quorum_are_seen_first() {
         quorum     2 of 3 vote now, 1 after; 2 are needed
         takes      about 16 min, at most 40 min (assumed: no such restart has ended here yet)
         not known  how virtual machines are now: the undercloud does not answer (unreachable)
+    "#]]
+    .assert_eq(&page(&preview));
+}
+
+#[test]
+fn whose_disks_are_deleted_is_told_before_a_replace() {
+    let mut preview = bare("replace");
+    preview["warnings"] = json!(["all of its volumes are deleted, and with them the disks of `firewall`"]);
+    expect![[r#"
+        preview    replace of rack1compute01; nothing has been done
+        workloads  none on it
+        takes      about 16 min, at most 40 min (assumed: no such restart has ended here yet)
+        warning    all of its volumes are deleted, and with them the disks of `firewall`
     "#]]
     .assert_eq(&page(&preview));
 }
