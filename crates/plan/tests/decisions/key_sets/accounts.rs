@@ -24,7 +24,21 @@ fn accounts_are_made_changed_and_removed() {
     rig.run_for(Span::minutes(1));
     story.push_str(&format!("{}\n{requests:?}\n", on_bmc(&mut rig, &first())));
     assert!(rig.desk.snapshot.machines.values().all(|machine| machine.accounts.is_none() && machine.waits.is_empty()));
-    expect![[r#""#]].assert_eq(&story);
+    expect![[r#"
+        Validating: 0 of 2 BMCs have it as it is now; it is yet to be seen on that of `rack1compute01` and 1 more
+          alice -: on 0 of 2 BMCs
+          bob -: on 0 of 2 BMCs
+        AllActive: every user is on the BMCs of 2 machines; membership of the group is not checked
+          alice Active: on 2 of 2 BMCs
+          bob Active: on 2 of 2 BMCs
+        alice ReadOnly 1, bob ReadOnly 1, root Administrator 0
+        AllActive: every user is on the BMCs of 2 machines; membership of the group is not checked
+          bob Active: on 2 of 2 BMCs
+        bob ReadOnly 1, root Administrator 0
+        root Administrator 0
+        [WriteAccount, WriteAccount, DropAccount, WriteAccount]
+    "#]]
+    .assert_eq(&story);
 }
 
 #[test]
@@ -37,7 +51,12 @@ fn what_is_not_ours_is_left_alone() {
     delete(&mut rig, KeySetKind::Bmc, "ops");
     rig.run_for(Span::minutes(1));
     story.push_str(&on_bmc(&mut rig, &first()));
-    expect![[r#""#]].assert_eq(&story);
+    expect![[r#"
+        SomeInvalid: 1 of 2 users are not on every BMC
+          root Invalid: not on the BMC of `rack1compute01`: its BMC has an account of that name which is not of a key set; `rack1compute02`: its BMC has an account of that name which is not of a key set
+          alice Active: on 2 of 2 BMCs
+        alice ReadOnly 1, root Administrator 0
+        root Administrator 0"#]].assert_eq(&story);
 }
 
 #[test]
@@ -121,7 +140,13 @@ fn users_go_when_their_key_set_expires() {
     let mut story = format!("{}\n", on_bmc(&mut rig, &first()));
     rig.run_for(Span::minutes(2));
     story.push_str(&format!("{}{}\n", told(&rig, KeySetKind::Bmc, "ops"), on_bmc(&mut rig, &first())));
-    expect![[r#""#]].assert_eq(&story);
+    expect![[r#"
+        alice ReadOnly 1, root Administrator 0
+        AllInvalid: it expired at 2026-11-15T11:01:00.000Z
+          alice Invalid: it expired at 2026-11-15T11:01:00.000Z
+        root Administrator 0
+    "#]]
+    .assert_eq(&story);
 }
 
 #[test]
