@@ -86,7 +86,7 @@ pub(crate) fn status_of(rule: Rule) -> StatusCode {
         Rule::VmExists | Rule::TenantClusterExists | Rule::TenantNodeExists => StatusCode::NOT_FOUND,
         Rule::RuntimeExists | Rule::KeySetExists => StatusCode::NOT_FOUND,
         Rule::VmProvisioning | Rule::VmImmutable | Rule::VmPlacement => StatusCode::BAD_REQUEST,
-        Rule::MachineNameKept | Rule::KeySetLimit | Rule::KeySetImmutable => StatusCode::BAD_REQUEST,
+        Rule::MachineNameKept | Rule::KeySetLimit | Rule::KeySetImmutable | Rule::KeySetUserTaken => StatusCode::BAD_REQUEST,
         Rule::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         Rule::QueueFull => StatusCode::TOO_MANY_REQUESTS,
         Rule::ActionKnown

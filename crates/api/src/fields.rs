@@ -46,6 +46,11 @@ pub(crate) fn described(model: &'static Model, body: &[u8]) -> Result<Value, Ref
     describe(Shape::Object(model), "", Value::Object(object(body)?))
 }
 
+/// The same of one value that was sent: everything in it has its shape, however deep.
+pub(crate) fn deep(shape: Shape, path: &str, value: Value) -> Result<Value, Refused> {
+    describe(shape, path, value)
+}
+
 fn describe(shape: Shape, path: &str, value: Value) -> Result<Value, Refused> {
     check_shape(shape, path, &value)?;
     match (shape, value) {

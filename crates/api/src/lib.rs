@@ -267,6 +267,9 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::DeleteRuntime { subscription, group, cluster, version } => {
             resources::runtimes::delete(api, call, &resources::Place { subscription, group, name: cluster }, &version).await
         }
+        route @ (Route::KeySets { .. } | Route::KeySet { .. } | Route::WriteKeySet { .. } | Route::DeleteKeySet { .. }) => {
+            key_sets(api, call, route, body).await
+        }
         Route::OperationStatus { subscription, id } => operations::status(&view, &subscription, &id),
         Route::OperationResult { subscription, id } => operations::result(&view, &subscription, &id),
         Route::ActivityLog { subscription } => activity::list(api, call, &subscription).await,
@@ -278,6 +281,34 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::Events => events::listen(api, call),
         Route::CancelOperation { id } => operations::cancel(api, call, &id).await,
         Route::Backup => backup::send(api).await,
+    }
+}
+
+/// What concerns who may log in.
+async fn key_sets(api: &Api, call: &Call, route: Route, body: axum::body::Body) -> Result<Response, Refused> {
+    use resources::key_set_write::{self, Named};
+    use resources::{Place, key_sets};
+    let (view, now) = (api.cache.view(), api.clock.now());
+    match route {
+        Route::KeySets { set, subscription, group, cluster } => {
+            key_sets::list(&view, call, &Place { subscription, group, name: cluster }, set, now)
+        }
+        Route::KeySet { set, subscription, group, cluster, name } => {
+            key_sets::show(&view, &Place { subscription, group, name: cluster }, set, &name, now)
+        }
+        Route::WriteKeySet { how, set, subscription, group, cluster, name } => {
+            let body = call.read_body(body, &api.process.stopping).await?;
+            let named = Named { place: &Place { subscription, group, name: cluster }, kind: set, name: &name };
+            match how {
+                Write::Whole => key_set_write::put(api, call, &named, &body).await,
+                Write::Part => key_set_write::update(api, call, &named, &body).await,
+            }
+        }
+        Route::DeleteKeySet { set, subscription, group, cluster, name } => {
+            let place = Place { subscription, group, name: cluster };
+            key_set_write::delete(api, call, &Named { place: &place, kind: set, name: &name }).await
+        }
+        _ => Err(Refused::internal()),
     }
 }
 

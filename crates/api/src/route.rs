@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use http::Method;
+use model::KeySetKind;
 use percent_encoding::percent_decode_str;
 
 use crate::reply::Refused;
+use crate::resources::key_sets::arm_type;
 use crate::resources::providers;
 
 /// What a request is about.
@@ -45,6 +47,10 @@ pub(crate) enum Route {
     Runtime { subscription: String, group: String, cluster: String, version: String },
     PutRuntime { subscription: String, group: String, cluster: String, version: String },
     DeleteRuntime { subscription: String, group: String, cluster: String, version: String },
+    KeySets { set: KeySetKind, subscription: String, group: String, cluster: String },
+    KeySet { set: KeySetKind, subscription: String, group: String, cluster: String, name: String },
+    WriteKeySet { how: Write, set: KeySetKind, subscription: String, group: String, cluster: String, name: String },
+    DeleteKeySet { set: KeySetKind, subscription: String, group: String, cluster: String, name: String },
     OperationStatus { subscription: String, id: String },
     OperationResult { subscription: String, id: String },
     ActivityLog { subscription: String },
@@ -110,6 +116,11 @@ type Row = (Method, &'static str, fn(&[&str]) -> Option<Route>);
 
 fn owned(text: &str) -> String {
     text.to_owned()
+}
+
+/// Which key sets of a cluster a segment names.
+fn key_sets(segment: &str) -> Option<KeySetKind> {
+    [KeySetKind::Machine, KeySetKind::Bmc].into_iter().find(|kind| arm_type(*kind).eq_ignore_ascii_case(segment))
 }
 
 /// Every path there is.
@@ -204,6 +215,41 @@ const TABLE: &[Row] = &[
     (Method::DELETE, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/clusters/{}/runtimes/{}", |v| {
         Some(Route::DeleteRuntime { subscription: owned(v[0]), group: owned(v[1]), cluster: owned(v[2]), version: owned(v[3]) })
     }),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/clusters/{}/{}", |v| {
+        Some(Route::KeySets { set: key_sets(v[3])?, subscription: owned(v[0]), group: owned(v[1]), cluster: owned(v[2]) })
+    }),
+    (Method::GET, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/clusters/{}/{}/{}", |v| {
+        Some(Route::KeySet { set: key_sets(v[3])?, subscription: owned(v[0]), group: owned(v[1]), cluster: owned(v[2]), name: owned(v[4]) })
+    }),
+    (Method::PUT, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/clusters/{}/{}/{}", |v| {
+        Some(Route::WriteKeySet {
+            how: Write::Whole,
+            set: key_sets(v[3])?,
+            subscription: owned(v[0]),
+            group: owned(v[1]),
+            cluster: owned(v[2]),
+            name: owned(v[4]),
+        })
+    }),
+    (Method::PATCH, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/clusters/{}/{}/{}", |v| {
+        Some(Route::WriteKeySet {
+            how: Write::Part,
+            set: key_sets(v[3])?,
+            subscription: owned(v[0]),
+            group: owned(v[1]),
+            cluster: owned(v[2]),
+            name: owned(v[4]),
+        })
+    }),
+    (Method::DELETE, "subscriptions/{}/resourcegroups/{}/providers/microsoft.networkcloud/clusters/{}/{}/{}", |v| {
+        Some(Route::DeleteKeySet {
+            set: key_sets(v[3])?,
+            subscription: owned(v[0]),
+            group: owned(v[1]),
+            cluster: owned(v[2]),
+            name: owned(v[4]),
+        })
+    }),
     (Method::GET, "subscriptions/{}/providers/microsoft.networkcloud/locations/{}/operationstatuses/{}", |v| {
         Some(Route::OperationStatus { subscription: owned(v[0]), id: owned(v[2]) })
     }),
@@ -279,6 +325,10 @@ impl Route {
             Route::Runtime { .. } => "Runtime",
             Route::PutRuntime { .. } => "PutRuntime",
             Route::DeleteRuntime { .. } => "DeleteRuntime",
+            Route::KeySets { .. } => "KeySets",
+            Route::KeySet { .. } => "KeySet",
+            Route::WriteKeySet { .. } => "WriteKeySet",
+            Route::DeleteKeySet { .. } => "DeleteKeySet",
             Route::OperationStatus { .. } => "OperationStatus",
             Route::OperationResult { .. } => "OperationResult",
             Route::ActivityLog { .. } => "ActivityLog",

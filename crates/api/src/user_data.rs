@@ -33,6 +33,8 @@ pub(crate) struct Facts<'a> {
     pub phone_home_url: &'a str,
     pub phone_home_token: &'a str,
     pub users: Vec<User<'a>>,
+    /// From where logins are let in; nothing if from anywhere.
+    pub jump_hosts: Option<Vec<&'a str>>,
     /// Of the control plane alone.
     pub etcd: Option<Etcd>,
 }
@@ -44,6 +46,10 @@ pub(crate) struct User<'a> {
     pub ssh_public_key: &'a str,
     pub group: Option<&'a str>,
     pub is_superuser: bool,
+    /// `Standard`, `Superuser`, or the name of another level.
+    pub privilege: &'a str,
+    /// The day on which the account ends, as `useradd` takes it.
+    pub expires: String,
 }
 
 /// How a control-plane machine becomes a member of etcd again.
@@ -85,7 +91,7 @@ fn told(error: &minijinja::Error) -> String {
 /// Whether a template renders, whatever of what may be missing is missing.
 pub(crate) fn check(template: &str, role: Role) -> Result<(), Unrendered> {
     let full = specimen(role);
-    let bare = Facts { api_ca_hash: None, users: Vec::new(), etcd: None, ..full.clone() };
+    let bare = Facts { api_ca_hash: None, users: Vec::new(), jump_hosts: None, etcd: None, ..full.clone() };
     render(template, &full).and_then(|_| render(template, &bare)).map(|_| ())
 }
 
@@ -118,7 +124,15 @@ fn specimen(role: Role) -> Facts<'static> {
         join_token: "abcdef.0123456789abcdef",
         phone_home_url: "http://10.0.0.2:7226/install/v1/attempts/site1/0/1/phone-home",
         phone_home_token: "token",
-        users: vec![User { name: "alice", ssh_public_key: "ssh-ed25519 AAAA", group: Some("operators"), is_superuser: true }],
+        users: vec![User {
+            name: "alice",
+            ssh_public_key: "ssh-ed25519 AAAA",
+            group: Some("operators"),
+            is_superuser: true,
+            privilege: "Superuser",
+            expires: "2026-12-31".to_owned(),
+        }],
+        jump_hosts: Some(vec!["10.0.0.0/24"]),
         etcd: (role == Role::ControlPlane)
             .then(|| Etcd { peer_url: "https://10.0.0.3:2380".to_owned(), initial_cluster: "rack1=https://10.0.0.3:2380".to_owned() }),
     }

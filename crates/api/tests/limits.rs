@@ -41,6 +41,27 @@ fn every_limit_is_documented_as_it_is() {
     assert_table(of_clients, &rows);
 }
 
+#[test]
+fn the_limits_of_key_sets_are_documented_as_they_are() {
+    let page = page("limits.md");
+    let (_, of_key_sets) = page.split_once("\n## Key sets\n").expect("a part about key sets");
+    let (of_key_sets, _) = of_key_sets.split_once("\n## ").expect("another part after it");
+    let rows = [
+        ("key sets of a kind in a cluster", written(model::KEY_SETS_MAX)),
+        ("users of all key sets for BMCs", written(model::BMC_USERS_MAX)),
+        ("users of all key sets for machines", written(model::MACHINE_USERS_MAX)),
+        ("keys of all users of machines together", format!("{} bytes", written(model::MACHINE_KEYS_MAX))),
+        ("a key with its comment", format!("{} bytes", written(model::SSH_KEY_MAX))),
+        ("jump hosts of a key set", written(model::JUMP_HOSTS_MAX)),
+        ("the name of a key set", format!("{} characters", model::KEY_SET_NAME_MAX)),
+        ("`azureUserName`", format!("{} characters", model::KEY_SET_USER_MAX)),
+        ("`osGroupName`", format!("{} characters", model::OS_GROUP_MAX)),
+        ("other texts of a key set", format!("{} characters", model::KEY_SET_TEXT_MAX)),
+        ("how far ahead a key set for BMCs may expire", format!("{} days", model::BMC_EXPIRATION_MAX.to_std().as_secs() / 86_400)),
+    ];
+    assert_table(of_key_sets, &rows);
+}
+
 /// Shows that the text has one table, with these rows and no others.
 #[track_caller]
 fn assert_table(text: &str, rows: &[(&str, String)]) {

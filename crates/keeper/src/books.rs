@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    Bundle, ClusterName, Errand, Evacuated, Machine, MachineName, OPERATION_FORMAT, Observation, Operation, Request, RequestId, Target,
-    TenantCluster, TenantClusterName, Timestamp, Vm, VmName, keys,
+    Bundle, ClusterName, Errand, Evacuated, KeySet, Machine, MachineName, OPERATION_FORMAT, Observation, Operation, Request, RequestId,
+    Target, TenantCluster, TenantClusterName, Timestamp, Vm, VmName, keys,
 };
 use plan::{Enrolment, Plan, Snapshot, Stored, Visit, invariants};
 use serde::Serialize;
@@ -62,6 +62,11 @@ impl Books {
         for document in store.list(&keys::runtimes_of(cluster)).await.map_err(failed)?.documents {
             let bundle = decode::<Bundle>(&document)?;
             books.snapshot.runtimes.insert(bundle.version, Arc::new(bundle));
+            books.revisions.insert(document.key, document.revision);
+        }
+        for document in store.list(&keys::keysets_of(cluster)).await.map_err(failed)?.documents {
+            let set = decode::<KeySet>(&document)?;
+            books.snapshot.key_sets.insert((set.kind, set.name.clone()), Arc::new(set));
             books.revisions.insert(document.key, document.revision);
         }
         // No decision reads the results of a validation: only where they stand is known.
@@ -257,6 +262,12 @@ impl Books {
         for version in &changes.forgotten_runtimes {
             commit = commit.delete(keys::runtime(cluster, *version));
         }
+        for ((kind, name), set) in &changes.key_sets {
+            commit = self.put(commit, keys::keyset(cluster, *kind, name.as_str()), set);
+        }
+        for (kind, name) in &changes.forgotten_key_sets {
+            commit = commit.delete(keys::keyset(cluster, *kind, name.as_str()));
+        }
         for (machine, validation) in &changes.validations {
             commit = self.put(commit, keys::validation(cluster, machine), validation);
         }
@@ -295,7 +306,8 @@ impl Books {
         let vms = changes.forgotten_vms.iter().map(|name| keys::vm(&cluster, name));
         let tenants = changes.forgotten_tenant_clusters.iter().map(|name| keys::tenant_cluster(&cluster, name));
         let runtimes = changes.forgotten_runtimes.iter().map(|version| keys::runtime(&cluster, *version));
-        for key in operations.chain(requests).chain(vms).chain(tenants).chain(runtimes) {
+        let key_sets = changes.forgotten_key_sets.iter().map(|(kind, name)| keys::keyset(&cluster, *kind, name.as_str()));
+        for key in operations.chain(requests).chain(vms).chain(tenants).chain(runtimes).chain(key_sets) {
             self.revisions.remove(&key);
         }
         for machine in changes.machines.values() {

@@ -11,7 +11,7 @@ use store::Vault;
 use zeroize::Zeroizing;
 
 use crate::InstallDesk;
-use crate::install;
+use crate::{accounts, install};
 
 /// BMC credentials out of the vault, resolved for each login and kept nowhere.
 #[derive(Debug)]
@@ -106,6 +106,7 @@ async fn request_of_bmc(step: &Step, desk: &Desk) -> Result<(), Fault> {
         // What became of the job is seen by looking at the volumes.
         (DeviceAsk::DeleteVolume, _) => bmc.request_volume_delete(install::volume_of(step)?).await.map(drop),
         (DeviceAsk::MakeOsVolume, _) => bmc.request_os_volume(install::os_volume_of(step)?).await.map(drop),
+        (DeviceAsk::WriteAccount | DeviceAsk::DropAccount, _) => accounts::request(step, bmc).await,
         (other, None) => Err(misdirected(other)),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A keeper is the only writer of its cluster's documents. It decides nothing: what should happen is in `plan`.
 
+mod accounts;
 mod agenda;
 mod books;
 mod devices;

@@ -15,8 +15,8 @@ pub(crate) async fn look(bmc: &Bmc, at: LookAt) -> Result<Found, Fault> {
         LookAt::Volumes => bmc.observe_volumes().await.map(Found::Volumes),
         LookAt::Hardware => bmc.observe_hardware().await.map(|inspection| Found::Hardware(Box::new(without_secrets(inspection)))),
         LookAt::Accounts => {
-            let accounts = bmc.observe_accounts().await?;
-            Ok(Found::Accounts(accounts.members.into_iter().map(read_account).collect()))
+            let accounts = bmc.observe_accounts_and_keys().await?;
+            Ok(Found::Accounts(accounts.into_iter().map(|(account, keys)| read_account(account, keys)).collect()))
         }
         LookAt::Etcd => Err(Fault::new(FaultClass::Unsupported, Delivery::No, "a BMC knows nothing of etcd")),
     }
@@ -33,8 +33,9 @@ fn without_secrets(mut inspection: Inspection) -> Inspection {
 }
 
 /// One that does not say whether it is enabled can be used.
-fn read_account(account: Account) -> AccountSeen {
-    AccountSeen { slot: account.path, user: account.user, role: account.role.unwrap_or_default(), enabled: account.enabled.unwrap_or(true) }
+fn read_account(account: Account, keys: Option<Vec<String>>) -> AccountSeen {
+    let Account { path, user, role, enabled, .. } = account;
+    AccountSeen { slot: path, user, role: role.unwrap_or_default(), enabled: enabled.unwrap_or(true), keys }
 }
 
 #[cfg(test)]

@@ -140,7 +140,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    const OF_BMC: [Purpose; 21] = [
+    const OF_BMC: [Purpose; 23] = [
         Purpose::Look,
         Purpose::LookAt(LookAt::Survey),
         Purpose::LookAt(LookAt::Boot),
@@ -162,6 +162,8 @@ impl Purpose {
         Purpose::Ask(DeviceAsk::SystemOn),
         Purpose::Ask(DeviceAsk::DeleteVolume),
         Purpose::Ask(DeviceAsk::MakeOsVolume),
+        Purpose::Ask(DeviceAsk::WriteAccount),
+        Purpose::Ask(DeviceAsk::DropAccount),
     ];
     const OF_UNDERCLOUD: [Purpose; 12] = [
         Purpose::Contact,
@@ -216,6 +218,8 @@ impl Purpose {
             Purpose::Ask(DeviceAsk::SystemOn) => "system-on",
             Purpose::Ask(DeviceAsk::DeleteVolume) => "delete-volume",
             Purpose::Ask(DeviceAsk::MakeOsVolume) => "make-os-volume",
+            Purpose::Ask(DeviceAsk::WriteAccount) => "write-account",
+            Purpose::Ask(DeviceAsk::DropAccount) => "drop-account",
             Purpose::Ask(DeviceAsk::MintJoinToken) => "mint-join-token",
             Purpose::Ask(DeviceAsk::DropJoinToken) => "drop-join-token",
             Purpose::Ask(DeviceAsk::LeaveEtcd) => "leave-etcd",

@@ -1,10 +1,11 @@
 //! The installation of an operating system: attempts, ways to start one, and what the machine itself says meanwhile.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::name::{ClusterName, MachineName, OperationId};
+use crate::name::{ClusterName, KeySetName, MachineName, OperationId};
 use crate::runtime::Digest;
 
 /// One try of an operation to install a machine. Its tokens and its URL die with it.
@@ -56,7 +57,11 @@ pub enum MachineReport {
     /// The agent gives up.
     Failed { trouble: InstallTrouble, detail: String },
     /// The installed system runs, and has been configured.
-    PhonedHome,
+    PhonedHome {
+        /// The key sets that it was configured with, and the editions of their users.
+        #[serde(default, rename = "keySets", skip_serializing_if = "BTreeMap::is_empty")]
+        key_sets: BTreeMap<KeySetName, u64>,
+    },
 }
 
 /// Why an installation cannot go on, as the agent or we found it.

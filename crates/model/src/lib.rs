@@ -1,5 +1,6 @@
 //! The nouns of Rackwright. Pure: no I/O, no clock, no randomness.
 
+mod account;
 mod action;
 mod activity;
 mod advice;
@@ -42,6 +43,7 @@ mod validation;
 mod vm;
 mod wait;
 
+pub use account::{AccountAsk, AppliedUser, BmcAccounts, BmcUser};
 pub use action::{Action, Evacuate, Shutdown};
 pub use activity::{
     ACTIVITY_FORMAT, ACTIVITY_TEXT_MAX, ACTIVITY_VERB_MAX, Activity, ActivityError, ActivityKind, ActivityStatus, DescriptionChange,
@@ -65,7 +67,10 @@ pub use inspection::{
 pub use install::{Attempt, BootWay, InstallTrouble, MachineReport, OS_VOLUME, OsTarget};
 pub use join::JoinFacts;
 pub use keeper_state::{Footing, HeldLease, KeeperState, Looks, SiteFileRefused};
-pub use keyset::{KeySet, KeySetKind, KeySetUser, Privilege};
+pub use keyset::{
+    BMC_EXPIRATION_MAX, BMC_USERS_MAX, JUMP_HOSTS_MAX, KEY_SET_TEXT_MAX, KEY_SET_USER_MAX, KEY_SETS_MAX, KeySet, KeySetChange, KeySetKind,
+    KeySetUser, MACHINE_KEYS_MAX, MACHINE_USERS_MAX, OS_GROUP_MAX, Privilege, SSH_KEY_MAX,
+};
 pub use limits::{Limits, SHORTEST_DEADLINE, SHORTEST_POLL};
 pub use look::{AccountSeen, BootSeen, Found, JobSeen, LookAt, Looked, SourceSeen, Survey, VolumeSeen, VolumesSeen};
 pub use machine::{
@@ -74,8 +79,8 @@ pub use machine::{
 };
 pub use meter::{Meter, MeterKind};
 pub use name::{
-    ClusterName, CorrelationId, InvalidName, MachineName, NAME_MAX, OperationId, PoolName, RackName, RequestId, RequestKey,
-    TenantClusterName, VmName, natural_cmp,
+    ClusterName, CorrelationId, InvalidName, KEY_SET_NAME_MAX, KeySetName, MachineName, NAME_MAX, OperationId, PoolName, RackName,
+    RequestId, RequestKey, TenantClusterName, VmName, natural_cmp,
 };
 pub use observation::{Contact, NodeProblem, NodeSeen, Power, PowerRequest, ProblemKind, Readiness, Seen};
 pub use operation::{

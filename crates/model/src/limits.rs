@@ -110,6 +110,9 @@ pub struct Limits {
     pub first_retry: Span,
     pub last_retry: Span,
 
+    /// How often the users of key sets are checked, and the accounts of BMCs compared with them.
+    pub key_sets_every: Span,
+
     /// Ended operations are kept this long, for `actionStates` history and for requests that are sent twice.
     pub operation_retention: Span,
 }
@@ -163,6 +166,7 @@ impl Default for Limits {
             contact_poll: Span::seconds(20),
             first_retry: Span::seconds(2),
             last_retry: Span::minutes(1),
+            key_sets_every: Span::hours(4),
             operation_retention: Span::hours(24),
         }
     }
@@ -224,6 +228,7 @@ impl Limits {
             contact_poll: self.contact_poll.scaled(speed, Span::seconds(2)),
             first_retry: poll(self.first_retry),
             last_retry: self.last_retry.scaled(speed, Span::seconds(2)),
+            key_sets_every: self.key_sets_every.scaled(speed, Span::minutes(1)),
             // What a person looks up later is not a matter of the world's speed.
             operation_retention: self.operation_retention,
         }

@@ -134,4 +134,7 @@ pub struct AccountSeen {
     pub user: String,
     pub role: String,
     pub enabled: bool,
+    /// The public keys that open it; nothing where the BMC offers no keys for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<Vec<String>>,
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::account::BmcAccounts;
 use crate::baseline::Baseline;
 use crate::evacuation::Evacuated;
 use crate::fault::Fault;
@@ -71,6 +72,9 @@ pub struct Machine {
     /// How it was before the latest disruptive action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<Baseline>>,
+    /// Accounts on its BMC for the users of key sets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accounts: Option<Box<BmcAccounts>>,
     /// What is being waited for, so that "why is nothing happening?" always has an answer.
     #[serde(default)]
     pub waits: Vec<Wait>,

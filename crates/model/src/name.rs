@@ -21,6 +21,24 @@ pub struct InvalidName {
     pub problem: &'static str,
 }
 
+/// Longest name of a key set, as in Azure.
+pub const KEY_SET_NAME_MAX: usize = 30;
+
+fn check_key_set_name(name: &str) -> Result<(), InvalidName> {
+    let invalid = |problem| Err(InvalidName { name: name.chars().take(NAME_MAX + 1).collect(), problem });
+    if name.len() < 2 || name.len() > KEY_SET_NAME_MAX {
+        return invalid("it must have 2 to 30 characters");
+    }
+    if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
+        return invalid("only letters, digits, hyphens and underscores are allowed");
+    }
+    let is_end = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
+    if !is_end(name.bytes().next()) || !is_end(name.bytes().last()) {
+        return invalid("it must begin and end with a letter or a digit");
+    }
+    Ok(())
+}
+
 fn check_name(name: &str) -> Result<(), InvalidName> {
     let invalid = |problem| Err(InvalidName { name: name.chars().take(NAME_MAX + 1).collect(), problem });
     if name.is_empty() {
@@ -40,6 +58,9 @@ fn check_name(name: &str) -> Result<(), InvalidName> {
 
 macro_rules! name_type {
     ($(#[$doc:meta])* $name:ident) => {
+        name_type!($(#[$doc])* $name, check_name);
+    };
+    ($(#[$doc:meta])* $name:ident, $check:ident) => {
         $(#[$doc])*
         #[derive(Clone, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
@@ -48,7 +69,7 @@ macro_rules! name_type {
         impl $name {
             pub fn new(name: impl Into<String>) -> Result<Self, InvalidName> {
                 let name: String = name.into();
-                check_name(&name)?;
+                $check(&name)?;
                 Ok($name(name.into()))
             }
 
@@ -140,6 +161,11 @@ name_type!(
 name_type!(
     /// A pool of worker nodes of a tenant's Kubernetes cluster.
     PoolName
+);
+name_type!(
+    /// A key set of one cluster. Its two kinds have names of their own.
+    KeySetName,
+    check_key_set_name
 );
 
 /// Natural order: `rack2` before `rack10`, letters without case, and never equal unless the names are.
@@ -268,6 +294,18 @@ mod tests {
         assert_eq!(problem("a_b"), "only letters, digits and hyphens are allowed");
         assert_eq!(problem("-ab"), "it must begin and end with a letter or a digit");
         assert_eq!(problem(&"a".repeat(65)), "it is longer than 64 characters");
+    }
+
+    #[test]
+    fn names_of_key_sets_are_as_azure_has_them() {
+        for name in ["ab", "Ops_1", "a-b", &"a".repeat(KEY_SET_NAME_MAX)] {
+            assert!(KeySetName::new(name).is_ok(), "{name}");
+        }
+        let problem = |name: &str| KeySetName::new(name).unwrap_err().problem;
+        assert_eq!(problem("a"), "it must have 2 to 30 characters");
+        assert_eq!(problem(&"a".repeat(KEY_SET_NAME_MAX + 1)), "it must have 2 to 30 characters");
+        assert_eq!(problem("a.b"), "only letters, digits, hyphens and underscores are allowed");
+        assert_eq!(problem("ab_"), "it must begin and end with a letter or a digit");
     }
 
     proptest::proptest! {

@@ -256,6 +256,9 @@ pub enum DeviceAsk {
     /// The controller's volumes.
     DeleteVolume,
     MakeOsVolume,
+    /// Accounts of the BMC, for users of key sets.
+    WriteAccount,
+    DropAccount,
 }
 
 /// Who a device ask goes to.
@@ -269,7 +272,7 @@ pub enum Party {
 }
 
 impl DeviceAsk {
-    pub const ALL: [DeviceAsk; 21] = [
+    pub const ALL: [DeviceAsk; 23] = [
         DeviceAsk::GracefulOff,
         DeviceAsk::ForceOff,
         DeviceAsk::PowerOn,
@@ -291,6 +294,8 @@ impl DeviceAsk {
         DeviceAsk::SystemOn,
         DeviceAsk::DeleteVolume,
         DeviceAsk::MakeOsVolume,
+        DeviceAsk::WriteAccount,
+        DeviceAsk::DropAccount,
     ];
 
     pub fn party(self) -> Party {
@@ -310,7 +315,9 @@ impl DeviceAsk {
             | DeviceAsk::AgentOff
             | DeviceAsk::SystemOn
             | DeviceAsk::DeleteVolume
-            | DeviceAsk::MakeOsVolume => Party::Bmc,
+            | DeviceAsk::MakeOsVolume
+            | DeviceAsk::WriteAccount
+            | DeviceAsk::DropAccount => Party::Bmc,
         }
     }
 
@@ -595,6 +602,8 @@ impl fmt::Display for DeviceAsk {
             DeviceAsk::SystemOn => "power-on of the new system",
             DeviceAsk::DeleteVolume => "deletion of a volume",
             DeviceAsk::MakeOsVolume => "making of the OS volume",
+            DeviceAsk::WriteAccount => "account for a user",
+            DeviceAsk::DropAccount => "removal of a user's account",
         })
     }
 }

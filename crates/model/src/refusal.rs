@@ -86,6 +86,8 @@ pub enum Rule {
     KeySetLimit,
     /// Something of a key set cannot be changed once it is made.
     KeySetImmutable,
+    /// A user is in one key set of a kind at a time.
+    KeySetUserTaken,
     /// Too many operations are running in this cluster.
     QueueFull,
 }
@@ -133,6 +135,7 @@ impl Rule {
             Rule::KeySetExists => "key-set-exists",
             Rule::KeySetLimit => "key-set-limit",
             Rule::KeySetImmutable => "key-set-immutable",
+            Rule::KeySetUserTaken => "key-set-user-taken",
             Rule::QueueFull => "queue-full",
         }
     }
@@ -179,11 +182,12 @@ impl Rule {
             Rule::KeySetExists => "KeySetExists",
             Rule::KeySetLimit => "KeySetLimit",
             Rule::KeySetImmutable => "KeySetImmutable",
+            Rule::KeySetUserTaken => "KeySetUserTaken",
             Rule::QueueFull => "QueueFull",
         }
     }
 
-    pub const ALL: [Rule; 40] = [
+    pub const ALL: [Rule; 41] = [
         Rule::RequestExpired,
         Rule::ActionKnown,
         Rule::ClusterRunning,
@@ -223,6 +227,7 @@ impl Rule {
         Rule::KeySetExists,
         Rule::KeySetLimit,
         Rule::KeySetImmutable,
+        Rule::KeySetUserTaken,
         Rule::QueueFull,
     ];
 }

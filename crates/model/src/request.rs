@@ -8,8 +8,9 @@ use crate::action::Action;
 use crate::activity::{Part, Sent};
 use crate::advice::{Advice, PostCheck, RepairedPart, Symptom};
 use crate::install::{Attempt, MachineReport};
+use crate::keyset::{KeySet, KeySetChange, KeySetKind};
 use crate::name::{
-    ClusterName, CorrelationId, MachineName, OperationId, PoolName, RackName, RequestId, RequestKey, TenantClusterName, VmName,
+    ClusterName, CorrelationId, KeySetName, MachineName, OperationId, PoolName, RackName, RequestId, RequestKey, TenantClusterName, VmName,
 };
 use crate::operation::Target;
 use crate::preview::Preview;
@@ -74,6 +75,25 @@ pub enum Ask {
     Inspect {
         machines: Vec<MachineName>,
         racks: Vec<RackName>,
+    },
+    /// Makes a key set, or writes all of it anew.
+    PutKeySet {
+        key_set: Box<KeySet>,
+        #[serde(default)]
+        conditions: Conditions,
+    },
+    UpdateKeySet {
+        set: KeySetKind,
+        name: KeySetName,
+        change: Box<KeySetChange>,
+        #[serde(default)]
+        conditions: Conditions,
+    },
+    DeleteKeySet {
+        set: KeySetKind,
+        name: KeySetName,
+        #[serde(default)]
+        conditions: Conditions,
     },
     Cancel {
         operation: OperationId,
@@ -199,7 +219,13 @@ impl Ask {
             Ask::ActOnVm { vm, .. } | Ask::PutVm { vm, .. } | Ask::UpdateVm { vm, .. } => Some(Part::Vm(vm.clone())),
             Ask::RestartNode { cluster, .. } | Ask::UpdateTenantCluster { cluster, .. } => Some(Part::TenantCluster(cluster.clone())),
             Ask::PreviewForTenant { target, .. } => Some(Part::of(target)),
-            Ask::Cancel { .. } | Ask::ImportRuntime { .. } | Ask::ForgetRuntime { .. } | Ask::Inspect { .. } => None,
+            Ask::Cancel { .. }
+            | Ask::ImportRuntime { .. }
+            | Ask::ForgetRuntime { .. }
+            | Ask::Inspect { .. }
+            | Ask::PutKeySet { .. }
+            | Ask::UpdateKeySet { .. }
+            | Ask::DeleteKeySet { .. } => None,
         }
     }
 
@@ -228,13 +254,17 @@ impl Ask {
             Ask::Verify { .. } => "verify",
             Ask::Report { .. } => "report",
             Ask::Inspect { .. } => Action::Inspect.verb(),
-            Ask::ForgetRuntime { .. } => "delete",
+            Ask::ForgetRuntime { .. } | Ask::DeleteKeySet { .. } => "delete",
             Ask::Unmanage { .. } => "unmanage",
             Ask::Manage { .. } => "manage",
             Ask::RestartNode { .. } => Action::RestartNode.verb(),
-            Ask::Update { .. } | Ask::PutVm { .. } | Ask::UpdateVm { .. } | Ask::UpdateTenantCluster { .. } | Ask::ImportRuntime { .. } => {
-                "write"
-            }
+            Ask::Update { .. }
+            | Ask::PutVm { .. }
+            | Ask::UpdateVm { .. }
+            | Ask::UpdateTenantCluster { .. }
+            | Ask::ImportRuntime { .. }
+            | Ask::PutKeySet { .. }
+            | Ask::UpdateKeySet { .. } => "write",
         }
     }
 }

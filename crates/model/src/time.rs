@@ -37,6 +37,11 @@ impl Timestamp {
         self.to_jiff().strftime("%Y-%m-%d %H:%M:%SZ").to_string()
     }
 
+    /// `2026-12-31`, in UTC.
+    pub fn date(self) -> String {
+        self.to_jiff().strftime("%Y-%m-%d").to_string()
+    }
+
     /// `14:02:31`, for a column of which everybody knows the zone.
     pub fn time_of_day(self) -> String {
         self.to_jiff().strftime("%H:%M:%S").to_string()

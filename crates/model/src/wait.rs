@@ -100,6 +100,8 @@ pub enum WaitKind {
     Validations { left: usize },
     /// The machine has no system that could be relied on: its installation failed.
     Uninstalled,
+    /// Users of key sets are yet to be made, changed or removed on the BMC.
+    Accounts,
     /// A virtual machine is meant to run, and cannot: no machine can take it, or it fails, or its machine does not answer.
     VmHindered { vm: VmName, because: String },
 }
@@ -167,6 +169,8 @@ impl Wait {
                 DeviceAsk::AgentOff => "the machine is seen off".into(),
                 DeviceAsk::DeleteVolume => "the volume is seen gone".into(),
                 DeviceAsk::MakeOsVolume => "the volume is seen".into(),
+                DeviceAsk::WriteAccount => "the account is seen".into(),
+                DeviceAsk::DropAccount => "the account is seen gone".into(),
             },
             WaitKind::LateOff { until } => format!("no power-off can be obeyed any more, at {}", until.clock()),
             WaitKind::Rejoin => "the node is Ready after a new boot".into(),
@@ -202,6 +206,7 @@ impl Wait {
             WaitKind::PhoneHome => "the new system has phoned home".into(),
             WaitKind::Validations { .. } => "each of them has been validated".into(),
             WaitKind::Uninstalled => "a person has it reimaged or replaced".into(),
+            WaitKind::Accounts => "they are seen there, or a person finds in the key set why not".into(),
             WaitKind::VmHindered { .. } => "it is seen running; what hinders it must be mended".into(),
         }
     }
@@ -238,6 +243,7 @@ impl Wait {
             WaitKind::PhoneHome => "PhoneHome",
             WaitKind::Validations { .. } => "Validations",
             WaitKind::Uninstalled => "Uninstalled",
+            WaitKind::Accounts => "Accounts",
             WaitKind::VmHindered { .. } => "VmHindered",
         }
     }
@@ -297,6 +303,7 @@ impl fmt::Display for WaitKind {
             WaitKind::PhoneHome => write!(f, "the new system to phone home"),
             WaitKind::Validations { left } => write!(f, "the validation of {}", counted(*left, "machine")),
             WaitKind::Uninstalled => write!(f, "a person: its installation failed"),
+            WaitKind::Accounts => write!(f, "the accounts that key sets want on the BMC"),
             WaitKind::VmHindered { vm, because } => write!(f, "`{vm}` to run ({because})"),
         }
     }

@@ -9,6 +9,7 @@ use crate::cadence::backoff;
 use crate::draft::Draft;
 use crate::evacuate;
 use crate::fault::{Reaction, react};
+use crate::key_sets;
 use crate::operate::{settle_of, step_for};
 use crate::sight::Sight;
 
@@ -36,8 +37,9 @@ pub(crate) fn plan_holds(draft: &mut Draft, machine: &mut Machine, now: Timestam
         Err(wait) => waits.push(wait),
         Ok(node) => revisit = follow_holds(draft, machine, &sight, node, now, &mut waits),
     }
+    let accounts = key_sets::converge(draft, machine, &sight.observation, now, &mut waits);
     let homecoming = evacuate::converge(draft, machine, now, &mut waits);
-    revisit = [revisit, homecoming].into_iter().flatten().min();
+    revisit = [revisit, accounts, homecoming].into_iter().flatten().min();
     keep_since(&machine.waits, &mut waits);
     if let Some(late_at) = late_first_look_at(machine, &waits, now).filter(|_| snapshot.undercloud.fault.is_none()) {
         return [revisit, Some(late_at)].into_iter().flatten().min();

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Attempt, BootWay, Bundle, Cluster, DeviceAsk, Errand, LookAt, Machine, MachineName, Operation, OperationId, Request, RequestId,
-    RuntimeVersion, TenantCluster, TenantClusterName, Timestamp, Validation, Vm, VmName,
+    Attempt, BootWay, Bundle, Cluster, DeviceAsk, Errand, KeySet, KeySetKind, KeySetName, LookAt, Machine, MachineName, Operation,
+    OperationId, Privilege, Request, RequestId, RuntimeVersion, TenantCluster, TenantClusterName, Timestamp, Validation, Vm, VmName,
 };
 
 use crate::snapshot::Snapshot;
@@ -41,6 +41,8 @@ pub struct Changes {
     pub runtimes: BTreeMap<RuntimeVersion, Bundle>,
     pub forgotten_runtimes: BTreeSet<RuntimeVersion>,
     pub validations: BTreeMap<MachineName, Validation>,
+    pub key_sets: BTreeMap<(KeySetKind, KeySetName), KeySet>,
+    pub forgotten_key_sets: BTreeSet<(KeySetKind, KeySetName)>,
     pub operations: BTreeMap<OperationId, Operation>,
     pub forgotten_operations: BTreeSet<OperationId>,
     /// Requests with their verdicts.
@@ -85,6 +87,15 @@ pub enum With {
     /// One that is to be added.
     Learner {
         peer_url: String,
+    },
+    /// A user's account on the BMC.
+    Account {
+        user: String,
+        /// Where it is, if it is there.
+        path: Option<String>,
+        /// What it is to be like; nothing if it is to go.
+        privilege: Option<Privilege>,
+        key: Option<String>,
     },
     /// A volume, by where it is on its BMC.
     Volume {
@@ -185,6 +196,22 @@ impl Draft {
         self.after.runtimes.remove(&version);
         self.plan.changes.runtimes.remove(&version);
         self.plan.changes.forgotten_runtimes.insert(version);
+    }
+
+    pub fn save_key_set(&mut self, set: KeySet) {
+        let key = (set.kind, set.name.clone());
+        if self.after.key_sets.get(&key).is_none_or(|before| **before != set) {
+            self.after.key_sets.insert(key.clone(), std::sync::Arc::new(set.clone()));
+            self.plan.changes.forgotten_key_sets.remove(&key);
+            self.plan.changes.key_sets.insert(key, set);
+        }
+    }
+
+    pub fn forget_key_set(&mut self, kind: KeySetKind, name: &KeySetName) {
+        let key = (kind, name.clone());
+        self.after.key_sets.remove(&key);
+        self.plan.changes.key_sets.remove(&key);
+        self.plan.changes.forgotten_key_sets.insert(key);
     }
 
     pub fn save_operation(&mut self, operation: Operation) {

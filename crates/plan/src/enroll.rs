@@ -161,6 +161,7 @@ fn describe_machine(before: Option<&Machine>, described: &SiteMachine, site: &Si
         unhealthy: None,
         replaced: None,
         baseline: None,
+        accounts: None,
     }
 }
 

@@ -64,6 +64,12 @@ pub fn apply(before: &Snapshot, plan: &Plan) -> Snapshot {
     for version in &changes.forgotten_runtimes {
         after.runtimes.remove(version);
     }
+    for (key, set) in &changes.key_sets {
+        after.key_sets.insert(key.clone(), std::sync::Arc::new(set.clone()));
+    }
+    for key in &changes.forgotten_key_sets {
+        after.key_sets.remove(key);
+    }
     for operation in changes.operations.values() {
         after.set_operation(operation.clone());
     }
@@ -89,11 +95,12 @@ fn intents_are_recorded(after: &Snapshot, plan: &Plan, violations: &mut Vec<Viol
                         .iter()
                         .any(|entry| matches!(&entry.fact, Fact::Asked { ask, attempt } if *ask == step.ask && *attempt == step.attempt))
             }),
-            None => after
-                .machines
-                .get(&step.machine)
-                .and_then(|machine| machine.node_ask.as_ref())
-                .is_some_and(|intent| intent.ask == step.ask && intent.attempt == step.attempt),
+            None => after.machines.get(&step.machine).is_some_and(|machine| {
+                let of_node = machine.node_ask.iter().map(|intent| (intent.ask, intent.attempt));
+                let users = machine.accounts.iter().flat_map(|accounts| accounts.users.values());
+                let of_accounts = users.filter_map(|user| user.ask.as_ref()).map(|intent| (intent.ask, intent.attempt));
+                of_node.chain(of_accounts).any(|intent| intent == (step.ask, step.attempt))
+            }),
         };
         if !recorded {
             violations.push(Violation(format!("{}: the {} is not recorded as an intent", step.machine, step.ask)));

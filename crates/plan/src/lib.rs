@@ -23,6 +23,7 @@ mod guard;
 mod install;
 mod install_invariants;
 pub mod invariants;
+mod key_sets;
 mod membership;
 mod node_step;
 mod objection;
@@ -62,6 +63,9 @@ pub use evacuate::forget_vm;
 pub use fault::{Reaction, react, speaks_of_the_bmc, speaks_of_the_line};
 pub use guard::MAX_RUNNING_OPERATIONS;
 pub use install::{INSPECTED_AT_ONCE, Phase, ReplacementFlaw, SERIAL_NUMBER_MAX, check_replacement, phase_of};
+pub use key_sets::{
+    KeySetDetail, KeySetFlaw, KeySetStatus, UserStanding, UserStatus, check_key_set, check_key_set_change, is_key_set_valid, key_set_status,
+};
 pub use objection::{Busy, Objection};
 pub use operate::steps_of;
 pub use placement::{Weakness, weaknesses};
@@ -125,6 +129,7 @@ pub fn plan(snapshot: &Snapshot, visit: &Visit, now: Timestamp) -> Plan {
         operate::plan_machine(&mut draft, &machine, now);
     }
     tenant_cluster::plan_tenant_clusters(&mut draft, &of_tenants.tenant_clusters, now);
+    key_sets::plan_upkeep(&mut draft, now);
     sweep::plan_sweep(&mut draft, now);
     draft.plan
 }

@@ -14,6 +14,7 @@ use crate::draft::Draft;
 use crate::evacuate;
 use crate::guard::{Guarded, being_done, unmanaged_by, wait_or_cancel};
 use crate::install;
+use crate::key_sets;
 use crate::preview;
 use crate::update::update;
 use crate::{tenant_cluster, verify, vm};
@@ -79,6 +80,18 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
         Ask::ImportRuntime { bundle } => install::import_runtime(draft, bundle).map(|()| Verdict::Done),
         Ask::ForgetRuntime { version } => install::forget_runtime(draft, *version).map(|()| Verdict::Done),
         Ask::Inspect { machines, racks } => install::inspect(draft, request, machines, racks, now),
+        Ask::PutKeySet { key_set, conditions } => {
+            touched.extend(key_sets::put(draft, request, key_set, conditions, now)?);
+            Ok(Verdict::Done)
+        }
+        Ask::UpdateKeySet { set, name, change, conditions } => {
+            touched.extend(key_sets::update(draft, request, (*set, name), change, conditions, now)?);
+            Ok(Verdict::Done)
+        }
+        Ask::DeleteKeySet { set, name, conditions } => {
+            touched.extend(key_sets::delete(draft, *set, name, conditions)?);
+            Ok(Verdict::Done)
+        }
         Ask::Cancel { operation } => {
             touched.extend(cancel(draft, operation, &request.caller, now)?);
             Ok(Verdict::Done)

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 use model::{
-    Bundle, Cluster, Contact, Looked, Machine, MachineName, Observation, Operation, OperationId, Request, RequestId, RequestKey,
-    RuntimeVersion, Target, TenantCluster, TenantClusterName, Timestamp, Vm, VmName,
+    Bundle, Cluster, Contact, KeySet, KeySetKind, KeySetName, Looked, Machine, MachineName, Observation, Operation, OperationId, Request,
+    RequestId, RequestKey, RuntimeVersion, Target, TenantCluster, TenantClusterName, Timestamp, Vm, VmName,
 };
 
 use crate::tenants::Tenants;
@@ -29,6 +29,8 @@ pub struct Snapshot {
     pub undescribed: OrdSet<MachineName>,
     /// Runtimes that the cluster knows.
     pub runtimes: OrdMap<RuntimeVersion, Arc<Bundle>>,
+    /// Who may log in.
+    pub key_sets: OrdMap<(KeySetKind, KeySetName), Arc<KeySet>>,
     /// The latest look at the undercloud's etcd, and whether one is under way.
     pub etcd: Option<Arc<Looked>>,
     pub is_looking_at_etcd: bool,
@@ -68,6 +70,7 @@ impl Snapshot {
             requests: OrdMap::new(),
             undescribed: OrdSet::new(),
             runtimes: OrdMap::new(),
+            key_sets: OrdMap::new(),
             etcd: None,
             is_looking_at_etcd: false,
             undercloud: Contact::default(),

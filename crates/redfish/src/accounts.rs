@@ -44,14 +44,14 @@ pub enum Role {
 }
 
 /// The accounts and how there come to be more.
-struct Book {
-    collection: String,
-    members: Listing<Member>,
+pub(crate) struct Book {
+    pub collection: String,
+    pub members: Listing<Member>,
     kind: BookKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum BookKind {
+pub(crate) enum BookKind {
     /// An account is made in the collection and deleted from it.
     Open,
     /// An account is written into an empty slot, and a slot is emptied.
@@ -126,7 +126,7 @@ impl Bmc {
         }
     }
 
-    async fn read_book(&self, deadline: Deadline) -> Result<Book, Fault> {
+    pub(crate) async fn read_book(&self, deadline: Deadline) -> Result<Book, Fault> {
         let collection = self.accounts(deadline).await?;
         let allow = offered(self.line().read(&collection, deadline).await, "accounts")?.allow;
         let members = self.list(&collection, deadline).await?;
@@ -154,7 +154,7 @@ fn is_empty_slot(slot: &Member) -> bool {
     text(&slot.document, "UserName").is_none()
 }
 
-fn read_account(member: Member) -> Option<Account> {
+pub(crate) fn read_account(member: Member) -> Option<Account> {
     let document = &member.document;
     Some(Account {
         user: text(document, "UserName")?,
@@ -166,7 +166,7 @@ fn read_account(member: Member) -> Option<Account> {
 }
 
 impl Role {
-    fn id(self) -> &'static str {
+    pub(crate) fn id(self) -> &'static str {
         match self {
             Role::Administrator => "Administrator",
             Role::Operator => "Operator",

@@ -9,6 +9,7 @@
 //! behind a socket take the same path.
 
 mod access;
+mod account_keys;
 mod accounts;
 mod ask;
 mod bmc;
@@ -41,6 +42,7 @@ mod transport;
 mod trust;
 mod volumes;
 
+pub use account_keys::WantedAccount;
 pub use accounts::{Account, NewAccount, Role};
 pub use bmc::Bmc;
 pub use boot::{BootSeen, BootSource, BootTarget, Persistence};

@@ -176,6 +176,29 @@ async fn let_tenants_in(house: &House) {
     house.settle().await;
 }
 
+/// One of each kind.
+async fn write_key_sets(house: &House) {
+    let key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBvqyFZzF9gQZ7u0x3mRrT1yZ0Jb3uK7n2mR2uDk0l6J";
+    let user =
+        json!({ "azureUserName": "bob", "description": "on call", "sshPublicKey": { "keyData": key }, "userPrincipalName": "bob@x" });
+    let expiration = house.clock.now() + model::Span::hours(24);
+    let of_bmcs = json!({ "azureGroupId": "g", "expiration": expiration, "privilegeLevel": "ReadOnly", "userList": [user] });
+    let mut of_machines = of_bmcs.clone();
+    for (name, value) in [
+        ("privilegeLevel", json!("Other")),
+        ("privilegeLevelName", json!("x")),
+        ("osGroupName", json!("x")),
+        ("jumpHostsAllowed", json!(["10.0.0.1"])),
+    ] {
+        of_machines[name] = value;
+    }
+    for (kind, properties) in [("bareMetalMachineKeySets", of_machines), ("bmcKeySets", of_bmcs)] {
+        let path = format!("{}/{kind}/ops?api-version=1", scenarios::resource_path("clusters", "site1"));
+        let reply = house.call(Method::PUT, &path, "alice", &json!({ "properties": properties }).to_string()).await;
+        assert_eq!(reply.status, StatusCode::CREATED, "{}", reply.body);
+    }
+}
+
 /// The id of the newest entry of the activity log.
 async fn latest_entry(house: &House) -> String {
     let path = format!("/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Insights/eventtypes/management/values?api-version=1&$top=1");
@@ -188,6 +211,7 @@ async fn what_every_read_answers_is_in_the_document() {
     let house = House::build(4, 3).await;
     let_tenants_in(&house).await;
     house.import_runtimes().await;
+    write_key_sets(&house).await;
     let operation = live_through_much(&house).await;
     let entry = latest_entry(&house).await;
     let document = document(&house).await;
@@ -210,6 +234,7 @@ async fn what_every_read_answers_is_in_the_document() {
                 ("{kubernetesClusterName}", "naks-01"),
                 ("{agentPoolName}", "agentpool1"),
                 ("{version}", "4.9.2"),
+                ("{keySetName}", "ops"),
                 ("{namespace}", "Microsoft.NetworkCloud"),
                 ("{location}", "local"),
                 ("{operationId}", &operation),

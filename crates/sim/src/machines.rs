@@ -73,6 +73,14 @@ pub enum SwapRefused {
     NotSaved,
 }
 
+/// An account of a BMC, but for its password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownAccount {
+    pub user: String,
+    pub role: &'static str,
+    pub keys: Vec<String>,
+}
+
 impl Site {
     /// Plugs the machines into a network. Without one they reach nobody, and start from their disks.
     pub fn plug(&self, net: Arc<dyn Net>) {
@@ -99,6 +107,17 @@ impl Site {
     pub fn volumes(&self, machine: &str) -> Option<Vec<(String, String)>> {
         let index = self.layout().index_of(machine)?;
         Some(self.look(|world| world.volume_digests(index)))
+    }
+
+    /// Who may log in to a machine's BMC, in the order of their slots.
+    pub fn accounts(&self, machine: &str) -> Option<Vec<KnownAccount>> {
+        let index = self.layout().index_of(machine)?;
+        let known = |account: &world::Account| KnownAccount {
+            user: account.user.clone(),
+            role: account.role.as_str(),
+            keys: account.keys.iter().map(|key| key.text.clone()).collect(),
+        };
+        Some(self.look(|world| world.hardware(index).accounts.iter().map(known).collect()))
     }
 
     /// Why a machine's operating system has not joined the cluster, if it tried and was turned away.

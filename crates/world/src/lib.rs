@@ -54,12 +54,12 @@ pub use etcd::{EtcdMember, EtcdRefusal, EtcdStatus};
 pub use eviction::EvictionRefusal;
 pub use fault::{Aim, FAULT_SPAN_MAX, FAULTS_MAX, Fault, FaultError, FaultId, FaultKind, FaultOrder, FaultTarget, Setting};
 pub use hardware::{
-    ACCOUNT_SLOTS, Account, AccountChange, AccountRefusal, AccountRole, Accounts, AfterRestart, BIOS_ATTRIBUTES, Bios, BiosAttribute,
-    BiosRange, BiosRefusal, BiosValue, BootEnabled, BootMode, BootOverride, BootSource, BootTarget, Component, Contents, Dimm, Drive,
-    DriveProtocol, Firmware, FirmwareRefusal, FirstBoot, Hardware, Identity, InsertedMedia, Inventory, Join, LastBoot, Link, Media,
-    MediaSlot, MediaWrites, NewVolume, Nic, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, Part as HardwarePart, Parts, PhoneHome, Processor,
-    RaidLevel, Release, SERIAL_NUMBER_LENGTH_MAX, Setup, SlotOccupied, Standing, Swap, SwapRefusal, System, TASKS_KEPT, Task, TaskState,
-    Tasks, USER_NAME_LENGTH_MAX, Volume, VolumeRefusal, Volumes, Work,
+    ACCOUNT_KEYS, ACCOUNT_SLOTS, Account, AccountChange, AccountKey, AccountRefusal, AccountRole, Accounts, AfterRestart, BIOS_ATTRIBUTES,
+    Bios, BiosAttribute, BiosRange, BiosRefusal, BiosValue, BootEnabled, BootMode, BootOverride, BootSource, BootTarget, Component,
+    Contents, Dimm, Drive, DriveProtocol, Firmware, FirmwareRefusal, FirstBoot, Hardware, Identity, InsertedMedia, Inventory, Join,
+    KeyRefusal, LastBoot, Link, Media, MediaSlot, MediaWrites, NewVolume, Nic, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN,
+    Part as HardwarePart, Parts, PhoneHome, Processor, RaidLevel, Release, SERIAL_NUMBER_LENGTH_MAX, Setup, SlotOccupied, Standing, Swap,
+    SwapRefusal, System, TASKS_KEPT, Task, TaskState, Tasks, USER_NAME_LENGTH_MAX, Volume, VolumeRefusal, Volumes, Work,
 };
 pub use host::{TenantNode, TenantRole};
 pub use kube::{Flavour, Kube};

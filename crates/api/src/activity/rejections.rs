@@ -85,8 +85,12 @@ impl Concern {
             Route::UpdateTenantCluster { subscription, group, name } | Route::UpdatePool { subscription, group, tenant: name, .. } => {
                 Some(Concern::tenant_cluster(subscription, group, name, "write"))
             }
-            Route::PutRuntime { subscription, group, cluster, .. } => Some(Concern::cluster(subscription, group, cluster, "write")),
-            Route::DeleteRuntime { subscription, group, cluster, .. } => Some(Concern::cluster(subscription, group, cluster, "delete")),
+            Route::PutRuntime { subscription, group, cluster, .. } | Route::WriteKeySet { subscription, group, cluster, .. } => {
+                Some(Concern::cluster(subscription, group, cluster, "write"))
+            }
+            Route::DeleteRuntime { subscription, group, cluster, .. } | Route::DeleteKeySet { subscription, group, cluster, .. } => {
+                Some(Concern::cluster(subscription, group, cluster, "delete"))
+            }
             Route::ActOnCluster { subscription, group, cluster, verb } => Some(Concern::cluster(subscription, group, cluster, verb)),
             Route::CancelOperation { id } => Some(Concern::Operation { id: id.clone(), verb: "cancel" }),
             _ => None,

@@ -1,10 +1,12 @@
 //! What a machine tells of itself once its session has begun: how far it is, what it has written, that it gives up; and what the
 //! installed system says when it runs.
 
+use std::collections::BTreeMap;
+
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{Path, RawQuery, State};
 use http::{HeaderMap, StatusCode};
-use model::{Digest, InstallTrouble, MachineReport};
+use model::{Digest, InstallTrouble, KEY_SETS_MAX, KeySetName, MachineReport};
 use serde::Deserialize;
 use ticket::Purpose;
 
@@ -59,11 +61,22 @@ pub(super) async fn report(
 pub(super) async fn phone_home(
     State(face): State<InstallFace>,
     Path(named): Path<Named>,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<StatusCode, Declined> {
     // Whatever it sends along is not read: cloud-init sends keys and ids that nobody here needs.
     let (known, _) = face.admit(&named, Purpose::System, bearer(&headers)?)?;
-    face.pass_on(&known, MachineReport::PhonedHome).await
+    face.pass_on(&known, MachineReport::PhonedHome { key_sets: key_sets_in(query.as_deref().unwrap_or_default()) }).await
+}
+
+/// The key sets in the address that the system was given: `keysets=ops.3,dev.1`. What is none is left out.
+fn key_sets_in(query: &str) -> BTreeMap<KeySetName, u64> {
+    let listed = query.split('&').find_map(|pair| pair.strip_prefix("keysets=")).unwrap_or_default();
+    let sets = listed.split(',').filter_map(|set| {
+        let (name, edition) = set.rsplit_once('.')?;
+        Some((KeySetName::new(name).ok()?, edition.parse().ok()?))
+    });
+    sets.take(KEY_SETS_MAX).collect()
 }
 
 impl InstallFace {

@@ -1,9 +1,11 @@
 //! The first-boot configuration of the installed system, as cloud-init's NoCloud source reads it.
 
+use std::collections::BTreeSet;
+
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
-use model::{Bundle, KeySetKind, Machine, Privilege, Timestamp};
+use model::{Bundle, ClusterName, KeySet, KeySetKind, Machine, Privilege, Timestamp};
 use serde_json::json;
 use ticket::{InstallKey, Purpose};
 
@@ -38,19 +40,19 @@ impl InstallFace {
         let key = self.key_of(&attempt.cluster).ok_or("there is no key for this cluster's installations")?;
         let template = user_data::template_of(&bundle, machine.role)
             .ok_or_else(|| format!("runtime {} has no user data for {}", bundle.version, user_data::role_word(machine.role)))?;
-        let url = format!("{}{}", self.url, phone_home_path(&ticket::exchange_path(attempt)));
-        let rendered = self.facts(&view, known, &bundle, key, &url, |facts| user_data::render(template, facts));
+        let key_sets = KeySets::of(&view, &machine.cluster, self.api.clock.now());
+        let url = format!("{}{}{}", self.url, phone_home_path(&ticket::exchange_path(attempt)), key_sets.query());
+        let rendered = self.facts(known, &bundle, key, (&url, &key_sets), |facts| user_data::render(template, facts));
         rendered.map_err(|problem| format!("the user data of runtime {} cannot be rendered: {problem}", bundle.version))
     }
 
     /// Lends what a template may name to whoever renders it.
     fn facts<T>(
         &self,
-        view: &View,
         known: &Known,
         bundle: &Bundle,
         key: &InstallKey,
-        url: &str,
+        (url, key_sets): (&str, &KeySets<'_>),
         render: impl FnOnce(&Facts<'_>) -> T,
     ) -> T {
         let Known { attempt, cluster, machine, .. } = known;
@@ -69,7 +71,8 @@ impl InstallFace {
             join_token: &join_token,
             phone_home_url: url,
             phone_home_token: &phone_home_token,
-            users: users_of(view, machine, self.api.clock.now()),
+            users: key_sets.users(),
+            jump_hosts: key_sets.jump_hosts(),
             etcd: etcd_of(known),
         })
     }
@@ -80,19 +83,46 @@ fn phone_home_path(exchange_path: &str) -> String {
     format!("{attempt}phone-home")
 }
 
-/// The users of the key sets that have not expired.
-fn users_of<'a>(view: &'a View, machine: &Machine, now: Timestamp) -> Vec<User<'a>> {
-    let sets = view.key_sets_of(&machine.cluster).map(|set| set.document.as_ref());
-    let valid = sets.filter(|set| set.kind == KeySetKind::Machine && set.expires_at > now);
-    let users = valid.flat_map(|set| {
-        set.users.iter().map(|user| User {
-            name: &user.azure_user_name,
-            ssh_public_key: &user.ssh_public_key,
-            group: set.os_group.as_deref(),
-            is_superuser: set.privilege == Privilege::Superuser,
-        })
-    });
-    users.collect()
+/// The key sets for machines of a cluster.
+struct KeySets<'a> {
+    /// Those whose users are let in.
+    valid: Vec<&'a KeySet>,
+    all: usize,
+}
+
+impl<'a> KeySets<'a> {
+    fn of(view: &'a View, cluster: &ClusterName, now: Timestamp) -> KeySets<'a> {
+        let sets = view.key_sets_of(cluster).map(|set| set.document.as_ref()).filter(|set| set.kind == KeySetKind::Machine);
+        let sets: Vec<&KeySet> = sets.collect();
+        KeySets { all: sets.len(), valid: sets.into_iter().filter(|set| plan::is_key_set_valid(set, now)).collect() }
+    }
+
+    fn users(&self) -> Vec<User<'a>> {
+        let users = self.valid.iter().flat_map(|set| {
+            set.users.iter().map(|user| User {
+                name: &user.azure_user_name,
+                ssh_public_key: &user.ssh_public_key,
+                group: set.os_group.as_deref(),
+                is_superuser: set.privilege == Privilege::Superuser,
+                privilege: if let Privilege::Other { name } = &set.privilege { name.as_str() } else { set.privilege.level() },
+                expires: set.expires_at.date(),
+            })
+        });
+        users.collect()
+    }
+
+    /// From where logins are let in; nothing if there is no key set, and they are let in from anywhere. A key set that is not in
+    /// force keeps the door closed, and opens it to nobody.
+    fn jump_hosts(&self) -> Option<Vec<&'a str>> {
+        let hosts: BTreeSet<&str> = self.valid.iter().flat_map(|set| set.jump_hosts.iter().map(String::as_str)).collect();
+        (self.all > 0).then(|| hosts.into_iter().collect())
+    }
+
+    /// What the installed system is configured with, so that it can say so: `?keysets=ops.3,dev.1`.
+    fn query(&self) -> String {
+        let editions: Vec<String> = self.valid.iter().map(|set| format!("{}.{}", set.name, set.users_edition)).collect();
+        if editions.is_empty() { String::new() } else { format!("?keysets={}", editions.join(",")) }
+    }
 }
 
 /// How the machine becomes a member of etcd again.

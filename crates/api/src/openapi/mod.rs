@@ -3,6 +3,7 @@
 //! Every row of the route table has a description, and every description a row: a test sees to it.
 
 mod described;
+mod key_sets;
 mod machines;
 mod paths;
 mod runtimes;

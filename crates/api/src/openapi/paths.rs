@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::described::{Content, Described, Place, Query, get};
-use super::{machines, runtimes, workloads};
+use super::{key_sets, machines, runtimes, workloads};
 use crate::resources::actions::VERBS;
 use crate::schema;
 use Content::{Bytes, Document, Nothing, One, Page};
@@ -74,6 +74,7 @@ pub(super) fn all() -> Vec<Described> {
         workloads::vms(),
         workloads::tenant_clusters(),
         runtimes::all(),
+        key_sets::all(),
         operations(),
         news(),
     ]

@@ -7,6 +7,8 @@ pub(crate) mod clusters;
 mod filter;
 pub(crate) mod generic;
 pub(crate) mod groups;
+pub(crate) mod key_set_write;
+pub(crate) mod key_sets;
 pub(crate) mod machine_update;
 pub(crate) mod machines;
 pub(crate) mod previews;

@@ -3,6 +3,7 @@
 //! Requests and their verdicts, holds, everything that an operation's journal gains but what was merely found, requests to
 //! devices, and the connection. A power state that was seen, or a wait, is no entry: it changes nothing.
 
+mod accounts;
 mod description;
 mod tenants;
 mod words;
@@ -42,6 +43,7 @@ pub fn chronicle(before: &Snapshot, plan: &Plan, now: Timestamp) -> Vec<Activity
     }
     for machine in changes.machines.values() {
         scribe.note_node_ask(machine);
+        scribe.note_accounts(machine);
     }
     scribe.note_errands();
     scribe.note_tenants();

@@ -30,6 +30,9 @@ pub(super) fn done(ask: &Ask) -> String {
         Ask::Report { attempt, .. } => format!("`{}` told of its installation", attempt.machine),
         Ask::ImportRuntime { bundle } => format!("runtime {} was imported", bundle.version),
         Ask::ForgetRuntime { version } => format!("runtime {version} was removed"),
+        Ask::PutKeySet { key_set, .. } => format!("{} `{}` was written", key_set.kind.in_words(), key_set.name),
+        Ask::UpdateKeySet { set, name, .. } => format!("{} `{name}` was written", set.in_words()),
+        Ask::DeleteKeySet { set, name, .. } => format!("{} `{name}` was deleted", set.in_words()),
         Ask::Inspect { .. } => "hardware was inspected".to_owned(),
         Ask::Unmanage { machine, reason } => format!("`{machine}` was taken out of management: {reason}"),
         Ask::Manage { machine, reason } => format!("`{machine}` may be managed again: {reason}"),
@@ -129,7 +132,7 @@ fn reported(name: impl Display, report: &MachineReport) -> Option<(ActivityStatu
         MachineReport::Failed { trouble, detail } => {
             return Some((ActivityStatus::Failed, format!("the agent of `{name}` gives up: {trouble} ({detail})")));
         }
-        MachineReport::PhonedHome => format!("the new system of `{name}` has phoned home"),
+        MachineReport::PhonedHome { .. } => format!("the new system of `{name}` has phoned home"),
     };
     Some((ActivityStatus::InProgress, message))
 }
@@ -159,8 +162,12 @@ fn whom_and_what(machine: impl Display, ask: DeviceAsk) -> (String, String) {
         DeviceAsk::PromoteEtcd => format!("the promotion of the member of `{machine}`"),
         DeviceAsk::MintJoinToken => format!("a token for `{machine}` to join with"),
         DeviceAsk::DropJoinToken => format!("the removal of the token for `{machine}` to join with"),
-        DeviceAsk::Uncordon => format!("an {ask}"),
-        DeviceAsk::InsertMedia | DeviceAsk::EjectMedia | DeviceAsk::DeleteVolume | DeviceAsk::MakeOsVolume => format!("the {ask}"),
+        DeviceAsk::Uncordon | DeviceAsk::WriteAccount => format!("an {ask}"),
+        DeviceAsk::InsertMedia
+        | DeviceAsk::EjectMedia
+        | DeviceAsk::DeleteVolume
+        | DeviceAsk::MakeOsVolume
+        | DeviceAsk::DropAccount => format!("the {ask}"),
         _ => format!("a {ask}"),
     };
     let whom = match ask.party() {

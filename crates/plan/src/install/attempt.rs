@@ -47,7 +47,7 @@ impl Round {
     }
 
     pub fn has_phoned_home(&self, operation: &Operation) -> bool {
-        self.reports(operation).any(|(_, report)| *report == MachineReport::PhonedHome)
+        self.reports(operation).any(|(_, report)| matches!(report, MachineReport::PhonedHome { .. }))
     }
 
     /// The digest of what was written, as the agent read it back.

@@ -6,6 +6,7 @@ use model::{Attempt, Entry, Fact, InstallTrouble, MachineReport, Operation, Refu
 use super::attempt::{Round, current};
 use crate::draft::Draft;
 use crate::ending;
+use crate::key_sets;
 use crate::operate::steps_of;
 
 /// By how much the writing must have come on before it is written down: each is a commit, and people read tens.
@@ -31,6 +32,9 @@ pub(crate) fn report(draft: &mut Draft, attempt: &Attempt, report: &MachineRepor
         Heard::Misused(report, evidence) => (report, refuse(attempt, vec![evidence])),
         Heard::OutOfPlace(evidence) => (None, refuse(attempt, vec![evidence])),
     };
+    if let Some(MachineReport::PhonedHome { key_sets }) = &fact {
+        key_sets::note_installed(draft, &attempt.machine, key_sets);
+    }
     if let Some(report) = fact {
         // What a machine has to tell may be the first thing that a new keeper hears: the time that nobody listened does not count.
         ending::resume(&mut operation, draft.after.keeper_started_at, now);
@@ -64,11 +68,9 @@ fn hear(operation: &Operation, round: &Round, report: &MachineReport, now: Times
         MachineReport::Exchange { nonce } if round.exchanged(operation) == Some(nonce) => Heard::Known,
         MachineReport::Exchange { .. } if has_exchanged => misused(operation, round, now),
         MachineReport::Exchange { .. } if agent_runs => Heard::News(report.clone()),
-        MachineReport::PhonedHome if round.has_phoned_home(operation) => Heard::Known,
-        MachineReport::PhonedHome if matches!(step, Some(StepKind::SystemOn | StepKind::PhoneHome)) => {
-            Heard::News(MachineReport::PhonedHome)
-        }
-        MachineReport::Exchange { .. } | MachineReport::PhonedHome => out_of_place(),
+        MachineReport::PhonedHome { .. } if round.has_phoned_home(operation) => Heard::Known,
+        MachineReport::PhonedHome { .. } if matches!(step, Some(StepKind::SystemOn | StepKind::PhoneHome)) => Heard::News(report.clone()),
+        MachineReport::Exchange { .. } | MachineReport::PhonedHome { .. } => out_of_place(),
         // Nobody has a session to say so yet: it is the install face that cannot have an image, or saw a token in wrong hands.
         MachineReport::Failed { trouble, detail } if !has_exchanged && is_begun => {
             Heard::News(MachineReport::Failed { trouble: *trouble, detail: cleaned(detail, DETAIL_MAX) })

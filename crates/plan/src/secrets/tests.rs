@@ -60,6 +60,7 @@ fn machine(name: &str, login: &str) -> Machine {
         unhealthy: None,
         replaced: None,
         baseline: None,
+        accounts: None,
         waits: Vec::new(),
     }
 }

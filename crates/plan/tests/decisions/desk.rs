@@ -137,6 +137,7 @@ impl Desk {
             self.snapshot.set_operation((**operation).clone());
         }
         self.snapshot.runtimes = old.runtimes;
+        self.snapshot.key_sets = old.key_sets;
         for request in old.requests.values() {
             self.snapshot.set_request((**request).clone());
         }
@@ -365,6 +366,7 @@ pub fn machine(text: &str, role: Role, provisioning: Provisioning, now: Timestam
         unhealthy: None,
         replaced: None,
         baseline: None,
+        accounts: None,
     }
 }
 

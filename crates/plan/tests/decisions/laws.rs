@@ -132,7 +132,8 @@ fn is_about(entry: &Activity, machine: &MachineName) -> bool {
 /// brought it about, once; and the log says nothing of it that is not so.
 pub fn the_log_tells_of_the_plan(before: &Snapshot, plan: &Plan, entries: &[Activity]) {
     let asked = |entry: &&Activity| matches!(entry.what, ActivityKind::Device { .. }) && entry.status == ActivityStatus::Started;
-    let is_told = |step: &&plan::Step| step.operation.is_some() || step.attempt == 1;
+    let of_account = |ask| matches!(ask, model::DeviceAsk::WriteAccount | model::DeviceAsk::DropAccount);
+    let is_told = |step: &&plan::Step| step.operation.is_some() || step.attempt == 1 || of_account(step.ask);
     for step in plan.steps.iter().filter(is_told) {
         let what = ActivityKind::Device { ask: step.ask, attempt: step.attempt };
         let told = |entry: &&Activity| entry.what == what && is_about(entry, &step.machine) && entry.operation == step.operation;
@@ -143,7 +144,7 @@ pub fn the_log_tells_of_the_plan(before: &Snapshot, plan: &Plan, entries: &[Acti
     for machine in plan.changes.machines.values() {
         let over = before.machines.get(&machine.name).is_some_and(|earlier| earlier.node_ask.is_some() && machine.node_ask.is_none());
         let is_end = |entry: &&Activity| {
-            let of_holds = matches!(entry.what, ActivityKind::Device { .. }) && entry.operation.is_none();
+            let of_holds = matches!(entry.what, ActivityKind::Device { ask, .. } if !of_account(ask)) && entry.operation.is_none();
             of_holds && matches!(entry.status, ActivityStatus::Succeeded | ActivityStatus::Canceled) && is_about(entry, &machine.name)
         };
         assert!(!over || entries.iter().filter(is_end).count() == 1, "{}: the end of what its node was asked is told", machine.name);

@@ -11,6 +11,7 @@ mod guard_control_plane;
 mod guard_one_at_a_time;
 mod guard_table;
 mod install;
+mod key_sets;
 mod laws;
 mod lodging;
 mod operations;

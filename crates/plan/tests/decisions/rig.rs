@@ -1,5 +1,6 @@
 //! A closed loop: a keeper at its desk, and small model devices that obey after a while. Time jumps from event to event.
 
+pub mod accounts;
 pub mod board;
 pub mod device;
 pub mod etcd;
@@ -202,6 +203,10 @@ impl Rig {
             device.requests.push(step.ask);
             return Err(Fault::new(FaultClass::Unsupported, Delivery::No, "no such action"));
         }
+        if let Some(fault) = device.board.accounts.refusal(step) {
+            device.requests.push(step.ask);
+            return Err(fault);
+        }
         device.take(step, now);
         Ok(())
     }
@@ -311,7 +316,8 @@ impl Rig {
             LookAt::Boot => Ok(Found::Boot(device.board.seen())),
             LookAt::Volumes => Ok(Found::Volumes(device.board.parts.volumes())),
             LookAt::Hardware => Ok(Found::Hardware(Box::new(device.board.parts.inspection(device.power == Power::On)))),
-            other => panic!("these devices do not show {other}"),
+            LookAt::Accounts => Ok(Found::Accounts(device.board.accounts.seen())),
+            other @ LookAt::Etcd => panic!("these devices do not show {other}"),
         }
     }
 

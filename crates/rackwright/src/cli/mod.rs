@@ -20,6 +20,7 @@ mod did_you_mean;
 mod fault;
 mod follow;
 mod holds;
+mod key_sets;
 mod operation;
 mod outcome;
 pub mod output;

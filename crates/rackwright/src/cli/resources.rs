@@ -6,6 +6,7 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use super::args::NameArgs;
+use super::key_sets::{self, BmcKeySetCommand, MachineKeySetCommand};
 use super::render::{cluster_sheet, cluster_table, rack_sheet, rack_table};
 use super::screen::Screen;
 use super::session::{Kind, Session};
@@ -37,6 +38,12 @@ pub enum ClusterCommand {
     ///
     /// Example: rackwright cluster inspect site1 --rack rack1
     Inspect(InspectArgs),
+    /// Key sets for machines: who may log in to their operating systems.
+    #[command(subcommand, name = "baremetalmachinekeyset")]
+    MachineKeySet(MachineKeySetCommand),
+    /// Key sets for BMCs: who may log in to them.
+    #[command(subcommand, name = "bmckeyset")]
+    BmcKeySet(BmcKeySetCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -69,6 +76,8 @@ pub async fn run_cluster(session: &Session, screen: &mut Screen, command: Cluste
             session.showing.one(screen, &cluster, || cluster_sheet(&cluster), || cluster_table(slice::from_ref(&cluster)))
         }
         ClusterCommand::Inspect(args) => validation::inspect(session, screen, &args).await,
+        ClusterCommand::MachineKeySet(command) => key_sets::run_machine(session, screen, command).await,
+        ClusterCommand::BmcKeySet(command) => key_sets::run_bmc(session, screen, command).await,
     }
 }
 

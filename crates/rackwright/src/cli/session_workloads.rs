@@ -1,10 +1,12 @@
 //! Requests about tenants' resources: by name, by id, and within one another.
 
+use reqwest::header::HeaderValue;
 use serde_json::Value;
 
 use super::answer::{field, name_in_id, segment_after, text_of};
 use super::client::Target;
 use super::did_you_mean::nearest_hint;
+use super::key_sets;
 use super::session::{Kind, Session, place};
 use super::trouble::{Exit, Trouble};
 
@@ -80,6 +82,21 @@ impl Session {
         self.explained(kind, name, answer).await
     }
 
+    /// Changes something within one, if it is still what its etag says.
+    pub async fn patch_within(
+        &self,
+        kind: Kind,
+        name: &str,
+        rest: &[&str; 2],
+        body: &Value,
+        if_match: Option<&HeaderValue>,
+    ) -> Result<Value, Trouble> {
+        let (subscription, group) = self.locate(kind, name).await?;
+        let [collection, inner] = *rest;
+        let answer = self.client.patch(&place(&subscription, Some(&group), kind, &[name, collection, inner]), body, if_match).await;
+        self.explained_within(kind, name, rest, answer).await
+    }
+
     /// Makes something within one.
     pub async fn put_within(&self, kind: Kind, name: &str, rest: &[&str; 2], body: &Value) -> Result<Value, Trouble> {
         let (subscription, group) = self.locate(kind, name).await?;
@@ -112,6 +129,8 @@ impl Session {
                 let names: Vec<String> = known.iter().filter_map(|one| field(one, "/name")).collect();
                 let list = match *collection {
                     "runtimes" => "rackwright runtime list".to_owned(),
+                    key_sets::OF_MACHINES => "rackwright cluster baremetalmachinekeyset list".to_owned(),
+                    key_sets::OF_BMCS => "rackwright cluster bmckeyset list".to_owned(),
                     _ => format!("rackwright agentpool list {name}"),
                 };
                 Err(trouble.hint(nearest_hint(inner, names.iter().map(String::as_str), &list)))

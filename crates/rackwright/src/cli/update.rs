@@ -74,7 +74,7 @@ fn parse_tag(text: &str) -> Result<Tag, String> {
 }
 
 /// Shells eat quotes, and JSON adds some, so an etag may lack them or have more of them.
-fn parse_etag(text: &str) -> Result<HeaderValue, String> {
+pub fn parse_etag(text: &str) -> Result<HeaderValue, String> {
     let bare = text.trim().trim_matches(['"', '\\']);
     if bare.is_empty() || !bare.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"') {
         return Err("it is not an etag such as `\"3\"`".to_owned());

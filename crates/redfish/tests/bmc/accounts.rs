@@ -3,7 +3,7 @@
 use expect_test::expect;
 use fake::{Fake, SYSTEM, json, tagged, text};
 use model::FaultClass;
-use redfish::{Bmc, NewAccount, Role};
+use redfish::{Bmc, NewAccount, Role, WantedAccount};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
@@ -76,6 +76,66 @@ async fn where_accounts_are_slots_an_empty_one_is_written_to_but_never_a_reserve
         "#]]
         .assert_eq(&fake.take_requests());
     }
+}
+
+const KEY: &str = "ssh-ed25519 AAAA";
+
+fn wanted(path: Option<&str>) -> WantedAccount {
+    WantedAccount { account: NewAccount { role: Role::ReadOnly, ..new_account() }, path: path.map(str::to_owned), key: KEY.into() }
+}
+
+/// A BMC whose second account is that of the user, with these keys.
+fn with_keys(role: &str, keys: &[&str]) -> Fake {
+    let account = json!({"UserName": "rackwright", "RoleId": role, "Enabled": true, "Keys": linked("/a/3/k")});
+    let fake = with_accounts("HPE", "GET, POST", &[("2", "root"), ("3", "rackwright")]);
+    let members: Vec<Value> = (0..keys.len()).map(|n| linked(&format!("/a/3/k/{n}"))).collect();
+    let fake = fake.now("GET /a/3", tagged(&account, "\"3\"", "GET, PATCH")).holding(&[("/a/3/k", json!({"Members": members}))]);
+    let fake = fake.on("POST /a/3/k", text(201, "{}"));
+    keys.iter().enumerate().fold(fake, |fake, (n, key)| {
+        let path = format!("/a/3/k/{n}");
+        fake.holding(&[(&path, json!({"KeyString": key, "KeyType": "SSH"}))]).on(&format!("DELETE {path}"), text(204, ""))
+    })
+}
+
+#[tokio::test]
+async fn an_account_is_brought_to_what_it_should_be_and_what_is_so_is_left() {
+    let fake = with_keys("ReadOnly", &[KEY]);
+    fake.bmc().request_account(&wanted(Some("/a/3"))).await.unwrap();
+    assert_eq!(fake.take_requests(), "");
+    let fake = with_keys("Administrator", &["ssh-rsa BBBB"]);
+    fake.bmc().request_account(&wanted(Some("/a/3"))).await.unwrap();
+    expect![[r#"
+        PATCH /a/3 token1 if "3" {"Enabled":true,"RoleId":"ReadOnly"}
+        POST /a/3/k token1 {"KeyString":"ssh-ed25519 AAAA","KeyType":"SSH"}
+        DELETE /a/3/k/0 token1
+    "#]]
+    .assert_eq(&fake.take_requests());
+}
+
+#[tokio::test]
+async fn an_account_that_is_not_there_is_made_and_gets_its_key() {
+    let fake = with_keys("ReadOnly", &[]);
+    fake.bmc().request_account(&wanted(None)).await.unwrap();
+    expect![[r#"
+        POST /a token1 {"Enabled":true,"Password":"s3cret","RoleId":"ReadOnly","UserName":"rackwright"}
+        POST /a/3/k token1 {"KeyString":"ssh-ed25519 AAAA","KeyType":"SSH"}
+    "#]]
+    .assert_eq(&fake.take_requests());
+}
+
+#[tokio::test]
+async fn keys_are_told_where_they_are_offered_and_an_account_of_another_user_is_not_removed() {
+    let fake = with_keys("ReadOnly", &[KEY]);
+    let seen = fake.bmc().observe_accounts_and_keys().await.unwrap();
+    let seen: Vec<(&str, Option<usize>)> =
+        seen.iter().map(|(account, keys)| (account.user.as_str(), keys.as_ref().map(Vec::len))).collect();
+    assert_eq!(seen, [("root", None), ("rackwright", Some(1))]);
+    fake.take_requests();
+    let fault = fake.bmc().request_account_end("/a/2", "rackwright").await.unwrap_err();
+    expect!["busy: the account of `rackwright` is no longer where it was"].assert_eq(&fault.to_string());
+    assert_eq!(fake.take_requests(), "");
+    fake.bmc().request_account_end("/a/3", "rackwright").await.unwrap();
+    assert_eq!(fake.take_requests(), "DELETE /a/3 token1\n");
 }
 
 #[tokio::test]

@@ -7,9 +7,9 @@ use world::{ACCOUNT_SLOTS, Account, AccountChange, AccountRefusal, AccountRole, 
 use super::answer::Answer;
 use super::call::{Call, Privilege, flag, one_of, text};
 use super::document::{self, link};
-use super::{errors, roles};
+use super::{account_keys, errors, roles};
 
-const ACCOUNTS_PATH: &str = "/redfish/v1/AccountService/Accounts";
+pub(super) const ACCOUNTS_PATH: &str = "/redfish/v1/AccountService/Accounts";
 
 pub(super) fn service(call: &Call<'_>) -> Result<Answer, Answer> {
     Ok(Answer::ok(&json!({
@@ -41,7 +41,7 @@ fn find(call: &Call<'_>) -> Result<Account, Answer> {
 }
 
 pub(super) fn show(call: &Call<'_>) -> Result<Answer, Answer> {
-    Ok(Answer::ok(&document(&find(call)?)))
+    Ok(Answer::ok(&document(call, &find(call)?)))
 }
 
 pub(super) fn create(call: &Call<'_>) -> Result<Answer, Answer> {
@@ -57,7 +57,7 @@ pub(super) fn create(call: &Call<'_>) -> Result<Answer, Answer> {
     });
     let account = made.map_err(|refusal| refused(refusal, &user))?;
     let location = format!("{ACCOUNTS_PATH}/{}", account.slot);
-    Ok(Answer::of(StatusCode::CREATED, &document(&account)).with_header("location", location))
+    Ok(Answer::of(StatusCode::CREATED, &document(call, &account)).with_header("location", location))
 }
 
 /// One's own password is one's own to change; everything else takes an administrator.
@@ -107,8 +107,8 @@ fn refused(refusal: AccountRefusal, user: &str) -> Answer {
 }
 
 /// The password is never shown, as the standard asks.
-fn document(account: &Account) -> Value {
-    json!({
+fn document(call: &Call<'_>, account: &Account) -> Value {
+    let mut document = json!({
         "@odata.id": format!("{ACCOUNTS_PATH}/{}", account.slot),
         "@odata.type": "#ManagerAccount.v1_12_0.ManagerAccount",
         "Id": account.slot.to_string(),
@@ -120,5 +120,9 @@ fn document(account: &Account) -> Value {
         "Locked": false,
         "AccountTypes": ["Redfish"],
         "Links": {"Role": link(format!("{}/{}", roles::PATH, account.role.as_str()))},
-    })
+    });
+    if call.bmc.profile().offers_account_keys {
+        document["Keys"] = link(account_keys::path(account.slot));
+    }
+    document
 }

@@ -3,6 +3,7 @@
 //! Each BMC is its own service with its own root, logins and sessions. The documents are in the files beside this one,
 //! one file a resource; `routes.rs` is their table, and `vendors.rs` says how the vendors differ.
 
+mod account_keys;
 mod accounts;
 mod answer;
 mod auth;

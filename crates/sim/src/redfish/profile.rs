@@ -120,6 +120,8 @@ pub(super) struct Profile {
     pub offers_events: bool,
     /// Whether the System tells what it can start from.
     pub offers_boot_options: bool,
+    /// Whether accounts can be opened by public keys.
+    pub offers_account_keys: bool,
     /// The BMC's license, where it tells of one.
     pub license: Option<&'static str>,
 }

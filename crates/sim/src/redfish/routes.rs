@@ -4,8 +4,8 @@ use super::call::Privilege::{ConfigureComponents, ConfigureManager, ConfigureSel
 use super::profile::{MediaInsertion, MediaPlace, Profile, ResetTypes};
 use super::route::{Open, Route, route};
 use super::{
-    accounts, bios, boot_options, chassis, controllers, drives, events, firmware, licenses, logs, managers, media, memory, network, nics,
-    power, processors, resets, roles, root, sensors, sessions, storage, systems, tasks, thermal, updates, volumes,
+    account_keys, accounts, bios, boot_options, chassis, controllers, drives, events, firmware, licenses, logs, managers, media, memory,
+    network, nics, power, processors, resets, roles, root, sensors, sessions, storage, systems, tasks, thermal, updates, volumes,
 };
 
 /// The System comes first, because a look at it is what a watcher asks for most.
@@ -20,6 +20,14 @@ pub(super) static ROUTES: &[Route] = &[
     route("AccountService").get(accounts::service),
     route("AccountService/Accounts").get(accounts::collection).post(ConfigureUsers, accounts::create),
     route("AccountService/Accounts/{}").get(accounts::show).patch(ConfigureSelf, accounts::change).delete(ConfigureUsers, accounts::delete),
+    route("AccountService/Accounts/{}/Keys")
+        .get(account_keys::collection)
+        .post(ConfigureUsers, account_keys::create)
+        .only_if(|profile| profile.offers_account_keys),
+    route("AccountService/Accounts/{}/Keys/{}")
+        .get(account_keys::show)
+        .delete(ConfigureUsers, account_keys::delete)
+        .only_if(|profile| profile.offers_account_keys),
     route("AccountService/Roles").get(roles::collection),
     route("AccountService/Roles/{}").get(roles::show),
     route("Systems").get(systems::collection),

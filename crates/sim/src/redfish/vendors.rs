@@ -48,6 +48,7 @@ pub(super) static DELL: Profile = Profile {
     update_task: AfterRestart::Remembered,
     offers_events: true,
     offers_boot_options: true,
+    offers_account_keys: true,
     license: Some("iDRAC9 16G Datacenter License"),
 };
 
@@ -89,6 +90,7 @@ pub(super) static HPE: Profile = Profile {
     update_task: AfterRestart::Forgotten,
     offers_events: false,
     offers_boot_options: true,
+    offers_account_keys: true,
     license: None,
 };
 
@@ -130,6 +132,7 @@ pub(super) static LENOVO: Profile = Profile {
     update_task: AfterRestart::Remembered,
     offers_events: true,
     offers_boot_options: true,
+    offers_account_keys: false,
     license: None,
 };
 
@@ -171,6 +174,7 @@ pub(super) static SUPERMICRO: Profile = Profile {
     update_task: AfterRestart::Remembered,
     offers_events: false,
     offers_boot_options: false,
+    offers_account_keys: false,
     license: None,
 };
 
@@ -244,9 +248,10 @@ mod tests {
     fn the_page_about_the_simulated_bmcs_says_what_the_profiles_say() {
         let page = include_str!("../../../../docs/simulated-bmcs.md");
         let vendors = [Vendor::Dell, Vendor::Hpe, Vendor::Lenovo, Vendor::Supermicro].map(Profile::of);
-        let offers: [(&str, Cell); 3] = [
+        let offers: [(&str, Cell); 4] = [
             ("a stream of events", |profile| yes(profile.offers_events)),
             ("boot options and their order", |profile| yes(profile.offers_boot_options)),
+            ("SSH keys of accounts", |profile| yes(profile.offers_account_keys)),
             ("the BMC's license", |profile| yes(profile.license.is_some())),
         ];
         for (title, cell) in ROWS.into_iter().chain(offers) {

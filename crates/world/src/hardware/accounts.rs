@@ -57,6 +57,26 @@ pub struct Account {
     pub password: String,
     pub role: AccountRole,
     pub standing: Standing,
+    /// What opens it over SSH.
+    #[serde(default)]
+    pub keys: Vec<AccountKey>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccountKey {
+    pub number: u32,
+    pub text: String,
+}
+
+/// How many keys an account takes, as HPE's and Dell's do.
+pub const ACCOUNT_KEYS: usize = 4;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyRefusal {
+    Full,
+    /// It is no public key of SSH.
+    Text,
+    NoSuchAccount,
 }
 
 /// Debug output ends up in logs; a password does not belong there.
@@ -116,7 +136,8 @@ pub struct Accounts {
 impl Accounts {
     pub(crate) fn factory(slot: u8, user: &str, password: &str) -> Accounts {
         let (user, password) = (user.to_owned(), password.to_owned());
-        Accounts { list: vec![Account { slot, user, password, role: AccountRole::Administrator, standing: Standing::Enabled }] }
+        let (role, standing) = (AccountRole::Administrator, Standing::Enabled);
+        Accounts { list: vec![Account { slot, user, password, role, standing, keys: Vec::new() }] }
     }
 
     /// In the order of their slots.
@@ -141,7 +162,7 @@ impl Accounts {
             return Err(AccountRefusal::NameTaken);
         }
         let slot = (1..=ACCOUNT_SLOTS).find(|slot| self.get(*slot).is_none()).ok_or(AccountRefusal::Full)?;
-        self.list.push(Account { slot, user, password, role, standing });
+        self.list.push(Account { slot, user, password, role, standing, keys: Vec::new() });
         self.list.sort_by_key(|account| account.slot);
         Ok(slot)
     }
@@ -175,6 +196,30 @@ impl Accounts {
         let position = self.list.iter().position(|account| account.slot == slot).ok_or(AccountRefusal::NoSuchAccount)?;
         self.keep_an_administrator_beside(slot)?;
         Ok(self.list.remove(position))
+    }
+
+    pub(crate) fn add_key(&mut self, slot: u8, text: String) -> Result<AccountKey, KeyRefusal> {
+        let account = self.list.iter_mut().find(|account| account.slot == slot).ok_or(KeyRefusal::NoSuchAccount)?;
+        let is_key =
+            text.split(' ').next().is_some_and(|kind| kind.starts_with("ssh-") || kind.starts_with("ecdsa-") || kind.starts_with("sk-"));
+        if !is_key || text.split(' ').nth(1).is_none() {
+            return Err(KeyRefusal::Text);
+        }
+        if account.keys.len() >= ACCOUNT_KEYS {
+            return Err(KeyRefusal::Full);
+        }
+        let number = account.keys.iter().map(|key| key.number).max().unwrap_or_default() + 1;
+        let key = AccountKey { number, text };
+        account.keys.push(key.clone());
+        Ok(key)
+    }
+
+    /// Whether there was such a key.
+    pub(crate) fn remove_key(&mut self, slot: u8, number: u32) -> bool {
+        let Some(account) = self.list.iter_mut().find(|account| account.slot == slot) else { return false };
+        let before = account.keys.len();
+        account.keys.retain(|key| key.number != number);
+        account.keys.len() < before
     }
 
     fn keep_an_administrator_beside(&self, slot: u8) -> Result<(), AccountRefusal> {
@@ -223,6 +268,19 @@ mod tests {
         assert_eq!(create(&mut accounts, "operator", "short"), Err(AccountRefusal::Password));
         assert_eq!(create(&mut accounts, "operator", &"x".repeat(41)), Err(AccountRefusal::Password));
         assert_eq!(accounts.iter().len(), 1);
+    }
+
+    #[test]
+    fn an_account_takes_a_few_keys_and_nothing_else() {
+        let mut accounts = Accounts::factory(1, "root", "calvincalvin");
+        for number in 1..=4 {
+            assert_eq!(accounts.add_key(1, "ssh-ed25519 AAAA".into()).unwrap().number, number);
+        }
+        assert_eq!(accounts.add_key(1, "ssh-ed25519 AAAA".into()), Err(KeyRefusal::Full));
+        assert_eq!(accounts.add_key(1, "hello".into()), Err(KeyRefusal::Text));
+        assert_eq!(accounts.add_key(2, "ssh-ed25519 AAAA".into()), Err(KeyRefusal::NoSuchAccount));
+        assert!(accounts.remove_key(1, 2) && !accounts.remove_key(1, 2));
+        assert_eq!(accounts.add_key(1, "ssh-rsa AAAA".into()).unwrap().number, 5);
     }
 
     #[test]

@@ -23,8 +23,8 @@ use crate::layout::{MachineSpec, Vendor};
 use crate::time::Span;
 
 pub use accounts::{
-    ACCOUNT_SLOTS, Account, AccountChange, AccountRefusal, AccountRole, Accounts, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, Standing,
-    USER_NAME_LENGTH_MAX,
+    ACCOUNT_KEYS, ACCOUNT_SLOTS, Account, AccountChange, AccountKey, AccountRefusal, AccountRole, Accounts, KeyRefusal,
+    PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, Standing, USER_NAME_LENGTH_MAX,
 };
 pub use bios::{BIOS_ATTRIBUTES, Bios, BiosAttribute, BiosRange, BiosRefusal, BiosValue};
 pub use boot::{BootEnabled, BootMode, BootOverride, BootSource, BootTarget, LastBoot};

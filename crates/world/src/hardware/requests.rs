@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::accounts::{AccountChange, AccountRefusal, AccountRole, Standing};
+use super::accounts::{AccountChange, AccountKey, AccountRefusal, AccountRole, KeyRefusal, Standing};
 use super::bios::{BiosRefusal, BiosValue};
 use super::boot::BootOverride;
 use super::firmware::{self, Component};
@@ -129,6 +129,17 @@ impl World {
     pub fn delete_account(&mut self, machine: usize, slot: u8, now: Instant) -> Result<(), AccountRefusal> {
         self.advance(now);
         self.hardware_mut(machine).accounts.delete(slot).map(drop)
+    }
+
+    pub fn add_account_key(&mut self, machine: usize, slot: u8, text: String, now: Instant) -> Result<AccountKey, KeyRefusal> {
+        self.advance(now);
+        self.hardware_mut(machine).accounts.add_key(slot, text)
+    }
+
+    /// Whether there was such a key.
+    pub fn remove_account_key(&mut self, machine: usize, slot: u8, number: u32, now: Instant) -> bool {
+        self.advance(now);
+        self.hardware_mut(machine).accounts.remove_key(slot, number)
     }
 
     pub fn set_session_timeout(&mut self, machine: usize, timeout: Span, now: Instant) {

@@ -55,7 +55,7 @@ async fn an_agent_goes_from_its_token_to_a_system_that_phones_home() {
         MachineReport::Progress { percent: 40 },
         MachineReport::Written { digest: bundle().os_image.sha256 },
         MachineReport::Failed { trouble: InstallTrouble::MissingDisk, detail: "none found".to_owned() },
-        MachineReport::PhonedHome,
+        MachineReport::PhonedHome { key_sets: std::collections::BTreeMap::new() },
     ];
     assert_eq!(rig.reports(), expected);
 }

@@ -317,7 +317,8 @@ fn what_a_machine_tells_of_an_attempt_that_is_over_or_not_its_own_is_not_heard()
     let over = rig.device(&target(Role::Compute)).board.attempt.clone().unwrap();
     let of_another = model::Attempt { machine: target(Role::Management), ..over.clone() };
     let mut told = String::new();
-    for (attempt, report) in [(over, model::MachineReport::PhonedHome), (of_another, exchange(1))] {
+    let phoned_home = model::MachineReport::PhonedHome { key_sets: std::collections::BTreeMap::new() };
+    for (attempt, report) in [(over, phoned_home), (of_another, exchange(1))] {
         let id = rig.desk.request("machine", model::Ask::Report { attempt, report }, None);
         rig.run_for(Span::seconds(1));
         told.push_str(&format!("{}\n", verdict(&rig, &id)));

@@ -1,10 +1,11 @@
 //! What of a machine an installation touches: the virtual drive, what it starts from, its disk, and who runs on it then.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Attempt, BootSeen, DeviceAsk, Digest, InstallTrouble, JobSeen, MachineReport, SourceSeen, Span, Survey};
 use plan::{Step, With};
 
+use super::accounts::Accounts;
 use super::parts::Parts;
 
 /// How the agent behaves once it runs.
@@ -48,6 +49,10 @@ pub struct Board {
     pub is_forgetful: bool,
     pub attempt: Option<Attempt>,
     pub parts: Parts,
+    /// The key sets that the new system is configured with.
+    pub key_sets: BTreeMap<model::KeySetName, u64>,
+    /// Who may log in to the BMC.
+    pub accounts: Accounts,
     pub inserted: u32,
     pub ejected: u32,
     /// The agent does not find the disk that it was told.
@@ -78,6 +83,8 @@ impl Default for Board {
             is_forgetful: false,
             attempt: None,
             parts: Parts::default(),
+            key_sets: BTreeMap::new(),
+            accounts: Accounts::default(),
             inserted: 0,
             ejected: 0,
             lacks_disk: false,
@@ -94,6 +101,7 @@ impl Board {
             return;
         }
         self.parts.take(step);
+        self.accounts.take(step);
         match step.ask {
             DeviceAsk::InsertMedia => {
                 assert_eq!(self.media, None, "the drive is not empty");

@@ -124,7 +124,12 @@ impl Device {
             | DeviceAsk::MakeOsVolume => {
                 assert_eq!(self.power, Power::Off, "{ask} under a machine that runs");
             }
-            DeviceAsk::EjectMedia | DeviceAsk::BootFromDisk | DeviceAsk::MintJoinToken | DeviceAsk::DropJoinToken => {}
+            DeviceAsk::EjectMedia
+            | DeviceAsk::BootFromDisk
+            | DeviceAsk::MintJoinToken
+            | DeviceAsk::DropJoinToken
+            | DeviceAsk::WriteAccount
+            | DeviceAsk::DropAccount => {}
             other => panic!("{other} is not known to these devices"),
         }
     }
@@ -189,9 +194,12 @@ impl Device {
         let up_at = now + self.habits.boot_takes;
         self.coming.push((up_at, Event::NodeReady { boot }));
         if self.board.disk == Disk::New && self.board.phones_home {
-            self.coming.push((up_at, Event::Tells { boot, report: MachineReport::PhonedHome }));
+            self.coming.push((up_at, Event::Tells { boot, report: MachineReport::PhonedHome { key_sets: self.board.key_sets.clone() } }));
             if self.board.agent == Agent::Stutters {
-                self.coming.push((up_at + Span::seconds(1), Event::Tells { boot, report: MachineReport::PhonedHome }));
+                self.coming.push((
+                    up_at + Span::seconds(1),
+                    Event::Tells { boot, report: MachineReport::PhonedHome { key_sets: self.board.key_sets.clone() } },
+                ));
             }
         }
     }
