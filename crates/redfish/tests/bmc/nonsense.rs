@@ -113,7 +113,7 @@ async fn try_everything(bmc: &Bmc) {
     let _ = bmc.observe_start().await;
     let _ = bmc.observe_volumes().await;
     let _ = bmc.observe_hardware().await;
-    let _ = bmc.request_os_volume().await;
+    let _ = bmc.request_os_volume("OS").await;
     let _ = bmc.request_power(PowerRequest::On).await;
     let _ = bmc.observe_boot().await;
     let _ = bmc.request_boot(&BootSource::Cd, Persistence::Once).await;

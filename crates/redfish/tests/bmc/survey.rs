@@ -89,7 +89,7 @@ fn bare(sizes: &[u64]) -> Fake {
 #[tokio::test]
 async fn the_system_gets_a_mirror_of_the_two_smallest_drives() {
     let fake = bare(&[1920, 1920, 480, 480]).on("POST /s/1/v", accepted(TASK));
-    assert_eq!(fake.bmc().request_os_volume().await, Ok(Some(JobRef::new(TASK))));
+    assert_eq!(fake.bmc().request_os_volume("OS").await, Ok(Some(JobRef::new(TASK))));
     expect![[r#"
         POST /s/1/v token1 {"Links":{"Drives":[{"@odata.id":"/s/1/d/2"},{"@odata.id":"/s/1/d/3"}]},"Name":"OS","RAIDType":"RAID1"}
     "#]]
@@ -101,10 +101,10 @@ async fn the_system_gets_a_mirror_of_the_two_smallest_drives() {
 #[tokio::test]
 async fn where_no_volume_can_be_made_it_is_said_why_and_nothing_is_asked() {
     let alone = bare(&[480, 960]);
-    let fault = alone.bmc().request_os_volume().await.unwrap_err();
+    let fault = alone.bmc().request_os_volume("OS").await.unwrap_err();
     expect!["unsupported: no controller has two free and well SSDs of one size for the operating system"].assert_eq(&fault.to_string());
     let reading = bare(&[480, 480]).now("GET /s/1/v", tagged(&json!({"Members": []}), "\"1\"", "GET, HEAD"));
-    let fault = reading.bmc().request_os_volume().await.unwrap_err();
+    let fault = reading.bmc().request_os_volume("OS").await.unwrap_err();
     expect!["unsupported: this BMC offers no way to make a volume"].assert_eq(&fault.to_string());
     let diskless = Fake::ordinary();
     assert_eq!(diskless.bmc().observe_volumes().await.unwrap(), VolumesSeen { volumes: None });
