@@ -31,9 +31,6 @@ pub(crate) const SYSTEM_HEAD: usize = 4_096;
 const SYSTEM_BYTES: usize = 256 * 1_024;
 const AGENT_BYTES: usize = 128 * 1_024;
 
-/// The versions that a simulated site comes with.
-pub const VERSIONS: [&str; 4] = ["4.1.6", "4.4.3", "4.7.8", "4.9.2"];
-
 /// An image as a bundle names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {

@@ -51,7 +51,14 @@ type Coming = Shared<BoxFuture<'static, Result<Arc<BaseImage>, Unusable>>>;
 pub struct Images {
     fetch: Arc<dyn Fetch>,
     /// The one that was asked for last is last.
-    kept: Arc<Mutex<Vec<(Digest, Coming)>>>,
+    kept: Arc<Mutex<Vec<Kept>>>,
+}
+
+struct Kept {
+    digest: Digest,
+    /// Where it comes, or came, from.
+    url: String,
+    coming: Coming,
 }
 
 impl Images {
@@ -59,35 +66,37 @@ impl Images {
         Images { fetch, kept: Arc::default() }
     }
 
-    /// The image, once it is there. All who want it at the same time wait for one fetch.
+    /// The image, once it is there. All who want it from the same place at the same time wait for one fetch.
     pub(super) async fn get(&self, artefact: &Artefact) -> Result<Arc<BaseImage>, Unusable> {
         let coming = self.coming(artefact);
         let image = coming.clone().await;
         if image.is_err() {
             // The next who asks tries again.
-            self.lock().retain(|(_, kept)| !kept.ptr_eq(&coming));
+            self.lock().retain(|kept| !kept.coming.ptr_eq(&coming));
         }
         image
     }
 
     fn coming(&self, artefact: &Artefact) -> Coming {
         let mut kept = self.lock();
-        let coming = match kept.iter().position(|(digest, _)| *digest == artefact.sha256) {
-            Some(at) => kept.remove(at).1,
+        // One that is there is good wherever it came from; one that is not may never come from elsewhere.
+        let is_it = |kept: &Kept| kept.digest == artefact.sha256 && (kept.url == artefact.url || matches!(kept.coming.peek(), Some(Ok(_))));
+        let coming = match kept.iter().position(is_it) {
+            Some(at) => kept.remove(at).coming,
             None => {
                 // On its own, so that it goes on when the one who asked first goes away.
                 let fetching = tokio::spawn(obtain(self.fetch.clone(), artefact.clone()));
                 fetching.map(|ended| ended.unwrap_or_else(|_| Err(unreachable("the fetch broke off")))).boxed().shared()
             }
         };
-        kept.push((artefact.sha256.clone(), coming.clone()));
+        kept.push(Kept { digest: artefact.sha256.clone(), url: artefact.url.clone(), coming: coming.clone() });
         if kept.len() > IMAGES_MAX {
             drop(kept.remove(0));
         }
         coming
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Digest, Coming)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Kept>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

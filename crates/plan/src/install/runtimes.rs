@@ -6,17 +6,18 @@ use super::attempt::current;
 use crate::draft::Draft;
 use crate::snapshot::Snapshot;
 
-/// The same bundle twice is the same as once. Another one of that version may take its place only while nothing depends on it.
+/// The same bundle twice is the same as once. Another one of that version may take its place only while it is installed nowhere: until
+/// then a slip can be mended. Where images are fetched from may change at any time, since their digests say what they are.
 pub(crate) fn import_runtime(draft: &mut Draft, bundle: &Bundle) -> Result<(), Refusal> {
-    let known = draft.after.runtimes.get(&bundle.version).filter(|known| ***known != *bundle);
-    if known.is_some()
-        && let Some(evidence) = use_of(&draft.after, bundle.version)
+    let known = draft.after.runtimes.get(&bundle.version);
+    if known.is_some_and(|known| !is_moved(known, bundle))
+        && let Some(evidence) = installed_on(&draft.after, bundle.version)
     {
         return Err(Refusal {
             rule: Rule::RuntimeImmutable,
             message: format!("runtime {} cannot be replaced by another one", bundle.version),
             evidence: vec![evidence],
-            remedy: "give what is new a version of its own".into(),
+            remedy: "only the URLs of its images may change; give what is new a version of its own".into(),
         });
     }
     draft.save_runtime(bundle.clone());
@@ -44,12 +45,30 @@ pub(crate) fn forget_runtime(draft: &mut Draft, version: RuntimeVersion) -> Resu
     Ok(())
 }
 
-/// What needs this runtime to stay as it is.
+/// Whether a bundle is the known one, but for where its images are fetched from.
+fn is_moved(known: &Bundle, bundle: &Bundle) -> bool {
+    let mut moved = known.clone();
+    moved.os_image.url.clone_from(&bundle.os_image.url);
+    moved.boot.agent_image.url.clone_from(&bundle.boot.agent_image.url);
+    let optional = [(&mut moved.boot.http, &bundle.boot.http), (&mut moved.boot.pxe, &bundle.boot.pxe)];
+    for (artefact, there) in optional {
+        if let (Some(artefact), Some(there)) = (artefact, there) {
+            artefact.url.clone_from(&there.url);
+        }
+    }
+    moved == *bundle
+}
+
+/// What needs this runtime to stay.
 fn use_of(snapshot: &Snapshot, version: RuntimeVersion) -> Option<String> {
-    let text = version.to_string();
-    if snapshot.cluster.version == text {
+    if snapshot.cluster.version == version.to_string() {
         return Some(format!("it is the runtime of cluster `{}`", snapshot.cluster.name));
     }
+    installed_on(snapshot, version)
+}
+
+/// What needs this runtime to stay as it is.
+fn installed_on(snapshot: &Snapshot, version: RuntimeVersion) -> Option<String> {
     let mut running = snapshot.running().filter_map(|(_, id)| snapshot.operations.get(id));
     if let Some(operation) = running.find(|operation| current(operation).is_some_and(|round| round.version == version)) {
         return Some(format!("operation {} installs it on `{}`", operation.id.short(), operation.target));

@@ -94,7 +94,7 @@ impl ClusterArgs {
     }
 }
 
-/// Imports what files describe into clusters that do not know it. For a simulator and its control plane, in one process.
+/// Imports what files describe into clusters that do not know it, or know it from where its images were before. For a simulator and its control plane, in one process.
 pub async fn import_missing(server: &str, sites: &[model::Site], files: &[PathBuf]) -> Result<(), Trouble> {
     let client = Client::new(server)?;
     for file in files {
@@ -103,7 +103,13 @@ pub async fn import_missing(server: &str, sites: &[model::Site], files: &[PathBu
             let (home, cluster) = (&site.home, site.cluster.as_str());
             let target = place(&home.subscription, Some(&home.resource_group), Kind::Cluster, &[cluster, RUNTIMES, &file.version]);
             match client.get(&target).await {
-                Ok(_) => {}
+                Ok(known) if known.pointer("/properties/osImage/url").and_then(Value::as_str) == Some(file.os_image.url.as_str()) => {}
+                // One of an older release may differ in more, and be in use: then it stays, and its installations say why they fail.
+                Ok(_) => {
+                    if let Err(trouble) = client.put(&target, &file.body()).await {
+                        tracing::warn!(version = file.version, trouble = trouble.message, "the images of a runtime have moved, and it stays");
+                    }
+                }
                 Err(trouble) if trouble.exit == Exit::NotFound => drop(client.put(&target, &file.body()).await?),
                 Err(trouble) => return Err(trouble),
             }

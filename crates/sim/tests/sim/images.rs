@@ -19,7 +19,7 @@ async fn ask(method: Method, path: &str, range: Option<&str>) -> (StatusCode, He
 
 #[tokio::test]
 async fn an_image_is_what_its_bundle_says_of_it() {
-    for runtime in images::runtimes(images::VERSIONS) {
+    for runtime in images::runtimes(["4.1.6", "4.4.3", "4.9.2"]) {
         for image in [&runtime.os, &runtime.agent, &runtime.http, &runtime.pxe] {
             let (status, headers, content) = ask(Method::GET, &image.path, None).await;
             assert_eq!((status, content.len() as u64), (StatusCode::OK, image.bytes));

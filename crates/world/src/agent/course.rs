@@ -3,7 +3,7 @@
 use super::stage::{AgentRun, Effect, Findings, Stage};
 use super::{Call, Errand, Outcome, WantedDisk};
 use crate::fault::FaultKind;
-use crate::hardware::{BootSource, Contents, FirstBoot, Setup, System};
+use crate::hardware::{BootSource, Contents, FirstBoot, HostDisk, Setup, System};
 use crate::machine::{Disk, Host, Membership};
 use crate::site::World;
 use crate::time::Instant;
@@ -145,31 +145,28 @@ impl World {
         }
     }
 
-    /// The volume that is meant: by its name, by what it is called on the bus, or by a drive that belongs to it. Drives
-    /// without a volume are not shown to the host. Whoever says nothing means the one where the system is by custom, and
-    /// never tenants' data.
-    fn find_disk(&self, index: usize, wanted: &WantedDisk) -> Option<u32> {
+    /// The disk that is meant: a volume by its name or by what it is called on the bus, or a drive that belongs to no volume. Drives
+    /// that do are not shown to the host. Whoever says nothing means the volume where the system is by custom, and never tenants' data.
+    fn find_disk(&self, index: usize, wanted: &WantedDisk) -> Option<HostDisk> {
         if self.faults.is_active(FaultKind::DiskMissing, index) {
             return None;
         }
         let (hardware, inventory) = (self.hardware(index), self.inventory(index));
         if wanted == &WantedDisk::default() {
             let mut of_system = hardware.volumes.iter().filter(|volume| volume.is_in_system_bays());
-            return of_system.next().map(|volume| volume.number);
+            return of_system.next().map(|volume| HostDisk::Volume(volume.number));
         }
         let is = |wanted: &Option<String>, is: &str| wanted.as_deref().is_some_and(|wanted| wanted.eq_ignore_ascii_case(is));
-        let found = hardware.volumes.iter().find(|volume| {
-            let mut drives = inventory.drives.iter().filter(|drive| volume.bays.contains(&drive.bay));
-            is(&wanted.volume, &volume.name)
-                || is(&wanted.wwn, &volume.wwn(&inventory))
-                || drives.any(|drive| is(&wanted.serial, &drive.serial_number) || is(&wanted.wwn, &drive.wwn))
-        });
-        found.map(|volume| volume.number)
+        let mut volumes = hardware.volumes.iter();
+        let volume = volumes.find(|volume| is(&wanted.volume, &volume.name) || is(&wanted.wwn, &volume.wwn(&inventory)));
+        let mut shown = inventory.drives.iter().filter(|drive| hardware.volumes.on_bay(drive.bay).is_none());
+        let mut drive = || shown.find(|drive| is(&wanted.serial, &drive.serial_number) || is(&wanted.wwn, &drive.wwn));
+        volume.map(|volume| HostDisk::Volume(volume.number)).or_else(|| drive().map(|drive| HostDisk::Drive { bay: drive.bay }))
     }
 
-    /// The volumes of a machine by name, with what tells their contents apart: the witness of what a wipe spared.
+    /// The volumes of a machine by name, and its drives without one that were written to, with what tells their contents apart: the witness of what a wipe spared.
     pub fn volume_digests(&self, machine: usize) -> Vec<(String, String)> {
-        self.hardware(machine).volumes.iter().map(|volume| (volume.name.clone(), volume.contents.digest())).collect()
+        self.hardware(machine).volumes.digests()
     }
 }
 

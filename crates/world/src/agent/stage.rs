@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AgentConfig, AgentReport, AgentTrouble, Errand, Outcome, Session};
-use crate::hardware::{BootSource, FirstBoot, Release};
+use crate::hardware::{BootSource, FirstBoot, HostDisk, Release};
 use crate::pace::Pace;
 use crate::time::{Instant, Span};
 
@@ -22,10 +22,10 @@ pub(crate) struct AgentRun {
     pub stage: Stage,
 }
 
-/// An image that has been fetched, and the volume it goes to.
+/// An image that has been fetched, and the volume or the drive it goes to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fetched {
-    pub volume: u32,
+    pub volume: HostDisk,
     pub sha256: String,
     pub release: Option<Release>,
 }
@@ -67,10 +67,10 @@ pub(crate) enum Stage {
     Stolen(AgentConfig),
     Exchanging(AgentConfig),
     /// A second agent calls with the same token.
-    Copied(Session, u32),
+    Copied(Session, HostDisk),
     FetchingImage {
         session: Session,
-        volume: u32,
+        volume: HostDisk,
         tries: u32,
     },
     Writing(Session, Fetched, Writing),
@@ -94,7 +94,7 @@ pub(crate) enum Effect {
     /// There is nothing to run: the firmware goes on to the disk.
     BootDisk,
     Erase {
-        volume: u32,
+        volume: HostDisk,
     },
     WriteSystem {
         fetched: Fetched,
@@ -114,8 +114,8 @@ pub(super) struct Next {
 pub(super) struct Findings<'a> {
     pub pace: &'a Pace,
     pub now: Instant,
-    /// The volume that is meant by what it was told, if there is one.
-    pub disk: Option<u32>,
+    /// The volume or drive that is meant by what it was told, if there is one.
+    pub disk: Option<HostDisk>,
     /// Faults of this machine.
     pub is_token_stolen: bool,
     pub is_token_copied: bool,
@@ -224,7 +224,7 @@ impl Stage {
 }
 
 /// An image that did not come is asked for again, until it has been asked for often enough.
-fn without_image(session: Session, volume: u32, tries: u32, why: &str, again_at: Instant) -> Next {
+fn without_image(session: Session, volume: HostDisk, tries: u32, why: &str, again_at: Instant) -> Next {
     if tries < IMAGE_TRIES {
         return Next::at(Stage::FetchingImage { session, volume, tries }, again_at);
     }

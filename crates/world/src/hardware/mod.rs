@@ -33,6 +33,7 @@ pub use inventory::{Dimm, Drive, DriveProtocol, Inventory, Link, Nic, Processor}
 pub use media::{InsertedMedia, Media, MediaSlot, MediaWrites, SlotOccupied};
 pub use parts::{Identity, Part, Parts, SERIAL_NUMBER_LENGTH_MAX, Swap, SwapRefusal};
 pub use requests::FirmwareRefusal;
+pub(crate) use storage::HostDisk;
 pub use storage::{Contents, NewVolume, RaidLevel, Volume, VolumeRefusal, Volumes};
 pub use system::{FirstBoot, Join, PhoneHome, Release, Setup, System};
 pub use tasks::{AfterRestart, TASKS_KEPT, Task, TaskState, Tasks, Work};

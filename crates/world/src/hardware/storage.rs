@@ -1,5 +1,6 @@
 //! The RAID controller's volumes: which drives form one, what fits, and what is on it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -192,6 +193,17 @@ impl fmt::Display for VolumeRefusal {
 pub struct Volumes {
     list: Vec<Volume>,
     made: u32,
+    /// By bay: what was written to drives that belong to no volume, which the host is shown as they are.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    on_drives: BTreeMap<u32, Contents>,
+}
+
+/// What the host is shown as one disk. A volume is saved by its number alone, as it was before drives were shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum HostDisk {
+    Volume(u32),
+    Drive { bay: u32 },
 }
 
 impl Volumes {
@@ -200,7 +212,7 @@ impl Volumes {
         // A spare was racked and never installed.
         let is_spare = spec.role == Role::SpareControlPlane;
         let system = if is_spare { Contents::Nothing } else { Contents::System(Box::new(System::delivered())) };
-        let mut volumes = Volumes { list: Vec::new(), made: 0 };
+        let mut volumes = Volumes { list: Vec::new(), made: 0, on_drives: BTreeMap::new() };
         volumes.add(NewVolume { name: OS_VOLUME.to_owned(), level: RaidLevel::Raid1, bays: OS_BAYS.to_vec() }, system);
         let mut random = Random::new(site_seed, &format!("tenant-data/{}", spec.name));
         for first in (OS_BAYS.len() as u32..drive_count(spec.role)).step_by(2) {
@@ -212,26 +224,39 @@ impl Volumes {
         volumes
     }
 
-    /// The volume that the machine starts from: the first with something to start.
+    /// What the machine starts from: the first volume, or else drive, with something to start.
     pub fn system(&self) -> Option<&System> {
-        self.list.iter().find_map(|volume| match &volume.contents {
+        self.list.iter().map(|volume| &volume.contents).chain(self.on_drives.values()).find_map(|contents| match contents {
             Contents::System(system) if system.is_bootable() => Some(&**system),
             _ => None,
         })
     }
 
     pub(crate) fn system_mut(&mut self) -> Option<&mut System> {
-        self.list.iter_mut().find_map(|volume| match &mut volume.contents {
+        let on_volumes = self.list.iter_mut().map(|volume| &mut volume.contents);
+        on_volumes.chain(self.on_drives.values_mut()).find_map(|contents| match contents {
             Contents::System(system) if system.is_bootable() => Some(&mut **system),
             _ => None,
         })
     }
 
-    /// Writes something over whatever was on a volume.
-    pub(crate) fn write(&mut self, number: u32, contents: Contents) {
-        if let Some(volume) = self.list.iter_mut().find(|volume| volume.number == number) {
-            volume.contents = contents;
+    /// Writes something over whatever was on a disk.
+    pub(crate) fn write(&mut self, disk: HostDisk, contents: Contents) {
+        match disk {
+            HostDisk::Volume(number) => {
+                if let Some(volume) = self.list.iter_mut().find(|volume| volume.number == number) {
+                    volume.contents = contents;
+                }
+            }
+            HostDisk::Drive { bay } => drop(self.on_drives.insert(bay, contents)),
         }
+    }
+
+    /// What tells the contents of each disk apart.
+    pub(crate) fn digests(&self) -> Vec<(String, String)> {
+        let volumes = self.list.iter().map(|volume| (volume.name.clone(), volume.contents.digest()));
+        let drives = self.on_drives.iter().map(|(bay, contents)| (format!("drive {bay}"), contents.digest()));
+        volumes.chain(drives).collect()
     }
 
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Volume> {
@@ -263,6 +288,7 @@ impl Volumes {
     pub(crate) fn add(&mut self, wanted: NewVolume, contents: Contents) -> u32 {
         self.made += 1;
         let NewVolume { name, level, bays } = wanted;
+        self.on_drives.retain(|bay, _| !bays.contains(bay));
         self.list.push(Volume { number: self.made, name, level, bays, contents });
         self.made
     }
@@ -272,7 +298,9 @@ impl Volumes {
         self.list.retain(|volume| volume.number != number);
     }
 
+    /// Back to bare drives.
     pub(crate) fn clear(&mut self) {
+        self.on_drives.clear();
         self.list.clear();
     }
 }
@@ -298,6 +326,21 @@ mod tests {
         assert_eq!(volumes.check(&wanted(RaidLevel::Raid5, &[2, 3, 4]), &drives), Ok(()));
         let number = volumes.add(wanted(RaidLevel::Raid5, &[2, 3, 4]), Contents::Nothing);
         assert_eq!(volumes.get(number).unwrap().bytes(&drives), 2 * 3_840_755_982_336);
+    }
+
+    #[test]
+    fn a_drive_without_a_volume_keeps_what_is_written_to_it_until_it_becomes_part_of_one() {
+        let layout = Layout::new("east", 4, 4, 1).unwrap();
+        let mut volumes = Volumes::factory(&layout.machines()[2], layout.site_seed());
+        volumes.clear();
+        volumes.write(HostDisk::Drive { bay: 1 }, Contents::System(Box::new(System::delivered())));
+        assert!(volumes.system().is_some() && volumes.system_mut().is_some());
+        assert_eq!(volumes.digests(), [("drive 1".to_owned(), "system as delivered".to_owned())]);
+        let saved = serde_json::to_string(&volumes).unwrap();
+        assert_eq!(serde_json::from_str::<Volumes>(&saved).unwrap(), volumes);
+        volumes.add(NewVolume { name: "x".to_owned(), level: RaidLevel::Raid1, bays: vec![0, 1] }, Contents::Nothing);
+        assert!(volumes.system().is_none());
+        assert_eq!(serde_json::from_str::<HostDisk>("3").unwrap(), HostDisk::Volume(3), "as it was saved once");
     }
 
     #[test]

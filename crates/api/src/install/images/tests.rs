@@ -48,6 +48,25 @@ async fn an_image_is_fetched_once_for_all_who_want_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_names_another_place_does_not_wait_for_one_that_does_not_answer() {
+    struct Mirror;
+    impl Fetch for Mirror {
+        fn fetch<'a>(&'a self, url: &'a str, _limit: u64) -> BoxFuture<'a, Result<Bytes, Unfetched>> {
+            async move {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                if url == "dead" { Err(Unfetched("connection refused".to_owned())) } else { Ok(image(1)) }
+            }
+            .boxed()
+        }
+    }
+    let images = Images::new(Arc::new(Mirror));
+    let (dead, good) = (artefact(&image(1), "dead"), artefact(&image(1), "good"));
+    let (first, second) = futures::join!(images.get(&dead), images.get(&good));
+    assert!(first.unwrap_err().detail.contains("dead") && second.is_ok());
+    assert!(images.get(&dead).await.is_ok(), "one that is there is good wherever it came from");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_short_outage_is_outlasted_and_a_long_one_is_told() {
     let wanted = artefact(&image(1), "1");
     assert!(shelf(2).1.get(&wanted).await.is_ok());

@@ -38,8 +38,7 @@ fn a_runtime_is_imported_once_and_replaced_only_while_nothing_needs_it() {
         import 4.9.2 one: done
         import 4.9.2 other: done
         import 4.7.8 Linux: done
-        import 4.7.8 other: runtime 4.7.8 cannot be replaced by another one: rule runtime-immutable: it is the runtime of cluster `site1`
-        remedy: give what is new a version of its own
+        import 4.7.8 other: done
         forget 4.7.8: runtime 4.7.8 cannot be removed: rule runtime-in-use: it is the runtime of cluster `site1`
         remedy: keep it until nothing runs it any more
         forget 4.9.2: done
@@ -47,6 +46,26 @@ fn a_runtime_is_imported_once_and_replaced_only_while_nothing_needs_it() {
         remedy: `rackwright runtime list` names them
     "#]]
     .assert_eq(&told);
+}
+
+#[test]
+fn a_slip_in_the_clusters_own_runtime_is_mended_until_it_is_installed_and_its_images_may_move_at_any_time() {
+    let mut rig = site();
+    let mended = import(&mut rig, "4.7.8", "Linux 3");
+    assert_eq!(verdict(&rig, &mended), "done");
+    reimage(&mut rig, Role::Compute);
+    let other = import(&mut rig, "4.7.8", "Linux 4");
+    expect![[r#"
+        runtime 4.7.8 cannot be replaced by another one: rule runtime-immutable: it is installed on `rack1compute01`
+        remedy: only the URLs of its images may change; give what is new a version of its own"#]].assert_eq(&verdict(&rig, &other));
+    let mut moved = model::Bundle { os_name: "Linux 3".into(), ..bundle("4.7.8") };
+    moved.os_image.url = "http://elsewhere/os.img".into();
+    moved.boot.http.as_mut().unwrap().url = "http://elsewhere/boot.efi".into();
+    let version = moved.version;
+    let id = rig.desk.request("alice", Ask::ImportRuntime { bundle: Box::new(moved) }, None);
+    rig.run_for(model::Span::seconds(1));
+    assert_eq!(verdict(&rig, &id), "done");
+    assert_eq!(rig.desk.snapshot.runtimes[&version].os_image.url, "http://elsewhere/os.img");
 }
 
 #[test]

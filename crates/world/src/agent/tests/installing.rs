@@ -176,7 +176,6 @@ fn a_disk_is_found_by_what_it_is_called_and_never_guessed() {
     let wanted = [
         (WantedDisk { volume: Some("OS".to_owned()), ..WantedDisk::default() }, "image"),
         (WantedDisk { wwn: Some(volumes[0].wwn(&inventory).to_uppercase()), ..WantedDisk::default() }, "image"),
-        (WantedDisk { serial: Some(inventory.drives[1].serial_number.clone()), ..WantedDisk::default() }, "image"),
         (WantedDisk { volume: Some("Data9".to_owned()), ..WantedDisk::default() }, "failed MissingDisk: no disk has volume Data9"),
     ];
     for (disk, next) in wanted {
@@ -184,6 +183,23 @@ fn a_disk_is_found_by_what_it_is_called_and_never_guessed() {
         bench.boot_agent();
         bench.answer(Outcome::Media(Box::new(config())));
         bench.answer(grant(disk));
+        assert_eq!(brief(&bench.asked().errand), next);
+    }
+}
+
+#[test]
+fn a_drive_is_a_disk_only_while_it_belongs_to_no_volume() {
+    let serial = bench().world.inventory(bench().machine).drives[1].serial_number.clone();
+    let disk = WantedDisk { serial: Some(serial.clone()), ..WantedDisk::default() };
+    for (is_free, next) in [(true, "image".to_owned()), (false, format!("failed MissingDisk: no disk has serial number {serial}"))] {
+        let mut bench = bench();
+        if is_free {
+            bench.world.delete_volume(bench.machine, 1, bench.now).unwrap();
+            bench.pass(120);
+        }
+        bench.boot_agent();
+        bench.answer(Outcome::Media(Box::new(config())));
+        bench.answer(grant(disk.clone()));
         assert_eq!(brief(&bench.asked().errand), next);
     }
 }
