@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
-use model::{Bundle, ClusterName, KeySet, KeySetKind, Machine, Privilege, Timestamp};
+use model::{Bundle, ClusterName, KeySet, KeySetKind, Privilege, Timestamp};
 use serde_json::json;
 use ticket::{InstallKey, Purpose};
 
