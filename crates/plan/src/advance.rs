@@ -79,6 +79,7 @@ pub(crate) fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: O
     draft.plan.errands.extend(errands);
     let validation = install::validation_since(&snapshot, machine, &operation, known, now);
     draft.plan.changes.validations.extend(validation.map(|validation| (machine.name.clone(), validation)));
+    let validation = validation.or_else(|| install::note_login(&snapshot, machine, &operation, now));
     draft.save_operation(operation);
     revisit.map(|at| at.max(now))
 }

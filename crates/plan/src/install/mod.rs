@@ -41,7 +41,7 @@ pub(crate) use replacement::keeps_name;
 pub use replacement::{ReplacementFlaw, SERIAL_NUMBER_MAX, check_replacement};
 pub(crate) use reports::report;
 pub(crate) use runtimes::{forget_runtime, import_runtime};
-pub(crate) use validate::validation_since;
+pub(crate) use validate::{note_login, validation_since};
 
 /// The steps of a reimage.
 pub(crate) const REIMAGE: [StepKind; 18] = [
