@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::{
     Action, Ask, Cancel, DesiredPower, Entry, Evacuate, Fact, Hold, HoldOwner, Limits, Machine, MachineName, ManagedAgain, Management,
-    OPERATION_FORMAT, Operation, OperationId, Outage, Refusal, Replacement, Request, Rule, Span, Target, Timestamp, Verdict,
+    OPERATION_FORMAT, Operation, OperationId, Outage, Provisioning, Refusal, Replacement, Request, Rule, Span, Target, Timestamp, Verdict,
 };
 
 use crate::advice;
@@ -164,6 +164,9 @@ fn act(
     let boot_id = draft.after.observation(name).boot_id().or_else(|| machine.last_seen.node.as_ref().map(|node| node.what.boot_id.clone()));
     let mut operation = begin(request, &machine, action, boot_id, &draft.after.cluster.limits, now);
     operation.replacement = replacement;
+    if install::installs(action) && machine.provisioning != Provisioning::Provisioned {
+        operation.journal.push(Entry { at: now, fact: Fact::Bare });
+    }
     prepare(&mut machine, &operation, now);
     evacuate::begin(&draft.after, &mut machine, &mut operation, now);
     let id = operation.id.clone();

@@ -232,6 +232,8 @@ impl<'a> Scribe<'a> {
             Fact::LeavingEtcd { .. }
             | Fact::OutOfEtcd { .. }
             | Fact::SystemDisk { .. }
+            | Fact::Bare
+            | Fact::CleaningUp { .. }
             | Fact::Installing { .. }
             | Fact::Reported { .. }
             | Fact::Validated { .. }

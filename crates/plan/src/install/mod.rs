@@ -5,6 +5,7 @@
 //! that long.
 
 mod attempt;
+pub(crate) mod clean_up;
 mod cloud_init;
 mod etcd;
 mod guards;
@@ -94,6 +95,10 @@ pub(crate) const REPLACE: [StepKind; 23] = [
 
 pub(crate) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
     let before_writing = matches!(step, StepKind::InsertMedia | StepKind::BootAgent | StepKind::AgentOn);
+    clean_up::best_effort(bench, examined(bench, step))
+}
+
+fn examined(bench: &Bench<'_>, step: StepKind) -> Finding {
     if let Some(given_up) = before_writing.then(|| write::given_up(bench)).flatten() {
         return given_up;
     }

@@ -1,11 +1,12 @@
 //! What an installation changes about its machine: when it is accepted, when it first touches it, and when it ends.
 
 use model::{
-    Action, Delivery, DesiredPower, DeviceAsk, Fact, Hold, HoldOwner, Installed, Machine, Operation, OperationResult, Provisioning,
-    StepKind, Timestamp, ValidationResult,
+    Action, DesiredPower, DeviceAsk, Fact, Hold, HoldOwner, Installed, Machine, Operation, OperationResult, Provisioning, StepKind,
+    Timestamp, ValidationResult,
 };
 
 use super::attempt::current;
+use super::insist::was_refused;
 use super::validate;
 
 pub(crate) fn installs(action: Action) -> bool {
@@ -63,9 +64,8 @@ const UNDOING: [DeviceAsk; 7] = [
 
 /// Whether the system of before cannot be counted on any more.
 fn is_undone(operation: &Operation) -> bool {
-    let was_refused = |ask, attempt| operation.fault_of(ask, attempt).is_some_and(|(_, fault)| fault.delivery == Delivery::No);
     operation.journal.iter().any(|entry| match entry.fact {
-        Fact::Asked { ask, attempt } => UNDOING.contains(&ask) && !was_refused(ask, attempt),
+        Fact::Asked { ask, attempt } => UNDOING.contains(&ask) && !was_refused(operation, ask, attempt),
         _ => false,
     })
 }
@@ -101,7 +101,8 @@ pub(crate) fn note_end(operation: &Operation, machine: &mut Machine, result: Ope
             hold_for_a_person(operation, machine, "its hardware validation failed".into(), now);
         }
         _ if was_touched => {
-            let had_system = operation.found_boot_id().is_some();
+            let was_bare = operation.journal.iter().any(|entry| entry.fact == Fact::Bare);
+            let had_system = operation.found_boot_id().is_some() && !was_bare;
             machine.provisioning = if had_system { Provisioning::Provisioned } else { Provisioning::Error };
         }
         _ => {}

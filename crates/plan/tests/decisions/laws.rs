@@ -170,12 +170,12 @@ pub fn the_log_agrees_with_the_journals(snapshot: &Snapshot, log: &[Activity]) {
                     let what = ActivityKind::Errand { errand: errand.clone(), attempt: *attempt };
                     entry.status == ActivityStatus::Started && entry.what == what
                 }),
-                Fact::Found { .. } | Fact::Resumed | Fact::Evacuating | Fact::Returning => 1,
+                Fact::Found { .. } | Fact::Bare | Fact::Resumed | Fact::Evacuating | Fact::Returning => 1,
                 // Told in words that are not compared here.
                 Fact::ErrandFaulted { .. } | Fact::Draining { .. } | Fact::Kept { .. } | Fact::Left { .. } => 1,
                 Fact::LeavingEtcd { .. } | Fact::OutOfEtcd { .. } | Fact::SystemDisk { .. } | Fact::Installing { .. } => 1,
                 Fact::Reported { .. } | Fact::Validated { .. } => 1,
-                Fact::Discarding { .. } | Fact::Inspecting { .. } => 1,
+                Fact::CleaningUp { .. } | Fact::Discarding { .. } | Fact::Inspecting { .. } => 1,
             };
             assert_eq!(times, 1, "operation {}: {:?} is told once", operation.id, entry.fact);
         }

@@ -95,6 +95,7 @@ impl Transcript {
             let fact = match &entry.fact {
                 Fact::Asked { .. } => continue,
                 Fact::Found { boot_id } => format!("found {}", boot_id.as_deref().unwrap_or("no boot")),
+                Fact::Bare => "found no system".to_owned(),
                 Fact::Resumed => format!("resumed, to end by {}", operation.deadline_at.time_of_day()),
                 Fact::Faulted { ask, fault, .. } => format!("{ask} was answered: {fault} (arrived: {:?})", fault.delivery),
                 Fact::Seen { step } => format!("{} seen", step.title()),
@@ -108,6 +109,7 @@ impl Transcript {
                 Fact::Left { what } => format!("left: {what}"),
                 Fact::LeavingEtcd { member, .. } => format!("etcd member {} is to go", member.id),
                 Fact::SystemDisk { disk } => format!("the system goes to {disk:?}"),
+                Fact::CleaningUp { during, because, .. } => format!("{} is given up: {because}", during.title()),
                 Fact::OutOfEtcd { peer_url, .. } => format!("etcd has no member; it will be {peer_url}"),
                 Fact::Installing { round, way, version, .. } => format!("installing {version} by {way}, round {round}"),
                 Fact::Reported { report, .. } => format!("told: {report:?}"),
