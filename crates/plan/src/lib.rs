@@ -59,7 +59,7 @@ pub use enroll::{Enrolment, Stored, enroll};
 pub use evacuate::forget_vm;
 pub use fault::{Reaction, react, speaks_of_the_bmc, speaks_of_the_line};
 pub use guard::MAX_RUNNING_OPERATIONS;
-pub use install::{INSPECTED_AT_ONCE, Phase, ReplacementFlaw, SERIAL_NUMBER_MAX, check_replacement, phase_of};
+pub use install::{INSPECTED_AT_ONCE, Phase, ReplacementFlaw, SERIAL_NUMBER_MAX, check_replacement, is_install_url_useless, phase_of};
 pub use objection::{Busy, Objection};
 pub use operate::steps_of;
 pub use placement::{Weakness, weaknesses};

@@ -3,8 +3,11 @@
 //! Two of the guards need a look: whether the BMC has a firmware job, and who is a member of etcd. The verdict waits for them, but not
 //! for ever: whoever asked is given one while the request is good.
 
+use std::net::IpAddr;
+
 use model::{
-    Action, Found, LookAt, Looked, Machine, Power, Provisioning, Refusal, Request, Rule, RuntimeVersion, Safeguard, Span, Survey, Timestamp,
+    Action, EtcdMember, EtcdSeen, Found, LookAt, Looked, Machine, Power, Provisioning, Refusal, Request, Rule, RuntimeVersion, Safeguard,
+    Site, Span, Survey, Timestamp,
 };
 
 use super::prepare::installs;
@@ -60,6 +63,7 @@ impl Guarded<'_> {
             return Ok(());
         }
         self.runtime_known()?;
+        self.install_ready()?;
         match self.action {
             Action::Reimage { safeguard } => {
                 self.machine_not_given_up()?;
@@ -89,6 +93,24 @@ impl Guarded<'_> {
             Err(invalid) => format!("cluster `{}`: {invalid}", cluster.name),
         };
         self.refuse(Rule::RuntimeExists, vec![evidence], "make it known: `rackwright runtime import FILE`")
+    }
+
+    /// What the machine will need of us while it is installed, and could not have.
+    fn install_ready(&self) -> Result<(), Refusal> {
+        let cluster = &self.snapshot.cluster;
+        if cluster.join.is_none() {
+            let evidence = format!("how nodes join the undercloud of `{}` is not known", cluster.name);
+            return self.refuse(Rule::InstallReady, vec![evidence], "name the undercloud's kubeconfig in the site file");
+        }
+        let bmc = &self.machine.hardware.bmc_address;
+        match &self.snapshot.install_url {
+            Some(url) if is_loopback(url) && !is_loopback(bmc) => {
+                let evidence = format!("machines would be told to call {url}, which neither the machine nor its BMC ({bmc}) can reach");
+                let remedy = "start the server with an address that they reach: `rackwright serve --install-listen ADDRESS`";
+                self.refuse(Rule::InstallReady, vec![evidence], remedy)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn machine_not_given_up(&self) -> Result<(), Refusal> {
@@ -136,23 +158,23 @@ impl Guarded<'_> {
         self.refuse(Rule::MachineHasWorkloads, evidence, remedy)
     }
 
+    /// By the last word there is: that nobody can see a machine now does not make it a sick one.
     fn not_healthy(&self) -> Result<(), Refusal> {
         let machine = self.machine;
-        let is_on = self.snapshot.observation(&machine.name).power.is_some_and(|power| power.what == Power::On);
-        let is_healthy = is_on
-            && machine.is_ready()
-            && machine.provisioning == Provisioning::Provisioned
-            && machine.unhealthy.is_none()
-            && self.snapshot.undercloud.fault.is_none();
+        let is_healthy = machine.is_ready() && machine.provisioning == Provisioning::Provisioned && machine.unhealthy.is_none();
         if !is_healthy {
             return Ok(());
         }
+        let mut evidence = vec![
+            "cannot replace healthy machine (powered on, ready, provisioned, joined to cluster). Use --safeguard-mode None to override"
+                .to_owned(),
+        ];
+        if let Some(fault) = contact::undercloud_fault(self.snapshot) {
+            evidence.push(format!("it was so when it was last seen: the undercloud does not answer ({fault})"));
+        }
         self.refuse(
             Rule::MachineHealthy,
-            vec![
-                "cannot replace healthy machine (powered on, ready, provisioned, joined to cluster). Use --safeguard-mode None to override"
-                    .into(),
-            ],
+            evidence,
             format!("nothing to repair; to replace it all the same: `rackwright bmm replace {} --safeguard-mode None`", machine.name),
         )
     }
@@ -174,10 +196,26 @@ impl Guarded<'_> {
         self.refuse(Rule::FirmwareJob, vec![evidence], "wait until it has ended, or take it out of the BMC's queue")
     }
 
+    /// A machine without a member may have one under another name. It would be wiped with its vote, and nobody would have counted it.
+    fn members_known(&self, seen: &EtcdSeen) -> Result<(), Refusal> {
+        let is_of = |member: &EtcdMember, machine: &Machine| EtcdSeen::is_of(member, machine.name.as_str(), None);
+        if seen.members.iter().any(|member| is_of(member, self.machine)) {
+            return Ok(());
+        }
+        let named = seen.members.iter().filter(|member| !member.name.is_empty());
+        let mut strangers = named.filter(|member| !self.snapshot.control_plane().any(|machine| is_of(member, machine)));
+        let Some(stranger) = strangers.next() else { return Ok(()) };
+        let evidence = format!("etcd has no member `{}`, and its member `{}` is no machine's", self.machine.name, stranger.name);
+        self.refuse(Rule::EtcdKnown, vec![evidence], "let each member of etcd be called as its machine is (`etcd --name`); then ask again")
+    }
+
     /// A member is taken out of etcd and added again: whoever cannot be asked now could not be asked then.
     fn etcd_known(&self) -> Result<(), Refusal> {
-        if !self.machine.is_active_kcp() || control_plane::etcd_seen(self.snapshot).is_some() {
+        if !self.machine.is_active_kcp() {
             return Ok(());
+        }
+        if let Some(seen) = control_plane::etcd_seen(self.snapshot) {
+            return self.members_known(seen);
         }
         let evidence = match self.snapshot.etcd.as_ref().and_then(|looked| looked.found.as_ref().err()) {
             Some(fault) => format!("etcd does not tell its members: {fault}"),
@@ -185,6 +223,22 @@ impl Guarded<'_> {
         };
         self.refuse(Rule::EtcdKnown, vec![evidence], "make sure that etcd can be reached, and that the site file says how; then ask again")
     }
+}
+
+/// Whether machines of a site could not reach us by the URL that they are told while they are installed.
+pub fn is_install_url_useless(url: &str, site: &Site) -> bool {
+    is_loopback(url) && site.machines.iter().any(|machine| !is_loopback(&machine.hardware.bmc_address))
+}
+
+/// Whether a URL, or an address with or without a port, leads nowhere but to the computer that calls it.
+fn is_loopback(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split('/').next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// What a preview cannot know because nobody has looked.
@@ -198,4 +252,20 @@ pub(crate) fn unknowns(snapshot: &Snapshot, machine: &Machine, action: Action, n
         None => "it has not answered yet".to_owned(),
     };
     Some(format!("whether the BMC has a firmware job, and how the machine can be started: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_loopback;
+
+    #[test]
+    fn addresses_of_this_computer_are_known() {
+        for here in ["http://127.0.0.1:7226", "https://localhost/x", "127.1.2.3", "http://[::1]:80/", "LOCALHOST:1"] {
+            assert!(is_loopback(here), "{here}");
+        }
+        for elsewhere in ["http://10.0.0.1:7226", "https://install.invalid", "10.20.2.21", "http://[fd00::1]:80", "", "http://127.example"]
+        {
+            assert!(!is_loopback(elsewhere), "{elsewhere}");
+        }
+    }
 }

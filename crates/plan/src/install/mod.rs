@@ -33,6 +33,7 @@ use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
 pub(crate) use attempt::current;
+pub use guards::is_install_url_useless;
 pub(crate) use guards::{awaits_looks, unknowns};
 pub use inspect::INSPECTED_AT_ONCE;
 pub(crate) use inspect::{inspect, plan_inspection};
@@ -94,11 +95,11 @@ pub(crate) const REPLACE: [StepKind; 23] = [
 ];
 
 pub(crate) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
-    let before_writing = matches!(step, StepKind::InsertMedia | StepKind::BootAgent | StepKind::AgentOn);
     clean_up::best_effort(bench, examined(bench, step))
 }
 
 fn examined(bench: &Bench<'_>, step: StepKind) -> Finding {
+    let before_writing = matches!(step, StepKind::InsertMedia | StepKind::BootAgent | StepKind::AgentOn);
     if let Some(given_up) = before_writing.then(|| write::given_up(bench)).flatten() {
         return given_up;
     }
@@ -127,7 +128,6 @@ fn examined(bench: &Bench<'_>, step: StepKind) -> Finding {
     }
 }
 
-/// The inspection of a site is no step of a machine, and the others are looked after elsewhere.
 /// What an installation waits for before it cuts the power: the survey is from before the machine was emptied, and somebody may have
 /// begun to change its firmware meanwhile.
 pub(crate) fn firmware_first(bench: &Bench<'_>) -> Option<Finding> {
