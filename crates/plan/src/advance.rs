@@ -149,9 +149,7 @@ fn put_off(scene: &Scene<'_>, operation: &Operation, judged: &Judged) -> Option<
     let during = judged.step;
     match &judged.finding {
         Finding::Fail { failure, because } => Some(Fact::CleaningUp { during, failure: Some(*failure), because: because.clone() }),
-        _ if operation.cancel.is_some() && is_safe => {
-            Some(Fact::CleaningUp { during, failure: None, because: "cancelled".into() })
-        }
+        _ if operation.cancel.is_some() && is_safe => Some(Fact::CleaningUp { during, failure: None, because: "cancelled".into() }),
         finding if judged.is_overdue && is_safe => {
             let wait = finding.clone().into_wait().or_else(|| scene.waited.clone());
             let waited = wait.map(|wait| format!("; it waited for {}", wait.kind)).unwrap_or_default();

@@ -49,7 +49,8 @@ fn what_is_told_of_an_attempt_that_was_given_up_is_not_heard() {
     rig.run_for(Span::seconds(1));
     expect![[r#"
         what `rack1compute01` tells of its installation is not heard: rule attempt-running: operation op1 has given it up
-        remedy: nothing to do for the machine; a person reads `rackwright operation show op1`"#]].assert_eq(&verdict(&rig, &id));
+        remedy: nothing to do for the machine; a person reads `rackwright operation show op1`"#]]
+    .assert_eq(&verdict(&rig, &id));
 }
 
 #[test]
@@ -64,7 +65,8 @@ fn a_cancel_of_an_installation_that_is_going_on_stops_the_agent() {
     expect![[r#"
         Canceled: cancelled by alice during Write Image. Left behind: power Off; holds installation by alice, operation op1.
         next: rackwright bmm reimage rack1compute01
-    "#]].assert_eq(&ending(&latest(&rig)));
+    "#]]
+    .assert_eq(&ending(&latest(&rig)));
 }
 
 #[test]

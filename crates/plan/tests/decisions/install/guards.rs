@@ -102,32 +102,52 @@ fn a_machine_that_nobody_can_see_now_is_not_taken_for_a_sick_one() {
         rig.undercloud_fault = Some(Fault::new(FaultClass::Unreachable, Delivery::No, "connection refused"));
         rig.run_for(Span::seconds(35));
     };
-    refused(Role::Compute, REPLACE, blind, expect![[r#"
+    refused(
+        Role::Compute,
+        REPLACE,
+        blind,
+        expect![[r#"
         `rack1compute01` cannot be replaced: rule machine-healthy: cannot replace healthy machine (powered on, ready, provisioned, joined to cluster). Use --safeguard-mode None to override; it was so when it was last seen: the undercloud does not answer (unreachable: connection refused)
-        remedy: nothing to repair; to replace it all the same: `rackwright bmm replace rack1compute01 --safeguard-mode None`"#]]);
+        remedy: nothing to repair; to replace it all the same: `rackwright bmm replace rack1compute01 --safeguard-mode None`"#]],
+    );
     let unseen = |rig: &mut Rig| {
         rig.device(&target(Role::Compute)).bmc_fault = Some(Fault::new(FaultClass::Unreachable, Delivery::No, "no answer"));
         rig.die();
     };
-    refused(Role::Compute, REPLACE, unseen, expect![[r#"
+    refused(
+        Role::Compute,
+        REPLACE,
+        unseen,
+        expect![[r#"
         `rack1compute01` cannot be replaced: rule machine-healthy: cannot replace healthy machine (powered on, ready, provisioned, joined to cluster). Use --safeguard-mode None to override
-        remedy: nothing to repair; to replace it all the same: `rackwright bmm replace rack1compute01 --safeguard-mode None`"#]]);
+        remedy: nothing to repair; to replace it all the same: `rackwright bmm replace rack1compute01 --safeguard-mode None`"#]],
+    );
 }
 
 #[test]
 fn machines_that_could_not_reach_us_are_not_touched() {
     let on_loopback = |rig: &mut Rig| rig.desk.snapshot.install_url = Some("http://127.0.0.1:46229".into());
-    refused(Role::Compute, REIMAGE, on_loopback, expect![[r#"
+    refused(
+        Role::Compute,
+        REIMAGE,
+        on_loopback,
+        expect![[r#"
         `rack1compute01` cannot be reimaged: rule install-ready: machines would be told to call http://127.0.0.1:46229, which neither the machine nor its BMC (bmc) can reach
-        remedy: start the server with an address that they reach: `rackwright serve --install-listen ADDRESS`"#]]);
+        remedy: start the server with an address that they reach: `rackwright serve --install-listen ADDRESS`"#]],
+    );
     let without_cluster = |rig: &mut Rig| {
         let mut cluster = (*rig.desk.snapshot.cluster).clone();
         cluster.join = None;
         rig.desk.snapshot.cluster = std::sync::Arc::new(cluster);
     };
-    refused(Role::Compute, REIMAGE, without_cluster, expect![[r#"
+    refused(
+        Role::Compute,
+        REIMAGE,
+        without_cluster,
+        expect![[r#"
         `rack1compute01` cannot be reimaged: rule install-ready: how nodes join the undercloud of `site1` is not known
-        remedy: name the undercloud's kubeconfig in the site file"#]]);
+        remedy: name the undercloud's kubeconfig in the site file"#]],
+    );
 }
 
 #[test]
@@ -142,7 +162,8 @@ fn the_power_is_not_cut_under_a_firmware_job_that_begins_after_the_survey() {
     rig.run_for(Span::minutes(20));
     let operation = latest(&rig);
     assert!(operation.done_at(model::StepKind::Cordon).is_some() && operation.last_asked(model::DeviceAsk::GracefulOff).is_none());
-    expect!["the BMC (busy: it has a firmware job: `Firmware Update: iDRAC` (50 %))"].assert_eq(&operation.wait.as_ref().expect("it waits").kind.to_string());
+    expect!["the BMC (busy: it has a firmware job: `Firmware Update: iDRAC` (50 %))"]
+        .assert_eq(&operation.wait.as_ref().expect("it waits").kind.to_string());
     rig.device(&machine).board.survey.jobs = Some(Vec::new());
     assert!(rig.run_until_idle(Span::hours(3)));
     assert!(succeeded(&latest(&rig)), "{}", ending(&latest(&rig)));
@@ -197,9 +218,14 @@ fn etcd_must_be_known() {
 #[test]
 fn a_member_that_may_be_the_machines_under_another_name_is_not_wiped() {
     let renamed = |rig: &mut Rig| rig.etcd.members[0].name = "host17.site.example".into();
-    refused(Role::ControlPlane, REIMAGE, renamed, expect![[r#"
+    refused(
+        Role::ControlPlane,
+        REIMAGE,
+        renamed,
+        expect![[r#"
         `rack1control01` cannot be reimaged: rule etcd-known: etcd has no member `rack1control01`, and its member `host17.site.example` is no machine's
-        remedy: let each member of etcd be called as its machine is (`etcd --name`); then ask again"#]]);
+        remedy: let each member of etcd be called as its machine is (`etcd --name`); then ask again"#]],
+    );
 }
 
 #[test]

@@ -25,39 +25,55 @@ fn check(action: Action, class: FaultClass, expected: Expect) {
 
 #[test]
 fn a_certificate_that_is_not_trusted_is_told_at_once() {
-    check(REPLACE, FaultClass::Untrusted, expect![[r#"
+    check(
+        REPLACE,
+        FaultClass::Untrusted,
+        expect![[r#"
         Failed (BmcLoginFailed): replace failed: BMC login unsuccessful: untrusted: as it says; a new board has a certificate of its own: put its `bmc-fingerprint` into the site file; nothing was touched. Left behind: power unknown, the BMC's certificate is not trusted; holds none
         next: rackwright bmm show rack1compute01
         after 200ms
         serial sn, login bmc/x, described as never; validated never; unhealthy: no
         CategoryResult { category: DeviceLogin, result: Fail, fields: [FieldResult { name: "device_login", comparison: Fail, expected: "Success", fetched: "Fail - Untrusted" }], log: ["untrusted: as it says"] }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_reimage_does_not_wait_for_a_login_that_is_refused() {
-    check(REIMAGE, FaultClass::Denied, expect![[r#"
+    check(
+        REIMAGE,
+        FaultClass::Denied,
+        expect![[r#"
         Failed (BmcLoginFailed): reimage failed: BMC login unsuccessful: Fail - Unauthorized (denied: as it says); nothing was touched. Left behind: power unknown, the BMC refuses our credentials; holds none
         next: rackwright bmm show rack1compute01
         after 200ms
         serial sn, login bmc/x, described as never; validated never; unhealthy: no
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_validation_keeps_that_it_was_not_let_in_and_a_refused_login_fails_no_machine() {
-    check(Action::Validate, FaultClass::Denied, expect![[r#"
+    check(
+        Action::Validate,
+        FaultClass::Denied,
+        expect![[r#"
         Failed (BmcLoginFailed): validate failed: BMC login unsuccessful: Fail - Unauthorized (denied: as it says). Left behind: power unknown, the BMC refuses our credentials; holds none
         next: rackwright bmm show rack1compute01
         after 200ms
         serial sn, login bmc/x, described as never; validated never; unhealthy: no
         CategoryResult { category: DeviceLogin, result: Fail, fields: [FieldResult { name: "device_login", comparison: Fail, expected: "Success", fetched: "Fail - Unauthorized" }], log: ["denied: as it says"] }
-    "#]]);
-    check(Action::Validate, FaultClass::Unreachable, expect![[r#"
+    "#]],
+    );
+    check(
+        Action::Validate,
+        FaultClass::Unreachable,
+        expect![[r#"
         Failed (BmcLoginFailed): validate failed: BMC login unsuccessful: Fail - Unreachable (unreachable: as it says). Left behind: power unknown, the BMC is unreachable; holds none
         next: rackwright bmm show rack1compute01
         after 5m 00s
         serial sn, login bmc/x, described as never; validated Fail; unhealthy: no
         CategoryResult { category: DeviceLogin, result: Fail, fields: [FieldResult { name: "device_login", comparison: Fail, expected: "Success", fetched: "Fail - Unreachable" }], log: ["unreachable: as it says"] }
-    "#]]);
+    "#]],
+    );
 }
