@@ -179,10 +179,7 @@ pub(crate) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
         StepKind::Cordon => node_step::cordon(bench),
         StepKind::PowerOff => install::firmware_first(bench).unwrap_or_else(|| power_step::power_off(bench)),
         StepKind::PowerOn => power_step::power_on(bench),
-        StepKind::Rejoin => match node_step::rejoin(bench) {
-            Finding::Done => Finding::Done,
-            other => install::token_first(bench).unwrap_or(other),
-        },
+        StepKind::Rejoin => node_step::rejoin(bench),
         StepKind::Uncordon => node_step::uncordon(bench),
         StepKind::CordonTenants | StepKind::Drain | StepKind::StopVms | StepKind::StartVms | StepKind::UncordonTenants => {
             evacuate::examine(bench, step)

@@ -1,9 +1,9 @@
 //! The new system: it starts from its disk, phones home, and joins by a token that is made for it and taken away again.
 
-use model::{DeviceAsk, Failure, FaultClass, Span, StepKind, Wait, WaitKind};
+use model::{DeviceAsk, Failure, FaultClass, StepKind, Wait, WaitKind};
 
 use super::attempt::{current, step_began_at};
-use super::insist::{is_obeyed, was_asked_in_step};
+use super::insist::is_obeyed;
 use super::write::source_now;
 use crate::asking::ask_or_wait;
 use crate::evacuate::counted_from;
@@ -12,20 +12,6 @@ use crate::operate::{Bench, Finding};
 /// The token is there once the undercloud has said so. Asking again makes the same one.
 pub(super) fn mint_token(bench: &Bench<'_>) -> Finding {
     if is_obeyed(bench, DeviceAsk::MintJoinToken) { Finding::Done } else { ask_or_wait(bench, DeviceAsk::MintJoinToken) }
-}
-
-/// How old a token may get while the new system is waited for.
-///
-/// It lives for an hour. Whoever makes it again after half of that leaves a slow system, or a keeper that was away, time enough.
-const RENEWED_AFTER: Span = Span::minutes(30);
-
-/// The token is made again, with a later end, while the system that is to join by it has not.
-pub(super) fn renew_token(bench: &Bench<'_>) -> Option<Finding> {
-    let ask = DeviceAsk::MintJoinToken;
-    let (asked_at, attempt) = bench.operation.last_asked(ask)?;
-    let is_answered = || is_obeyed(bench, ask) || bench.operation.fault_of(ask, attempt).is_some() || asked_at < bench.keeper_started_at;
-    let is_open = was_asked_in_step(bench, ask) && !is_answered();
-    (is_open || bench.now >= asked_at + RENEWED_AFTER).then(|| ask_or_wait(bench, ask))
 }
 
 /// The token is of no more use. Where it cannot be taken away in a moment it is left to expire: the machine is well.
@@ -52,9 +38,6 @@ pub(super) fn drop_token(bench: &Bench<'_>) -> Finding {
 pub(super) fn phone_home(bench: &Bench<'_>) -> Finding {
     if current(bench.operation).is_some_and(|round| round.has_phoned_home(bench.operation)) {
         return Finding::Done;
-    }
-    if let Some(finding) = renew_token(bench) {
-        return finding;
     }
     let since = bench.operation.done_at(StepKind::SystemOn).unwrap_or(bench.operation.accepted_at);
     let until = counted_from(bench.operation, since) + bench.limits.phone_home_timeout;

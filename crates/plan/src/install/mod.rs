@@ -120,7 +120,7 @@ fn examined(bench: &Bench<'_>, step: StepKind) -> Finding {
         StepKind::BootDisk => media::boot_disk(bench),
         StepKind::JoinEtcd => etcd::join(bench),
         StepKind::MintJoinToken => cloud_init::mint_token(bench),
-        StepKind::SystemOn => cloud_init::renew_token(bench).unwrap_or_else(|| power::on(bench, DeviceAsk::SystemOn)),
+        StepKind::SystemOn => power::on(bench, DeviceAsk::SystemOn),
         StepKind::PhoneHome => cloud_init::phone_home(bench),
         StepKind::PromoteEtcd => etcd::promote(bench),
         StepKind::DropJoinToken => cloud_init::drop_token(bench),
@@ -139,7 +139,6 @@ pub(crate) fn token_first(bench: &Bench<'_>) -> Option<Finding> {
     if installs(bench.operation.action) { cloud_init::renew_token(bench) } else { None }
 }
 
-/// The inspection of a site is no step of a machine, and the others are looked after elsewhere.
 fn not_a_step(step: StepKind) -> Finding {
     Finding::Fail { failure: Failure::DeviceUnsupported, because: format!("an installation has no step {}", step.title()) }
 }

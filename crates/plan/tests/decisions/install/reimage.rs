@@ -1,7 +1,7 @@
 //! Installations that go well, by role and by way.
 
 use expect_test::{Expect, expect};
-use model::{BootWay, DeviceAsk, Fact, MachineReport, Operation, Provisioning, Role, Span, StepKind};
+use model::{BootWay, DeviceAsk, Fact, MachineReport, Operation, Provisioning, Role, Span};
 use plan::{StepStatus, progress_of};
 
 use super::stage::{REIMAGE, ask, bundle, ending, latest, left, reimage, site, succeeded, target, verdict};
@@ -211,24 +211,6 @@ fn a_late_effect_is_looked_for_and_not_asked_for_again() {
 }
 
 #[test]
-fn a_token_that_would_have_expired_while_the_keeper_was_away_is_made_again() {
-    let mut rig = site();
-    let machine = target(Role::Compute);
-    rig.device(&machine).habits.boot_takes = Span::minutes(125);
-    ask(&mut rig, &machine, REIMAGE);
-    while latest(&rig).done_at(StepKind::SystemOn).is_none() {
-        rig.run_for(Span::seconds(1));
-    }
-    rig.down_for = Span::hours(2);
-    rig.die();
-    assert!(rig.run_until_idle(Span::hours(3)));
-    let operation = latest(&rig);
-    assert!(succeeded(&operation), "{}", ending(&operation));
-    assert_eq!(operation.last_asked(DeviceAsk::MintJoinToken).unwrap().1, 2);
-    assert!(rig.tokens.is_empty());
-}
-
-#[test]
 fn progress_is_told_in_phases_and_never_falls() {
     let mut rig = site();
     ask(&mut rig, &target(Role::ControlPlane), REIMAGE);
@@ -255,7 +237,7 @@ fn progress_is_told_in_phases_and_never_falls() {
     assert_eq!(rig.desk.snapshot.machines[&target(Role::ControlPlane)].provisioning, Provisioning::Provisioned);
     expect![[r#"
         14 % Deprovisioning (Deprovisioning): waiting for the effect of the graceful shutdown
-        20 % Provisioning (Provisioning): waiting for a look at the virtual drive and the boot source
+        28 % Provisioning (Provisioning): waiting for the effect of the boot from virtual media
         79 % Cloud Init (Provisioning): waiting for the new system to phone home
         Deprovisioning Completed true
         Provisioning Completed true
