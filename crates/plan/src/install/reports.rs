@@ -5,7 +5,6 @@ use model::{Attempt, Entry, Fact, InstallTrouble, MachineReport, Operation, Refu
 
 use super::attempt::{Round, current};
 use crate::draft::Draft;
-use crate::ending;
 use crate::operate::steps_of;
 
 /// By how much the writing must have come on before it is written down: each is a commit, and people read tens.
@@ -20,10 +19,10 @@ const DETAIL_MAX: usize = 300;
 pub(crate) fn report(draft: &mut Draft, attempt: &Attempt, report: &MachineReport, now: Timestamp) -> Result<(), Refusal> {
     let operation = draft.after.running_on(&attempt.machine).filter(|operation| operation.id == attempt.operation).cloned();
     let Some(operation) = operation else { return refuse(attempt, vec![ended(draft, attempt)]) };
+    let Some(round) = current(&operation).filter(|round| round.number == attempt.round && operation.cluster == attempt.cluster) else {
     if operation.is_cleaning_up() {
         return refuse(attempt, vec![format!("operation {} has given it up", operation.id.short())]);
     }
-    let Some(round) = current(&operation).filter(|round| round.number == attempt.round && operation.cluster == attempt.cluster) else {
         return refuse(attempt, vec![format!("attempt {} of operation {} is not going on", attempt.round, operation.id.short())]);
     };
     let mut operation = (*operation).clone();
@@ -35,8 +34,6 @@ pub(crate) fn report(draft: &mut Draft, attempt: &Attempt, report: &MachineRepor
         Heard::OutOfPlace(evidence) => (None, refuse(attempt, vec![evidence])),
     };
     if let Some(report) = fact {
-        // What was heard is no reason to count the time that nobody was there to hear.
-        ending::resume(&mut operation, draft.after.keeper_started_at, now);
         operation.journal.push(Entry { at: now, fact: Fact::Reported { round: round.number, report } });
         draft.save_operation(operation);
     }
