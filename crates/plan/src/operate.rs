@@ -177,7 +177,7 @@ pub(crate) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
     }
     match step {
         StepKind::Cordon => node_step::cordon(bench),
-        StepKind::PowerOff => install::firmware_first(bench).unwrap_or_else(|| power_step::power_off(bench)),
+        StepKind::PowerOff => power_step::power_off(bench),
         StepKind::PowerOn => power_step::power_on(bench),
         StepKind::Rejoin => node_step::rejoin(bench),
         StepKind::Uncordon => node_step::uncordon(bench),

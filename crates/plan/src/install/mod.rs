@@ -128,17 +128,6 @@ fn examined(bench: &Bench<'_>, step: StepKind) -> Finding {
     }
 }
 
-/// What an installation waits for before it cuts the power: the survey is from before the machine was emptied, and somebody may have
-/// begun to change its firmware meanwhile.
-pub(crate) fn firmware_first(bench: &Bench<'_>) -> Option<Finding> {
-    if installs(bench.operation.action) { survey::firmware_first(bench) } else { None }
-}
-
-/// What an installation waits for before its node can be expected.
-pub(crate) fn token_first(bench: &Bench<'_>) -> Option<Finding> {
-    if installs(bench.operation.action) { cloud_init::renew_token(bench) } else { None }
-}
-
 fn not_a_step(step: StepKind) -> Finding {
     Finding::Fail { failure: Failure::DeviceUnsupported, because: format!("an installation has no step {}", step.title()) }
 }

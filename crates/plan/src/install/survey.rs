@@ -2,13 +2,9 @@
 
 use std::sync::Arc;
 
-use model::{
-    BootArtefacts, BootWay, Bundle, Delivery, DeviceAsk, Eye, Fact, Failure, Fault, FaultClass, Found, JobSeen, LookAt, Operation, Power,
-    RuntimeVersion, Survey, Wait, WaitKind,
-};
+use model::{BootArtefacts, BootWay, Bundle, DeviceAsk, Fact, Failure, FaultClass, JobSeen, Operation, RuntimeVersion, Survey};
 
-use super::attempt::{Round, current, step_began_at};
-use super::insist::was_asked_in_step;
+use super::attempt::{Round, current};
 use super::{login, looking, target};
 use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
@@ -31,28 +27,6 @@ pub(super) fn survey(bench: &Bench<'_>) -> Finding {
         Some(_) => target::find(bench).map_or_else(|finding| finding, |_| Finding::Done),
         None => no_way(survey, &bundle.boot, &[]),
     }
-}
-
-/// The wait for a firmware job that is found before the first request that concerns the power. One who does not tell is not waited for
-/// here: the request itself finds that out.
-pub(super) fn firmware_first(bench: &Bench<'_>) -> Option<Finding> {
-    let was_asked = |ask| was_asked_in_step(bench, ask);
-    let is_on = bench.sight.power(bench.operation.accepted_at, bench.now) == Ok(Power::On);
-    if !is_on || was_asked(DeviceAsk::GracefulOff) || was_asked(DeviceAsk::ForceOff) {
-        return None;
-    }
-    let since = step_began_at(bench.operation);
-    let found = match looking::look(bench, LookAt::Survey, since) {
-        Ok(found) => found,
-        Err(finding) if target::is_fault(&finding) => return None,
-        Err(finding) => return Some(finding),
-    };
-    let Found::Survey(survey) = found else { return None };
-    let job = firmware_job(survey)?;
-    let fault = Fault::new(FaultClass::Busy, Delivery::No, format!("it has a firmware job: {}", described(job)));
-    let kind = WaitKind::Device { eye: Eye::Bmc, fault, retry_every: bench.limits.busy_poll };
-    let wait = Wait { kind, since, expected_by: None };
-    Some(looking::look_again(bench, LookAt::Survey, wait, bench.operation.deadline_at))
 }
 
 /// A job that changes firmware: the machine must not be switched off or on under it.
