@@ -110,6 +110,7 @@ pub(crate) fn status_of(rule: Rule) -> StatusCode {
         | Rule::RuntimeInUse
         | Rule::RuntimeImmutable
         | Rule::EtcdKnown
+        | Rule::InstallReady
         | Rule::AttemptRunning
         | Rule::InspectRunning
         | Rule::OperationRunning => StatusCode::CONFLICT,

@@ -59,6 +59,8 @@ pub struct Limits {
     pub agent_timeout: Span,
     pub write_timeout: Span,
     pub phone_home_timeout: Span,
+    /// How long a machine whose installation has failed may take to be switched off and set to start from its disk.
+    pub clean_up_timeout: Span,
     /// How long a new member of etcd may take to catch up before its operation fails.
     pub etcd_timeout: Span,
     /// How late a change of virtual media or boot source may still take effect.
@@ -131,6 +133,7 @@ impl Default for Limits {
             agent_timeout: Span::minutes(30),
             write_timeout: Span::minutes(30),
             phone_home_timeout: Span::minutes(30),
+            clean_up_timeout: Span::minutes(10),
             etcd_timeout: Span::minutes(20),
             bmc_settle: Span::minutes(1),
             volume_settle: Span::minutes(5),
@@ -193,6 +196,7 @@ impl Limits {
             agent_timeout: deadline(self.agent_timeout),
             write_timeout: deadline(self.write_timeout),
             phone_home_timeout: deadline(self.phone_home_timeout),
+            clean_up_timeout: deadline(self.clean_up_timeout),
             etcd_timeout: deadline(self.etcd_timeout),
             bmc_settle: spell(self.bmc_settle),
             volume_settle: spell(self.volume_settle),

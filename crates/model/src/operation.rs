@@ -201,6 +201,15 @@ pub enum Fact {
         round: u32,
         report: MachineReport,
     },
+    /// The installation is given up, and its machine, which may be set to start the agent, is cleaned up before the operation ends so.
+    /// From here on its tokens are not good any more.
+    CleaningUp {
+        during: StepKind,
+        /// Nothing if somebody cancelled it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
+        because: String,
+    },
     /// This volume is about to be deleted. Written before it is asked.
     Discarding {
         path: String,
@@ -552,6 +561,11 @@ impl Operation {
     /// The disk that the system goes to, once it is settled.
     pub fn system_disk(&self) -> Option<&OsTarget> {
         self.journal.iter().rev().find_map(|entry| if let Fact::SystemDisk { disk } = &entry.fact { Some(disk) } else { None })
+    }
+
+    /// Whether its end is settled, and only its machine is still to be cleaned up.
+    pub fn is_cleaning_up(&self) -> bool {
+        self.journal.iter().any(|entry| matches!(entry.fact, Fact::CleaningUp { .. }))
     }
 
     /// How the machine becomes a member of etcd again: the URL by which the others reach it, and those others.

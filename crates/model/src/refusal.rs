@@ -74,6 +74,8 @@ pub enum Rule {
     RuntimeImmutable,
     /// The members of the undercloud's etcd cannot be asked about.
     EtcdKnown,
+    /// What machines need of this server to be installed is not there.
+    InstallReady,
     /// The machine tells of an installation that is not going on.
     AttemptRunning,
     /// The hardware is being inspected already.
@@ -129,6 +131,7 @@ impl Rule {
             Rule::RuntimeInUse => "runtime-in-use",
             Rule::RuntimeImmutable => "runtime-immutable",
             Rule::EtcdKnown => "etcd-known",
+            Rule::InstallReady => "install-ready",
             Rule::AttemptRunning => "attempt-running",
             Rule::InspectRunning => "inspect-running",
             Rule::MachineNameKept => "machine-name-kept",
@@ -176,6 +179,7 @@ impl Rule {
             Rule::RuntimeInUse => "RuntimeInUse",
             Rule::RuntimeImmutable => "RuntimeImmutable",
             Rule::EtcdKnown => "EtcdKnown",
+            Rule::InstallReady => "InstallReady",
             Rule::AttemptRunning => "AttemptRunning",
             Rule::InspectRunning => "InspectRunning",
             Rule::MachineNameKept => "MachineNameKept",
@@ -221,6 +225,7 @@ impl Rule {
         Rule::RuntimeInUse,
         Rule::RuntimeImmutable,
         Rule::EtcdKnown,
+        Rule::InstallReady,
         Rule::AttemptRunning,
         Rule::InspectRunning,
         Rule::MachineNameKept,

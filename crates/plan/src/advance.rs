@@ -6,6 +6,7 @@ use model::{
 };
 
 use crate::draft::{Draft, ErrandStep, LookStep, Step};
+use crate::install::clean_up;
 use crate::operate::{Bench, Finding, effect_wait, examine, is_known, settle_of, step_for, steps_of};
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
@@ -78,6 +79,7 @@ pub(crate) fn advance(draft: &mut Draft, machine: &mut Machine, mut operation: O
     draft.plan.looks.extend(look.map(|at| LookStep { machine: (at != LookAt::Etcd).then(|| machine.name.clone()), at }));
     draft.plan.errands.extend(errands);
     let validation = install::validation_since(&snapshot, machine, &operation, known, now);
+    let validation = validation.or_else(|| install::note_login(&snapshot, machine, &operation, now));
     draft.plan.changes.validations.extend(validation.map(|validation| (machine.name.clone(), validation)));
     draft.save_operation(operation);
     revisit.map(|at| at.max(now))
@@ -92,8 +94,12 @@ fn take_steps(scene: &Scene<'_>, machine: &mut Machine, operation: &mut Operatio
         return Turn::default();
     }
     loop {
-        let Some(step) = steps_of(operation).into_iter().find(|step| operation.done_at(*step).is_none()) else {
-            ending::succeed(operation, machine, now);
+        let Some(step) = next_step(operation) else {
+            if operation.is_cleaning_up() {
+                clean_up::end(operation, machine, now);
+            } else {
+                ending::succeed(operation, machine, now);
+            }
             return Turn::default();
         };
         if step == StepKind::Uncordon {
@@ -119,8 +125,38 @@ fn take_steps(scene: &Scene<'_>, machine: &mut Machine, operation: &mut Operatio
                 operation.journal.push(Entry { at: now, fact: Fact::Skipped { step, reason } });
                 evacuate::follow(scene.snapshot, machine, operation, step, now);
             }
-            _ => return pause_at(scene, machine, operation, judged),
+            _ => match put_off(scene, operation, &judged) {
+                Some(fact) => operation.journal.push(Entry { at: now, fact }),
+                None => return pause_at(scene, machine, operation, judged),
+            },
         }
+    }
+}
+
+fn next_step(operation: &Operation) -> Option<StepKind> {
+    if operation.is_cleaning_up() {
+        return clean_up::next_step(operation);
+    }
+    steps_of(operation).into_iter().find(|step| operation.done_at(*step).is_none())
+}
+
+/// What is written down instead of the end of an operation that leaves something to be cleaned up first.
+fn put_off(scene: &Scene<'_>, operation: &Operation, judged: &Judged) -> Option<Fact> {
+    if !clean_up::is_needed(operation) {
+        return None;
+    }
+    let is_safe = judged.safe_at.is_some_and(|at| scene.now >= at);
+    let during = judged.step;
+    match &judged.finding {
+        Finding::Fail { failure, because } => Some(Fact::CleaningUp { during, failure: Some(*failure), because: because.clone() }),
+        _ if operation.cancel.is_some() && is_safe => Some(Fact::CleaningUp { during, failure: None, because: "cancelled".into() }),
+        finding if judged.is_overdue && is_safe => {
+            let wait = finding.clone().into_wait().or_else(|| scene.waited.clone());
+            let waited = wait.map(|wait| format!("; it waited for {}", wait.kind)).unwrap_or_default();
+            let because = format!("{} did not end in time{waited}", during.title());
+            Some(Fact::CleaningUp { during, failure: Some(Failure::DeadlineExceeded), because })
+        }
+        _ => None,
     }
 }
 
@@ -136,13 +172,16 @@ fn judge(scene: &Scene<'_>, bench: &Bench<'_>, step: StepKind) -> Judged {
 fn pause_at(scene: &Scene<'_>, machine: &mut Machine, operation: &mut Operation, judged: Judged) -> Turn {
     let Scene { snapshot, limits, now, .. } = *scene;
     let Judged { step, finding, is_overdue, safe_at } = judged;
+    // What cleans up has time of its own, and is its end already.
+    let is_ending = operation.is_cleaning_up();
+    let is_overdue = is_overdue && !is_ending;
     let is_safe = safe_at.is_some_and(|at| now >= at);
-    let stop_at = operation.cancel.as_ref().and(safe_at);
+    let stop_at = operation.cancel.as_ref().filter(|_| !is_ending).and(safe_at);
     let mut turn = Turn::default();
     match finding {
         Finding::Done | Finding::Skip(_) => {}
         Finding::Fail { failure, because } => ending::fail(operation, machine, failure, &because, now),
-        _ if operation.cancel.is_some() && is_safe => ending::cancel(operation, machine, step, now),
+        _ if operation.cancel.is_some() && is_safe && !is_ending => ending::cancel(operation, machine, step, now),
         finding if is_overdue => {
             operation.wait = finding.into_wait().or_else(|| scene.waited.clone());
             if is_safe {

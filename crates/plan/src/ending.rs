@@ -242,7 +242,7 @@ fn left_behind(operation: &Operation, machine: &Machine) -> String {
     };
     let memory = machine.evacuated.as_ref().and_then(|memory| evacuate::kept_in_memory(operation, memory));
     let memory = memory.map(|memory| format!("; {memory}")).unwrap_or_default();
-    format!("power {power}; holds {holds}{memory}")
+    format!("power {power}; holds {holds}{memory}{}", install::clean_up::left_undone(operation))
 }
 
 fn next_command(operation: &Operation, machine: &Machine, failure: Option<Failure>) -> String {

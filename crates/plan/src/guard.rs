@@ -106,7 +106,12 @@ impl Guarded<'_> {
         let (evidence, remedy) = if self.machine.is_spare() {
             (
                 format!("`{name}` is the spare control-plane machine: it has no operating system and no node"),
-                "nothing to do: the platform activates the spare when it is needed",
+                match self.action {
+                    Action::Replace { .. } => {
+                        "put its new serial number, addresses and login into the site file; then `rackwright bmm validate` compares them"
+                    }
+                    _ => "nothing to do: the platform activates the spare when it is needed",
+                },
             )
         } else if self.machine.provisioning == Provisioning::Error {
             let evidence = format!("`{name}` is Error: its installation failed, and it has no operating system to rely on");

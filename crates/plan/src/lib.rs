@@ -62,7 +62,7 @@ pub use enroll::{Enrolment, Stored, enroll};
 pub use evacuate::forget_vm;
 pub use fault::{Reaction, react, speaks_of_the_bmc, speaks_of_the_line};
 pub use guard::MAX_RUNNING_OPERATIONS;
-pub use install::{INSPECTED_AT_ONCE, Phase, ReplacementFlaw, SERIAL_NUMBER_MAX, check_replacement, phase_of};
+pub use install::{INSPECTED_AT_ONCE, Phase, ReplacementFlaw, SERIAL_NUMBER_MAX, check_replacement, is_install_url_useless, phase_of};
 pub use key_sets::{
     KeySetDetail, KeySetFlaw, KeySetStatus, UserStanding, UserStatus, check_key_set, check_key_set_change, is_key_set_valid, key_set_status,
 };

@@ -139,7 +139,9 @@ const WRITING: (u32, u32) = (34, 68);
 /// The highest mark that has been passed: an installation's steps take very unlike times, and emptying a machine may turn out to be
 /// part of it on the way, so that counting steps could fall.
 fn mark(operation: &Operation) -> u32 {
-    let done = operation.journal.iter().filter_map(|entry| match &entry.fact {
+    // What cleans up after a failure brings the installation no further.
+    let on_its_way = operation.journal.iter().take_while(|entry| !matches!(entry.fact, Fact::CleaningUp { .. }));
+    let done = on_its_way.filter_map(|entry| match &entry.fact {
         Fact::Seen { step } | Fact::Skipped { step, .. } => Some(mark_of(*step)),
         _ => None,
     });

@@ -34,6 +34,8 @@ pub struct Snapshot {
     /// The latest look at the undercloud's etcd, and whether one is under way.
     pub etcd: Option<Arc<Looked>>,
     pub is_looking_at_etcd: bool,
+    /// By which URL machines that are being installed reach us, as far as they do; nothing where that is not known.
+    pub install_url: Option<String>,
     /// How the line to the undercloud's API is.
     pub undercloud: Contact,
     /// Deadlines are judged only on what was seen after this.
@@ -73,6 +75,7 @@ impl Snapshot {
             key_sets: OrdMap::new(),
             etcd: None,
             is_looking_at_etcd: false,
+            install_url: None,
             undercloud: Contact::default(),
             keeper_started_at,
             index: Index::default(),

@@ -1,6 +1,8 @@
 //! What a machine's or a cluster's state is called where people read it. Exact texts of the domain.
 
-use model::{Cluster, Connection, FaultClass, Machine, Operation, OperationResult, ProblemKind, Provisioning, ValidationResult, WaitKind};
+use model::{
+    Action, Cluster, Connection, FaultClass, Machine, Operation, OperationResult, ProblemKind, Provisioning, ValidationResult, WaitKind,
+};
 
 /// `detailedStatusMessage` of a machine: what it is, then every warning.
 pub fn machine_message(machine: &Machine) -> String {
@@ -101,7 +103,10 @@ pub enum ProvisioningState {
 
 /// A client's write that was done since says that all is well again, as it does in Azure; what failed stays in the
 /// machine's action states.
+///
+/// A validation only looks: whatever comes of it, such as a login that is refused, the machine is provisioned as it was.
 pub fn provisioning_state(machine: &Machine, latest: Option<&Operation>) -> ProvisioningState {
+    let latest = latest.filter(|operation| operation.action != Action::Validate);
     let ended = latest.and_then(|operation| operation.ended.as_ref());
     if ended.is_some_and(|ended| machine.modified.as_ref().is_some_and(|modified| modified.at >= ended.at)) {
         return ProvisioningState::Succeeded;

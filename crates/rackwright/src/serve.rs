@@ -89,6 +89,12 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     for site in &plane.sites {
         lines.extend(plan::weaknesses(site).iter().map(|weakness| format!("  Note     {}: {weakness}", site.cluster)));
     }
+    lines.extend(plane.sites.iter().filter(|site| plan::is_install_url_useless(&plane.install_url, site)).map(|site| {
+        format!(
+            "  Note     {}: its machines cannot reach the install address, so none can be installed; see --install-listen",
+            site.cluster
+        )
+    }));
     for stranger in plane.undescribed().await? {
         lines.push(format!("  Note     {stranger}: it is in the data directory, but no file describes it, so nobody keeps it"));
     }

@@ -37,7 +37,7 @@ pub(super) struct Installing {
 impl Installing {
     /// The latest attempt of a running operation.
     pub fn of(operation: &Operation) -> Option<Installing> {
-        if !operation.is_running() {
+        if !operation.is_running() || operation.is_cleaning_up() {
             return None;
         }
         operation.journal.iter().rev().find_map(|entry| match &entry.fact {

@@ -53,11 +53,14 @@ pub(super) async fn exchange(
     let installing = known.current();
     if !face.verifies(Purpose::Agent, &known.attempt, token) {
         if let (Some(_), Some(other)) = (installing, face.owner_of(&known, token)) {
+            face.keep_pace(&known)?;
             face.tell_misuse(&known, format!("the agent came with the token of `{other}`")).await;
         }
         return Err(Declined::wrong_token());
     }
     let installing = installing.ok_or_else(Declined::over)?;
+    // A token is tried by whoever has it, and each try is a request to the keeper.
+    face.keep_pace(&known)?;
     let wish: Wish = read(body).await?;
     if !wish.machine.eq_ignore_ascii_case(known.attempt.machine.as_str()) {
         let other = model::cleaned(&wish.machine, model::NAME_MAX);

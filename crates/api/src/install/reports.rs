@@ -80,10 +80,16 @@ fn key_sets_in(query: &str) -> BTreeMap<KeySetName, u64> {
 }
 
 impl InstallFace {
-    async fn pass_on(&self, known: &Known, report: MachineReport) -> Result<StatusCode, Declined> {
-        if !self.pace.allows(&known.attempt, self.api.clock.now()) {
-            return Err(Declined::later(StatusCode::TOO_MANY_REQUESTS, "this machine reports too often"));
+    /// Counts a request of an attempt, or declines it for the moment.
+    pub(super) fn keep_pace(&self, known: &Known) -> Result<(), Declined> {
+        if self.pace.allows(&known.attempt, self.api.clock.now()) {
+            return Ok(());
         }
+        Err(Declined::later(StatusCode::TOO_MANY_REQUESTS, "this machine reports too often"))
+    }
+
+    async fn pass_on(&self, known: &Known, report: MachineReport) -> Result<StatusCode, Declined> {
+        self.keep_pace(known)?;
         submit_report(&self.api, &known.operation, known.attempt.clone(), report).await?;
         Ok(StatusCode::NO_CONTENT)
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
-use model::{Bundle, ClusterName, KeySet, KeySetKind, Privilege, Timestamp};
+use model::{Bundle, ClusterName, InstallTrouble, KeySet, KeySetKind, MachineReport, Privilege, Timestamp};
 use serde_json::json;
 use ticket::{InstallKey, Purpose};
 
@@ -14,6 +14,7 @@ use super::attempt::{Installing, Known, Named};
 use super::door::{Declined, bearer};
 use crate::cache::View;
 use crate::reply::json_response;
+use crate::submit::submit_report;
 use crate::user_data::{self, Etcd, Facts, User};
 
 pub(super) async fn send(State(face): State<InstallFace>, Path(named): Path<Named>, headers: HeaderMap) -> Result<Response, Declined> {
@@ -22,16 +23,26 @@ pub(super) async fn send(State(face): State<InstallFace>, Path(named): Path<Name
         return Err(Declined::over());
     }
     let attempt = &known.attempt;
-    let user_data = face.user_data(&known, installing).map_err(|problem| {
-        tracing::error!(machine = %attempt.machine, operation = %attempt.operation, problem, "a machine cannot be configured");
-        Declined::new(StatusCode::CONFLICT, problem)
-    })?;
+    let user_data = match face.user_data(&known, installing) {
+        Ok(user_data) => user_data,
+        Err(problem) => return Err(face.cannot_configure(&known, problem).await),
+    };
     // A new id makes cloud-init begin anew. JSON is YAML.
     let meta_data = json!({ "instance-id": format!("{}-{}", attempt.operation, attempt.round), "local-hostname": attempt.machine });
     Ok(json_response(StatusCode::OK, &json!({ "userData": user_data, "metaData": format!("{meta_data}\n") })))
 }
 
 impl InstallFace {
+    /// Ends the attempt with the reason: the agent would only say that it was refused something.
+    async fn cannot_configure(&self, known: &Known, problem: String) -> Declined {
+        tracing::error!(machine = %known.attempt.machine, operation = %known.attempt.operation, problem, "a machine cannot be configured");
+        let report = MachineReport::Failed { trouble: InstallTrouble::SeedFailed, detail: model::shortened(&problem) };
+        if let Err(refused) = submit_report(&self.api, &known.operation, known.attempt.clone(), report).await {
+            tracing::warn!(machine = %known.attempt.machine, code = refused.code(), "an installation cannot be ended");
+        }
+        Declined::new(StatusCode::CONFLICT, problem)
+    }
+
     fn user_data(&self, known: &Known, installing: Installing) -> Result<String, String> {
         let view = self.api.cache.view();
         let Known { attempt, cluster, machine, .. } = known;

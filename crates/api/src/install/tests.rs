@@ -3,6 +3,7 @@
 mod exchanging;
 mod fetching;
 mod limits;
+mod troubled;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use model::{
     Artefact, Ask, Attempt, BootWay, Bundle, ClusterName, Entry, Fact, JoinFacts, MachineName, MachineReport, Operation, OperationId,
-    Refusal, Role, Rule, RuntimeVersion, Timestamp, Verdict, keys,
+    OsTarget, Refusal, Role, Rule, RuntimeVersion, Timestamp, Verdict, keys,
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -88,7 +89,7 @@ fn bundle() -> Bundle {
         "version": "4.9.2", "osName": "Azure Linux 3.0", "kubernetesVersion": "v1.33.7",
         "osImage": { "url": "http://images/os.img", "sha256": "0".repeat(64), "bytes": 1000 },
         "boot": { "agentImage": agent, "http": agent, "pxe": agent },
-        "userData": { "ControlPlane": template, "Management": template, "Compute": template },
+        "userData": { "ControlPlane": template, "Management": "role: {{ nothing }}", "Compute": template },
     }))
 }
 
@@ -115,23 +116,26 @@ fn token(purpose: Purpose, attempt: &Attempt) -> String {
     key().token(purpose, attempt).to_string()
 }
 
-/// `m1` and `m2` are being installed from virtual media, `m3` over PXE, each for the second time; `op0` is over.
+/// `m1` and `m2`, which has no volumes, are being installed from virtual media, `m3` over PXE and with a template that cannot be
+/// rendered, each for the second time; `op0` is over.
 async fn rig_with(keeper: Keeper, image: Option<Bytes>) -> Rig {
     let mut site = cluster("site");
     site.join = Some(JoinFacts { api_url: "https://10.0.0.5:6443".to_owned(), ca_hash: None });
     let mut documents = Documents::default().cluster(&site);
     for (number, name) in ["m1", "m2", "m3"].into_iter().enumerate() {
         let mut machine = machine("site", "rack1", name);
-        machine.role = Role::Compute;
+        machine.role = if name == "m3" { Role::Management } else { Role::Compute };
         machine.hardware.boot_mac = format!("AA:BB:CC:00:00:0{number}");
         documents = documents.machine(&machine);
     }
     let mut over = installing("op0", "m1", BootWay::VirtualMedia);
     over.ended = Some(of_json(json!({ "at": NOW, "result": "Succeeded", "message": "x" })));
+    let mut on_drive = installing("op2", "m2", BootWay::VirtualMedia);
+    on_drive.journal.push(Entry { at: on_drive.accepted_at, fact: Fact::SystemDisk { disk: OsTarget::drive("S1") } });
     let documents = documents
         .operation(&over)
         .operation(&installing("op1", "m1", BootWay::VirtualMedia))
-        .operation(&installing("op2", "m2", BootWay::VirtualMedia))
+        .operation(&on_drive)
         .operation(&installing("op3", "m3", BootWay::Pxe));
     let api = documents.serve().await;
     let runtime = keys::runtime(&site.name, bundle().version);

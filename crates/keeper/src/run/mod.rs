@@ -139,7 +139,8 @@ impl Keeper {
             tenure = Tenure::begin(&self.store, &self.cluster, &self.holder, &self.footing) => tenure.map_err(failed)?,
         };
         let started_at = self.clock.now();
-        let (books, revision) = Books::open(&self.store, &self.cluster, tenure.fence(), self.clock.now()).await?;
+        let (mut books, revision) = Books::open(&self.store, &self.cluster, tenure.fence(), self.clock.now()).await?;
+        books.snapshot.install_url = self.install.as_ref().map(|desk| desk.base_url.clone());
         let watch = self.store.watch(&keys::requests_of(&self.cluster), revision).await.map_err(failed)?;
         let (events, inbox) = mpsc::channel(EVENT_QUEUE);
         info!(%cluster, machines = books.snapshot.machines.len(), running = books.snapshot.running_count(), "keeping");

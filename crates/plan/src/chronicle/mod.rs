@@ -234,6 +234,7 @@ impl<'a> Scribe<'a> {
             Fact::LeavingEtcd { .. }
             | Fact::OutOfEtcd { .. }
             | Fact::SystemDisk { .. }
+            | Fact::CleaningUp { .. }
             | Fact::Installing { .. }
             | Fact::Reported { .. }
             | Fact::Validated { .. }

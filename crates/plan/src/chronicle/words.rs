@@ -110,6 +110,11 @@ pub(super) fn installation(operation: &Operation, fact: &Fact) -> Option<(Activi
         }
         Fact::Reported { report, .. } => return reported(name, report),
         Fact::Warned { words } => format!("`{name}` is {} although {words}", operation.action.participle()),
+        Fact::CleaningUp { during, because, .. } => {
+            let message =
+                format!("{} of `{name}` is given up: {because}; it is switched off, to start from its disk again", during.title());
+            return Some((ActivityStatus::Failed, message));
+        }
         Fact::Discarding { name: volume, .. } => format!("volume `{volume}` of `{name}` is to be deleted"),
         Fact::Inspecting { machines, left_out } if left_out.is_empty() => format!("{} machines of `{name}` are validated", machines.len()),
         Fact::Inspecting { machines, left_out } => {

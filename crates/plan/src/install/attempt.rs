@@ -62,7 +62,7 @@ impl Round {
     }
 }
 
-/// What the journal has gained since the step before was done, or the present attempt began: all of it belongs to the step that
+/// What the journal has gained since the step before was done, or the present attempt began, or was given up: all of it belongs to the step that
 /// the operation is in.
 pub(crate) fn of_step(operation: &Operation) -> &[Entry] {
     &operation.journal[mark(operation).map_or(0, |at| at + 1)..]
@@ -74,6 +74,7 @@ pub(crate) fn step_began_at(operation: &Operation) -> Timestamp {
 }
 
 fn mark(operation: &Operation) -> Option<usize> {
-    let is_mark = |entry: &Entry| matches!(entry.fact, Fact::Seen { .. } | Fact::Skipped { .. } | Fact::Installing { .. });
+    let is_mark =
+        |entry: &Entry| matches!(entry.fact, Fact::Seen { .. } | Fact::Skipped { .. } | Fact::Installing { .. } | Fact::CleaningUp { .. });
     operation.journal.iter().rposition(is_mark)
 }

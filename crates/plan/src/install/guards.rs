@@ -3,8 +3,10 @@
 //! Two of the guards need a look: whether the BMC has a firmware job, and who is a member of etcd. The verdict waits for them, but not
 //! for ever: whoever asked is given one while the request is good.
 
+use std::net::IpAddr;
+
 use model::{
-    Action, Found, LookAt, Looked, Machine, Power, Provisioning, Refusal, Request, Rule, Safeguard, Span, Survey, Timestamp,
+    Action, Found, LookAt, Looked, Machine, Power, Provisioning, Refusal, Request, Rule, Safeguard, Site, Span, Survey, Timestamp,
 };
 
 use super::prepare::installs;
@@ -73,6 +75,7 @@ impl Guarded<'_> {
             return Ok(());
         }
         self.runtime_known()?;
+        self.install_ready()?;
         match self.action {
             Action::Reimage { safeguard } => self.no_workloads(safeguard),
             Action::Replace { safeguard: Safeguard::All, .. } => self.not_healthy(),
@@ -102,6 +105,24 @@ impl Guarded<'_> {
             (None, Err(invalid)) => format!("cluster `{}`: {invalid}", cluster.name),
         };
         self.refuse(Rule::RuntimeExists, vec![evidence], "make it known: `rackwright runtime import FILE`")
+    }
+
+    /// What the machine will need of us while it is installed, and could not have.
+    fn install_ready(&self) -> Result<(), Refusal> {
+        let cluster = &self.snapshot.cluster;
+        if cluster.join.is_none() {
+            let evidence = format!("how nodes join the undercloud of `{}` is not known", cluster.name);
+            return self.refuse(Rule::InstallReady, vec![evidence], "name the undercloud's kubeconfig in the site file");
+        }
+        let bmc = &self.machine.hardware.bmc_address;
+        match &self.snapshot.install_url {
+            Some(url) if is_loopback(url) && !is_loopback(bmc) => {
+                let evidence = format!("machines would be told to call {url}, which neither the machine nor its BMC ({bmc}) can reach");
+                let remedy = "start the server with an address that they reach: `rackwright serve --install-listen ADDRESS`";
+                self.refuse(Rule::InstallReady, vec![evidence], remedy)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Nothing runs on a machine that is off; and what cannot be seen is not taken for nothing.
@@ -231,6 +252,22 @@ fn was_down(machine: &Machine, seen_power: Option<Power>) -> bool {
     was_off || machine.last_seen.node.as_ref().is_some_and(|node| !machine.is_node_ready(&node.what))
 }
 
+/// Whether machines of a site could not reach us by the URL that they are told while they are installed.
+pub fn is_install_url_useless(url: &str, site: &Site) -> bool {
+    is_loopback(url) && site.machines.iter().any(|machine| !is_loopback(&machine.hardware.bmc_address))
+}
+
+/// Whether a URL, or an address with or without a port, leads nowhere but to the computer that calls it.
+fn is_loopback(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split('/').next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 /// What a preview cannot know because nobody has looked.
 pub(crate) fn unknowns(snapshot: &Snapshot, machine: &Machine, action: Action, now: Timestamp) -> Option<String> {
     let observation = snapshot.observation(&machine.name);
@@ -242,4 +279,20 @@ pub(crate) fn unknowns(snapshot: &Snapshot, machine: &Machine, action: Action, n
         None => "it has not answered yet".to_owned(),
     };
     Some(format!("whether the BMC has a firmware job, and how the machine can be started: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_loopback;
+
+    #[test]
+    fn addresses_of_this_computer_are_known() {
+        for here in ["http://127.0.0.1:7226", "https://localhost/x", "127.1.2.3", "http://[::1]:80/", "LOCALHOST:1"] {
+            assert!(is_loopback(here), "{here}");
+        }
+        for elsewhere in ["http://10.0.0.1:7226", "https://install.invalid", "10.20.2.21", "http://[fd00::1]:80", "", "http://127.example"]
+        {
+            assert!(!is_loopback(elsewhere), "{elsewhere}");
+        }
+    }
 }

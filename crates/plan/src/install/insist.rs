@@ -1,6 +1,6 @@
 //! A device is asked until what was asked for is seen, but not for ever: some report success and do nothing.
 
-use model::{Delivery, DeviceAsk, Fact, Failure, LookAt};
+use model::{Delivery, DeviceAsk, Fact, Failure, LookAt, Operation};
 
 use super::attempt::of_step;
 use super::looking::look_again;
@@ -15,9 +15,14 @@ pub(crate) const TRIES: usize = 3;
 /// How often this was asked for in the present step, but for what did not reach the device.
 pub(crate) fn tries(bench: &Bench<'_>, ask: DeviceAsk) -> usize {
     let operation = bench.operation;
-    let was_refused = |attempt| operation.fault_of(ask, attempt).is_some_and(|(_, fault)| fault.delivery == Delivery::No);
     let asks = of_step(operation).iter();
-    asks.filter(|entry| matches!(entry.fact, Fact::Asked { ask: asked, attempt } if asked == ask && !was_refused(attempt))).count()
+    let arrived = |attempt| !was_refused(operation, ask, attempt);
+    asks.filter(|entry| matches!(entry.fact, Fact::Asked { ask: asked, attempt } if asked == ask && arrived(attempt))).count()
+}
+
+/// Whether this attempt at an ask certainly had no effect.
+pub(crate) fn was_refused(operation: &Operation, ask: DeviceAsk, attempt: u32) -> bool {
+    operation.fault_of(ask, attempt).is_some_and(|(_, fault)| fault.delivery == Delivery::No)
 }
 
 pub(crate) fn was_asked_in_step(bench: &Bench<'_>, ask: DeviceAsk) -> bool {

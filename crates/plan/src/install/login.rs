@@ -37,15 +37,13 @@ pub(super) fn judge(bench: &Bench<'_>, finding: Finding) -> Finding {
     }
 }
 
-/// A replace whose BMC does not accept the login fails before anything is touched, and so does one whose BMC is silent for longer
-/// than a restart of its own takes.
+/// An installation whose BMC does not accept the login fails before anything is touched, and so does a replace whose BMC is silent
+/// for longer than a restart of its own takes.
 pub(super) fn refused(bench: &Bench<'_>) -> Option<Finding> {
-    if !matches!(bench.operation.action, Action::Replace { .. }) {
-        return None;
-    }
     let looked = bench.sight.observation.looked.get(&LookAt::Survey)?;
     let fault = looked.found.as_ref().err().filter(|_| looked.began_at >= bench.operation.accepted_at)?;
     let is_silent = fault.class == FaultClass::Unreachable
+        && matches!(bench.operation.action, Action::Replace { .. })
         && bench.now >= counted_from(bench.operation, bench.operation.accepted_at) + bench.limits.expected_validation;
     let silent = || is_silent.then(|| failed(format!("BMC login unsuccessful: Fail - Unreachable ({fault})")));
     match no_time_mends(bench, fault).or_else(silent)? {
@@ -54,10 +52,13 @@ pub(super) fn refused(bench: &Bench<'_>) -> Option<Finding> {
     }
 }
 
-/// A login that is refused stays refused, and another machine's BMC stays another's.
+/// A login that is refused stays refused, a certificate that is not trusted stays so, and another machine's BMC stays another's.
 fn no_time_mends(bench: &Bench<'_>, fault: &Fault) -> Option<Finding> {
     match fault.class {
         FaultClass::Denied | FaultClass::NoLogin => Some(failed(format!("BMC login unsuccessful: Fail - Unauthorized ({fault})"))),
+        FaultClass::Untrusted => Some(failed(format!(
+            "BMC login unsuccessful: {fault}; a new board has a certificate of its own: put its `bmc-fingerprint` into the site file"
+        ))),
         FaultClass::OtherMachine => {
             let name = &bench.machine.name;
             let because =

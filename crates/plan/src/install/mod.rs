@@ -5,6 +5,7 @@
 //! that long.
 
 mod attempt;
+pub(crate) mod clean_up;
 mod cloud_init;
 mod cordon;
 mod etcd;
@@ -34,6 +35,7 @@ use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
 pub(crate) use attempt::current;
+pub use guards::is_install_url_useless;
 pub(crate) use guards::{awaits_looks, hinges_on_etcd, is_etcd_known, unknowns};
 pub use inspect::INSPECTED_AT_ONCE;
 pub(crate) use inspect::{inspect, plan_inspection};
@@ -43,7 +45,7 @@ pub use replacement::{ReplacementFlaw, SERIAL_NUMBER_MAX, check_replacement};
 pub(crate) use reports::report;
 pub(crate) use runtimes::{forget_runtime, import_runtime};
 pub(crate) use survey::runtime;
-pub(crate) use validate::validation_since;
+pub(crate) use validate::{note_login, validation_since};
 
 /// The steps of a reimage.
 pub(crate) const REIMAGE: [StepKind; 18] = [
@@ -95,6 +97,10 @@ pub(crate) const REPLACE: [StepKind; 23] = [
 ];
 
 pub(crate) fn examine(bench: &Bench<'_>, step: StepKind) -> Finding {
+    clean_up::best_effort(bench, examined(bench, step))
+}
+
+fn examined(bench: &Bench<'_>, step: StepKind) -> Finding {
     let before_writing = matches!(step, StepKind::InsertMedia | StepKind::BootAgent | StepKind::AgentOn);
     if let Some(given_up) = before_writing.then(|| write::given_up(bench)).flatten() {
         return given_up;

@@ -1,11 +1,12 @@
 //! What an installation changes about its machine: when it is accepted, when it first touches it, and when it ends.
 
 use model::{
-    Action, Delivery, DesiredPower, DeviceAsk, Fact, Hold, HoldOwner, Installed, Machine, Operation, OperationResult, Provisioning,
-    StepKind, Timestamp, ValidationResult,
+    Action, DesiredPower, DeviceAsk, Fact, Hold, HoldOwner, Installed, Machine, Operation, OperationResult, Provisioning, StepKind,
+    Timestamp, ValidationResult,
 };
 
 use super::attempt::current;
+use super::insist::was_refused;
 use super::validate;
 
 pub(crate) fn installs(action: Action) -> bool {
@@ -63,9 +64,8 @@ const UNDOING: [DeviceAsk; 7] = [
 
 /// Whether the system of before cannot be counted on any more.
 fn is_undone(operation: &Operation) -> bool {
-    let was_refused = |ask, attempt| operation.fault_of(ask, attempt).is_some_and(|(_, fault)| fault.delivery == Delivery::No);
     operation.journal.iter().any(|entry| match entry.fact {
-        Fact::Asked { ask, attempt } => UNDOING.contains(&ask) && !was_refused(ask, attempt),
+        Fact::Asked { ask, attempt } => UNDOING.contains(&ask) && !was_refused(operation, ask, attempt),
         _ => false,
     })
 }

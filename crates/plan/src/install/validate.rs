@@ -3,8 +3,8 @@
 //! In a replace what does not match ends the operation, and the machine counts as given up; on demand it is only recorded.
 
 use model::{
-    Action, DeviceAsk, Fact, Failure, Found, Hardware, Inspection, LookAt, Machine, Operation, Party, Power, Replaced, Timestamp,
-    Unhealthy, Validation, ValidationMark, ValidationResult, Wait, WaitKind,
+    Action, DeviceAsk, Fact, Failure, FaultClass, Found, Hardware, Inspection, LookAt, Machine, Operation, Party, Power, Replaced,
+    Timestamp, Unhealthy, Validation, ValidationMark, ValidationResult, Wait, WaitKind,
 };
 
 use super::insist::was_asked_in_step;
@@ -120,6 +120,20 @@ fn identity(machine: &Machine, operation: &Operation) -> Hardware {
     }
 }
 
+/// Who does not let us in is validated all the same: that is a result, and the one of before is none any more. A login that is refused
+/// says nothing of the machine; silence does, where somebody asked how the machine is.
+pub(crate) fn note_login(snapshot: &Snapshot, machine: &mut Machine, operation: &Operation, now: Timestamp) -> Option<Validation> {
+    let validates = matches!(operation.action, Action::Validate | Action::Replace { .. });
+    operation.ended.as_ref().filter(|ended| validates && ended.failure == Some(Failure::BmcLoginFailed))?;
+    let observation = snapshot.observation(&machine.name);
+    let mut looks = [LookAt::Hardware, LookAt::Survey].into_iter().filter_map(|at| observation.looked.get(&at));
+    let fault = looks.find_map(|looked| looked.found.as_ref().err().filter(|_| looked.began_at >= operation.accepted_at))?;
+    if operation.action == Action::Validate && fault.class == FaultClass::Unreachable {
+        machine.validated = Some(ValidationMark { at: now, result: ValidationResult::Fail });
+    }
+    Some(validated(snapshot, machine, operation, validation::login_failed(fault), now))
+}
+
 /// All fields of the validation that this turn has written down, to be kept with it.
 pub(crate) fn validation_since(
     snapshot: &Snapshot,
@@ -132,14 +146,24 @@ pub(crate) fn validation_since(
     gained.iter().find(|entry| matches!(entry.fact, Fact::Validated { .. }))?;
     let observation = snapshot.observation(&machine.name);
     let Ok(Found::Hardware(inspection)) = &observation.looked.get(&LookAt::Hardware)?.found else { return None };
-    Some(Validation {
+    Some(validated(snapshot, machine, operation, compare(snapshot, machine, operation, inspection, now), now))
+}
+
+fn validated(
+    snapshot: &Snapshot,
+    machine: &Machine,
+    operation: &Operation,
+    categories: Vec<model::CategoryResult>,
+    now: Timestamp,
+) -> Validation {
+    Validation {
         cluster: operation.cluster.clone(),
         machine: machine.name.clone(),
         by: operation.id.clone(),
         at: now,
         version: survey::bundle(snapshot, machine).map(|bundle| bundle.version),
-        categories: compare(snapshot, machine, operation, inspection, now),
-    })
+        categories,
+    }
 }
 
 /// What a validation changes about its machine. A replace whose hardware is what it should be has the machine take its identity:

@@ -75,6 +75,10 @@ fn delete(bench: &Bench<'_>, volume: &VolumeSeen) -> Finding {
         }
         _ if tries >= DELETION_TRIES => undeletable(bench, volume),
         Asked::Refused { again_at, .. } if bench.now < again_at => ask_or_wait(bench, DeviceAsk::DeleteVolume),
+        // It may have gone meanwhile: a controller that was busy was perhaps at work on just this.
+        Asked::Refused { again_at, .. } => {
+            look(bench, LookAt::Volumes, again_at).map_or_else(|finding| finding, |_| Finding::Ask(DeviceAsk::DeleteVolume))
+        }
         _ => Finding::Ask(DeviceAsk::DeleteVolume),
     }
 }

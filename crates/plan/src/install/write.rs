@@ -67,7 +67,8 @@ fn calling(bench: &Bench<'_>) -> Finding {
         Err(finding) => finding,
         Ok(source) => {
             let timeout = bench.limits.agent_timeout;
-            failed(format!("no agent has called within {timeout} of the power-on: {source}{}", old_system(bench)))
+            let at = bench.snapshot.install_url.as_ref().map(|url| format!(" at {url}")).unwrap_or_default();
+            failed(format!("no agent has called{at} within {timeout} of the power-on: {source}{}", old_system(bench)))
         }
     }
 }

@@ -12,7 +12,7 @@ mod system;
 #[cfg(test)]
 mod tests;
 
-use model::{Bundle, Category, CategoryResult, Comparison, Hardware, Inspection, Sku, Timestamp, ValidationResult};
+use model::{Bundle, Category, CategoryResult, Comparison, Fault, FaultClass, Hardware, Inspection, Sku, Timestamp, ValidationResult};
 
 use sheet::Sheet;
 
@@ -42,6 +42,22 @@ pub fn validate(expected: &Expected<'_>, inspection: &Inspection) -> Vec<Categor
         health::judge(expected, inspection),
         boot::judge(expected, inspection),
     ]
+}
+
+/// The one category that there is if the BMC did not let us in.
+pub fn login_failed(fault: &Fault) -> Vec<CategoryResult> {
+    let mut login = Sheet::new(Category::DeviceLogin);
+    login.tell("device_login", Comparison::Fail, "Success", login_word(fault.class));
+    login.log(fault.to_string());
+    vec![login.judged()]
+}
+
+fn login_word(class: FaultClass) -> &'static str {
+    match class {
+        FaultClass::Denied | FaultClass::NoLogin => "Fail - Unauthorized",
+        FaultClass::Untrusted => "Fail - Untrusted",
+        _ => "Fail - Unreachable",
+    }
 }
 
 /// What failed, one line for each category: `Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; …`.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use model::{
     Activity, Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, ErrandAnswer, ErrandOutcome,
-    ErrandState, FIRST_EDITION, Fault, Found, Hardware, Home, LastSeen, Limits, Looked, Machine, MachineName, Management, NodeSeen, Obeyed,
-    Observation, Party, Power, Provisioning, REQUEST_LIFE, RackName, Readiness, Request, RequestId, RequestKey, Role, SecretRef, Seen,
-    Span, Timestamp,
+    ErrandState, FIRST_EDITION, Fault, Found, Hardware, Home, JoinFacts, LastSeen, Limits, Looked, Machine, MachineName, Management,
+    NodeSeen, Obeyed, Observation, Party, Power, Provisioning, REQUEST_LIFE, RackName, Readiness, Request, RequestId, RequestKey, Role,
+    SecretRef, Seen, Span, Timestamp, Validation,
 };
 use plan::{ErrandStep, LookStep, Plan, Snapshot, Step, Visit, invariants};
 
@@ -29,6 +29,8 @@ pub struct Desk {
     dead_boots: BTreeMap<MachineName, (String, Timestamp)>,
     /// The activity log, as the commits have written it.
     pub log: Vec<(Timestamp, Activity)>,
+    /// The validations that were kept, the latest last.
+    pub validations: Vec<Validation>,
 }
 
 impl Desk {
@@ -42,6 +44,7 @@ impl Desk {
             requests: 0,
             dead_boots: BTreeMap::new(),
             log: Vec::new(),
+            validations: Vec::new(),
         }
     }
 
@@ -92,6 +95,7 @@ impl Desk {
         let entries = plan::chronicle(&self.snapshot, plan, self.now);
         laws::the_log_tells_of_the_plan(&self.snapshot, plan, &entries);
         self.log.extend(entries.into_iter().map(|entry| (self.now, entry)));
+        self.validations.extend(plan.changes.validations.values().cloned());
         self.snapshot = invariants::apply(&self.snapshot, plan);
         self.dirty.clear();
         self.wake_at = plan.wake_at;
@@ -327,7 +331,7 @@ pub fn empty_cluster(now: Timestamp) -> Cluster {
         limits: Limits::default(),
         waits: Vec::new(),
         skus: Vec::new(),
-        join: None,
+        join: Some(JoinFacts { api_url: "https://undercloud".into(), ca_hash: None }),
     }
 }
 

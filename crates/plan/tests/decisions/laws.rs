@@ -194,7 +194,8 @@ pub fn the_log_agrees_with_the_journals(snapshot: &Snapshot, log: &[Activity]) {
                 Fact::ErrandFaulted { .. } | Fact::Draining { .. } | Fact::Kept { .. } | Fact::Left { .. } => 1,
                 Fact::LeavingEtcd { .. } | Fact::OutOfEtcd { .. } | Fact::SystemDisk { .. } | Fact::Installing { .. } => 1,
                 Fact::Reported { .. } | Fact::Validated { .. } => 1,
-                Fact::Discarding { .. } | Fact::Inspecting { .. } | Fact::Inspected { .. } | Fact::Warned { .. } => 1,
+                Fact::CleaningUp { .. } | Fact::Discarding { .. } => 1,
+                Fact::Inspecting { .. } | Fact::Inspected { .. } | Fact::Warned { .. } => 1,
             };
             assert_eq!(times, 1, "operation {}: {:?} is told once", operation.id, entry.fact);
         }

@@ -107,7 +107,11 @@ pub async fn import_missing(server: &str, sites: &[model::Site], files: &[PathBu
                 // One of an older release may differ in more, and be in use: then it stays, and its installations say why they fail.
                 Ok(_) => {
                     if let Err(trouble) = client.put(&target, &file.body()).await {
-                        tracing::warn!(version = file.version, trouble = trouble.message, "the images of a runtime have moved, and it stays");
+                        tracing::warn!(
+                            version = file.version,
+                            trouble = trouble.message,
+                            "the images of a runtime have moved, and it stays"
+                        );
                     }
                 }
                 Err(trouble) if trouble.exit == Exit::NotFound => drop(client.put(&target, &file.body()).await?),

@@ -20,6 +20,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("docs/errors/FirmwareJob.md", "error: `rack1compute01` cannot be reimaged"),
     ("docs/errors/InspectRunning.md", "error: the hardware of `site1` cannot be inspected"),
     ("docs/errors/InstallFailed.md", "error: `rack1compute01` was not reimaged"),
+    ("docs/errors/InstallReady.md", "error: `rack1compute01` cannot be reimaged"),
     ("docs/errors/InternalError.md", "error: something went wrong in the server; its log tells more under the id in `x-ms-request-id`"),
     ("docs/errors/KeeperUnavailable.md", "error: no keeper of cluster `site1` answered in time; the request was not carried out"),
     ("docs/errors/KeySetExists.md", "error: there is no key set for BMCs `admins`"),

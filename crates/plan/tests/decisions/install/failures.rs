@@ -30,10 +30,10 @@ fn an_agent_that_never_calls() {
     agent(
         Agent::Silent,
         expect![[r#"
-        Failed (InstallFailed): reimage failed: no agent has called within 30m 00s of the power-on: the BMC reads back that it starts from virtual media, and an image is in its virtual drive; it may have started its old disk. Left behind: power On; holds installation by alice, operation op1
-        next: rackwright bmm reimage rack1compute01
-        Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
-    "#]],
+            Failed (InstallFailed): reimage failed: no agent has called within 30m 00s of the power-on: the BMC reads back that it starts from virtual media, and an image is in its virtual drive; it may have started its old disk. Left behind: power Off; holds installation by alice, operation op1
+            next: rackwright bmm reimage rack1compute01
+            Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
+        "#]],
     );
 }
 
@@ -42,10 +42,10 @@ fn a_machine_that_starts_its_old_disk() {
     agent(
         Agent::Absent,
         expect![[r#"
-        Failed (InstallFailed): reimage failed: no agent has called within 30m 00s of the power-on: the BMC reads back that it starts from virtual media, and an image is in its virtual drive; its node is ready, so it has started its old disk. Left behind: power On; holds installation by alice, operation op1
-        next: rackwright bmm reimage rack1compute01
-        Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
-    "#]],
+            Failed (InstallFailed): reimage failed: no agent has called within 30m 00s of the power-on: the BMC reads back that it starts from virtual media, and an image is in its virtual drive; its node is ready, so it has started its old disk. Left behind: power Off; holds installation by alice, operation op1
+            next: rackwright bmm reimage rack1compute01
+            Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
+        "#]],
     );
 }
 
@@ -54,10 +54,10 @@ fn a_digest_that_is_wrong() {
     agent(
         Agent::WrongDigest,
         expect![[r#"
-        Failed (InstallFailed): reimage failed: the image's digest is wrong: what was written to `rack1compute01` has cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd, and the image of runtime 4.7.8 has abababababababababababababababababababababababababababababababab. Left behind: power On; holds installation by alice, operation op1
-        next: rackwright bmm reimage rack1compute01
-        Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
-    "#]],
+            Failed (InstallFailed): reimage failed: the image's digest is wrong: what was written to `rack1compute01` has cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd, and the image of runtime 4.7.8 has abababababababababababababababababababababababababababababababab. Left behind: power Off; holds installation by alice, operation op1
+            next: rackwright bmm reimage rack1compute01
+            Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
+        "#]],
     );
 }
 
@@ -66,10 +66,10 @@ fn an_image_that_cannot_be_fetched() {
     agent(
         Agent::GivesUp(InstallTrouble::ImageUnreachable),
         expect![[r#"
-        Failed (InstallFailed): reimage failed: the image cannot be fetched (as it says); the image must be reachable from the machine itself. Left behind: power On; holds installation by alice, operation op1
-        next: rackwright bmm reimage rack1compute01
-        Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
-    "#]],
+            Failed (InstallFailed): reimage failed: the image cannot be fetched (as it says); the image must be reachable from the machine itself. Left behind: power Off; holds installation by alice, operation op1
+            next: rackwright bmm reimage rack1compute01
+            Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
+        "#]],
     );
 }
 
@@ -78,10 +78,10 @@ fn a_disk_that_is_missing() {
     agent(
         Agent::GivesUp(InstallTrouble::MissingDisk),
         expect![[r#"
-        Failed (InstallFailed): reimage failed: there is no disk to install on (as it says); look at its drives with `rackwright bmm validate`. Left behind: power On; holds installation by alice, operation op1
-        next: rackwright bmm reimage rack1compute01
-        Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
-    "#]],
+            Failed (InstallFailed): reimage failed: there is no disk to install on (as it says); look at its drives with `rackwright bmm validate`. Left behind: power Off; holds installation by alice, operation op1
+            next: rackwright bmm reimage rack1compute01
+            Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
+        "#]],
     );
 }
 
@@ -90,10 +90,10 @@ fn a_token_that_is_shown_twice() {
     agent(
         Agent::Greedy,
         expect![[r#"
-        Failed (InstallFailed): reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 10:03:01Z); the machine's network may be open to others. Left behind: power On; holds installation by alice, operation op1
-        next: rackwright bmm reimage rack1compute01
-        Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
-    "#]],
+            Failed (InstallFailed): reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 10:03:02Z); the machine's network may be open to others. Left behind: power Off; holds installation by alice, operation op1
+            next: rackwright bmm reimage rack1compute01
+            Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
+        "#]],
     );
 }
 
@@ -102,7 +102,7 @@ fn an_agent_that_falls_silent() {
     agent(
         Agent::Stalls(40),
         expect![[r#"
-            Failed (InstallFailed): reimage failed: the agent has not been heard of for 30m 00s: it had told of 31 % written. Left behind: power On; holds installation by alice, operation op1
+            Failed (InstallFailed): reimage failed: the agent has not been heard of for 30m 00s: it had told of 31 % written. Left behind: power Off; holds installation by alice, operation op1
             next: rackwright bmm reimage rack1compute01
             Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
         "#]],
@@ -126,10 +126,10 @@ fn a_drive_that_keeps_its_image() {
     ignored(
         DeviceAsk::EjectMedia,
         expect![[r#"
-        Failed (InstallFailed): reimage failed: the BMC of `rack1compute01` took the ejection of the agent's image 3 times and nothing came of it: an image is still in the virtual drive. Left behind: power Off; holds installation by alice, operation op1
-        next: rackwright bmm reimage rack1compute01
-        Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
-    "#]],
+            Failed (InstallFailed): reimage failed: the BMC of `rack1compute01` took the ejection of the agent's image 3 times and nothing came of it: an image is still in the virtual drive. Left behind: power Off; holds installation by alice, operation op1; its image may be in the virtual drive
+            next: rackwright bmm reimage rack1compute01
+            Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
+        "#]],
     );
 }
 
@@ -258,6 +258,7 @@ fn a_machine_whose_installation_failed_is_installed_by_the_next() {
         rig.device(&target(role)).board.agent = Agent::WrongDigest;
         assert!(!succeeded(&reimage(&mut rig, role)));
         assert_eq!(rig.desk.snapshot.machines[&target(role)].provisioning, Provisioning::Error);
+        rig.device(&target(role)).board.media = Some("http://elsewhere/of-somebody-else.iso".into());
         rig.run_for(Span::minutes(5));
         let start = ask(&mut rig, &target(role), model::Action::Start);
         assert!(verdict(&rig, &start).contains("rule machine-provisioned"), "{}", verdict(&rig, &start));

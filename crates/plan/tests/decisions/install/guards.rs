@@ -176,6 +176,32 @@ fn a_machine_that_was_down_when_it_was_last_seen_can_be_replaced_while_nobody_se
 }
 
 #[test]
+fn machines_that_could_not_reach_us_are_not_touched() {
+    let on_loopback = |rig: &mut Rig| rig.desk.snapshot.install_url = Some("http://127.0.0.1:46229".into());
+    refused(
+        Role::Compute,
+        REIMAGE,
+        on_loopback,
+        expect![[r#"
+        `rack1compute01` cannot be reimaged: rule install-ready: machines would be told to call http://127.0.0.1:46229, which neither the machine nor its BMC (bmc) can reach
+        remedy: start the server with an address that they reach: `rackwright serve --install-listen ADDRESS`"#]],
+    );
+    let without_cluster = |rig: &mut Rig| {
+        let mut cluster = (*rig.desk.snapshot.cluster).clone();
+        cluster.join = None;
+        rig.desk.snapshot.cluster = std::sync::Arc::new(cluster);
+    };
+    refused(
+        Role::Compute,
+        REIMAGE,
+        without_cluster,
+        expect![[r#"
+        `rack1compute01` cannot be reimaged: rule install-ready: how nodes join the undercloud of `site1` is not known
+        remedy: name the undercloud's kubeconfig in the site file"#]],
+    );
+}
+
+#[test]
 fn a_firmware_job_stands_against_both_modes() {
     let busy = |rig: &mut Rig| rig.device(&target(Role::Compute)).board.busy_with_firmware();
     refused(

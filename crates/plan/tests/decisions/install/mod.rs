@@ -1,6 +1,7 @@
 //! Reimage: what is asked of whom in which order, what can go wrong, and that no crash changes what comes of it.
 
 mod away;
+mod clean_up;
 mod crash;
 mod etcd;
 mod failures;

@@ -57,7 +57,8 @@ fn a_slip_in_the_clusters_own_runtime_is_mended_until_it_is_installed_and_its_im
     let other = import(&mut rig, "4.7.8", "Linux 4");
     expect![[r#"
         runtime 4.7.8 cannot be replaced by another one: rule runtime-immutable: it is installed on `rack1compute01`
-        remedy: only the URLs of its images may change; give what is new a version of its own"#]].assert_eq(&verdict(&rig, &other));
+        remedy: only the URLs of its images may change; give what is new a version of its own"#]]
+    .assert_eq(&verdict(&rig, &other));
     let mut moved = model::Bundle { os_name: "Linux 3".into(), ..bundle("4.7.8") };
     moved.os_image.url = "http://elsewhere/os.img".into();
     moved.boot.http.as_mut().unwrap().url = "http://elsewhere/boot.efi".into();

@@ -5,6 +5,7 @@ mod crash;
 mod disks;
 mod identity;
 mod inspect;
+mod login;
 mod stage;
 mod steps;
 mod storage;

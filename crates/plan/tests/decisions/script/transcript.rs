@@ -108,6 +108,7 @@ impl Transcript {
                 Fact::Left { what } => format!("left: {what}"),
                 Fact::LeavingEtcd { member, .. } => format!("etcd member {} is to go", member.id),
                 Fact::SystemDisk { disk } => format!("the system goes to {disk:?}"),
+                Fact::CleaningUp { during, because, .. } => format!("{} is given up: {because}", during.title()),
                 Fact::OutOfEtcd { peer_url, .. } => format!("etcd has no member; it will be {peer_url}"),
                 Fact::Installing { round, way, version, .. } => format!("installing {version} by {way}, round {round}"),
                 Fact::Reported { report, .. } => format!("told: {report:?}"),

@@ -36,6 +36,16 @@ pub fn fact_in_words(fact: &Value) -> String {
             Err(_) => text_of(&fact.to_string()),
         },
         Some("leavingEtcd") => "its member of etcd is to be removed".to_owned(),
+        Some("outOfEtcd") => format!("etcd has no member of the machine; it will become one at {}", text("/peer_url")),
+        Some("bare") => "found no system to rely on".to_owned(),
+        Some("systemDisk") => match (fact.pointer("/disk/volume"), fact.pointer("/disk/serial")) {
+            (Some(_), _) => format!("the system goes to volume `{}`", text("/disk/volume")),
+            _ => format!("the system goes to the drive with serial number {}", text("/disk/serial")),
+        },
+        Some("cleaningUp") => {
+            let step = step_in_words(&text("/during"));
+            format!("gave up at {step}: {}; the machine is switched off, to start from its disk again", text("/because"))
+        }
         Some("installing") => {
             format!("began installation {} of runtime {} by {}", text("/round"), text("/version"), way_in_words(&text("/way")))
         }
@@ -116,6 +126,10 @@ mod tests {
             reported(json!({ "kind": "progress", "percent": 40 })),
             reported(json!({ "kind": "failed", "trouble": "missingDisk", "detail": "no volume `OS`" })),
             reported(json!({ "kind": "phonedHome" })),
+            json!({ "kind": "systemDisk", "disk": { "volume": "OS" } }),
+            json!({ "kind": "systemDisk", "disk": { "serial": "S1" } }),
+            json!({ "kind": "outOfEtcd", "peer_url": "https://10.0.0.4:2380", "others": [] }),
+            json!({ "kind": "cleaningUp", "during": "writeImage", "failure": "InstallFailed", "because": "the image cannot be fetched" }),
             json!({ "kind": "discarding", "path": "/v/1", "name": "data" }),
             json!({ "kind": "inspecting", "machines": ["m1", "m2"], "left_out": ["m3 is unmanaged"] }),
             json!({ "kind": "inspected", "passed": 3, "failed": ["m1"], "unknown": [] }),
@@ -129,6 +143,10 @@ mod tests {
             the agent has written 40 % of the image
             the agent has given up: there is no disk to install on (no volume `OS`)
             the new system phoned home
+            the system goes to volume `OS`
+            the system goes to the drive with serial number S1
+            etcd has no member of the machine; it will become one at https://10.0.0.4:2380
+            gave up at Write Image: the image cannot be fetched; the machine is switched off, to start from its disk again
             volume `data` is to be deleted
             validates 2 machines, without m3 is unmanaged
             3 machines passed, 1 failed, 0 could not be validated
