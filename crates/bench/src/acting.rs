@@ -12,6 +12,9 @@ use crate::client::Client;
 use crate::fleet::SUBSCRIPTION;
 use crate::stats::Times;
 
+/// What simulated clusters run.
+const VERSION: &str = "4.9.2";
+
 /// A way to the API.
 pub trait Caller: Send + 'static {
     fn call(&mut self, method: Method, path: &str, body: Bytes) -> impl Future<Output = io::Result<(StatusCode, Bytes)>> + Send;
@@ -19,10 +22,7 @@ pub trait Caller: Send + 'static {
 
 impl Caller for Client {
     async fn call(&mut self, method: Method, path: &str, body: Bytes) -> io::Result<(StatusCode, Bytes)> {
-        match method {
-            Method::GET => self.get(path).await,
-            _ => self.post(path, body).await,
-        }
+        self.send(method, path, body).await
     }
 }
 
@@ -36,29 +36,51 @@ pub struct Wish {
 
 /// Where a machine of a simulated site is found.
 pub fn machine_path(site: &str, machine: &str) -> String {
-    format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/{site}/providers/Microsoft.NetworkCloud/bareMetalMachines/{machine}")
+    resource_path(site, "bareMetalMachines", machine)
+}
+
+pub fn resource_path(site: &str, kind: &str, name: &str) -> String {
+    format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/{site}/providers/Microsoft.NetworkCloud/{kind}/{name}")
 }
 
 /// Asks, and waits until the operation has ended. One that does not succeed ends the measurement.
 pub async fn act(caller: &mut impl Caller, machine: &str, wish: Wish) -> io::Result<Duration> {
     let asked_at = Instant::now();
+    let operation = ask(caller, machine, wish).await?;
+    tokio::time::sleep(wish.look_every).await;
+    until_ended(caller, &operation, wish).await?;
+    Ok(asked_at.elapsed())
+}
+
+/// Asks, and gives where its operation is found.
+async fn ask(caller: &mut impl Caller, machine: &str, wish: Wish) -> io::Result<String> {
     let path = format!("{machine}/{}?api-version=1", wish.verb);
     let (status, body) = caller.call(Method::POST, &path, Bytes::from_static(wish.body.as_bytes())).await?;
     if status != StatusCode::ACCEPTED {
         return Err(unexpected(&path, status, &body));
     }
     let accepted: Value = serde_json::from_slice(&body)?;
-    let operation = format!("{}?api-version=1", accepted["id"].as_str().unwrap_or_default());
+    Ok(format!("{}?api-version=1", accepted["id"].as_str().unwrap_or_default()))
+}
+
+async fn until_ended(caller: &mut impl Caller, operation: &str, wish: Wish) -> io::Result<()> {
     loop {
-        tokio::time::sleep(wish.look_every).await;
-        let (status, body) = caller.call(Method::GET, &operation, Bytes::new()).await?;
+        let (status, body) = caller.call(Method::GET, operation, Bytes::new()).await?;
         let seen: Value = serde_json::from_slice(&body)?;
         match seen["status"].as_str() {
-            Some("Succeeded") => return Ok(asked_at.elapsed()),
-            Some("InProgress") => {}
-            _ => return Err(unexpected(&operation, status, &body)),
+            Some("Succeeded") => return Ok(()),
+            Some("InProgress") => tokio::time::sleep(wish.look_every).await,
+            _ => return Err(unexpected(operation, status, &body)),
         }
     }
+}
+
+/// Makes the version that the simulated sites run known to one of them, with the images that are served at this address.
+pub async fn import_runtime(caller: &mut impl Caller, site: &str, images: &str) -> io::Result<()> {
+    let path = format!("{}/runtimes/{VERSION}?api-version=1", resource_path(site, "clusters", site));
+    let body = scenarios::runtime(VERSION).to_string().replace(scenarios::IMAGES_URL, images);
+    let (status, answer) = caller.call(Method::PUT, &path, Bytes::from(body)).await?;
+    if status.is_success() { Ok(()) } else { Err(unexpected(&path, status, &answer)) }
 }
 
 fn unexpected(path: &str, status: StatusCode, body: &[u8]) -> io::Error {
@@ -115,6 +137,27 @@ pub async fn act_once<C: Caller>(callers: Vec<C>, machines: &[String], wish: Wis
     });
     let times = try_join_all(tasks).await?;
     collect(times, began.elapsed())
+}
+
+/// Asks for every machine, each caller for its share, and only then waits until all have ended; how long all took together.
+pub async fn act_at_once<C: Caller>(callers: Vec<C>, machines: &[String], wish: Wish) -> io::Result<Duration> {
+    let began = Instant::now();
+    let count = callers.len();
+    let tasks = callers.into_iter().enumerate().map(|(index, mut caller)| {
+        let share: Vec<String> = machines.iter().skip(index).step_by(count).cloned().collect();
+        tokio::spawn(async move {
+            let mut operations = Vec::new();
+            for machine in &share {
+                operations.push(ask(&mut caller, machine, wish).await?);
+            }
+            for operation in &operations {
+                until_ended(&mut caller, operation, wish).await?;
+            }
+            Ok::<(), io::Error>(())
+        })
+    });
+    try_join_all(tasks).await?.into_iter().collect::<io::Result<()>>()?;
+    Ok(began.elapsed())
 }
 
 fn collect(times: Vec<io::Result<Vec<Duration>>>, span: Duration) -> io::Result<Ended> {

@@ -37,7 +37,7 @@ impl Client {
         self.send(Method::POST, path, body).await
     }
 
-    async fn send(&mut self, method: Method, path: &str, body: Bytes) -> io::Result<(StatusCode, Bytes)> {
+    pub async fn send(&mut self, method: Method, path: &str, body: Bytes) -> io::Result<(StatusCode, Bytes)> {
         let response = self.open(method, path, body).await?;
         let status = response.status();
         let body = response.into_body().collect().await.map_err(io::Error::other)?.to_bytes();

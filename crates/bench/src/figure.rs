@@ -61,6 +61,7 @@ pub enum Unit {
     Milliseconds,
     Seconds,
     PerSecond,
+    PerMinute,
     Kibibytes,
     Megabytes,
     Count,
@@ -111,6 +112,7 @@ impl Unit {
         match self {
             Unit::Count => number.to_string(),
             Unit::PerSecond => format!("{number}/s"),
+            Unit::PerMinute => format!("{number}/min"),
             _ => format!("{number} {}", self.symbol()),
         }
     }
@@ -121,6 +123,7 @@ impl Unit {
             Unit::Milliseconds => "ms",
             Unit::Seconds => "s",
             Unit::PerSecond => "per second",
+            Unit::PerMinute => "per minute",
             Unit::Kibibytes => "KiB",
             Unit::Megabytes => "MB",
             Unit::Count => "",

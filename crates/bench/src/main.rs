@@ -7,6 +7,7 @@ mod changes;
 mod client;
 mod events;
 mod figure;
+mod house;
 mod log;
 mod machine;
 mod memory;
@@ -19,6 +20,7 @@ mod power;
 mod preview;
 mod process;
 mod reads;
+mod reimages;
 mod restarts;
 mod starting;
 mod stats;
@@ -41,6 +43,7 @@ const BENCHES: &[Bench] = &[
     log::BENCH,
     events::BENCH,
     restarts::BENCH,
+    reimages::BENCH,
     power::BENCH,
     planning::BENCH,
     preview::BENCH,

@@ -8,7 +8,7 @@ use std::path::Path;
 use sim::{Layout, Role};
 use tempfile::TempDir;
 
-use crate::acting::machine_path;
+use crate::acting::{import_runtime, machine_path};
 use crate::client::Client;
 use crate::process::Process;
 
@@ -29,11 +29,21 @@ pub struct Pair {
     pub address: SocketAddr,
     /// Paths of the machines that may be switched off all at once: those outside the control planes.
     pub machines: Vec<String>,
+    clusters: u32,
     directory: TempDir,
 }
 
 impl Pair {
     pub fn start(shape: Shape) -> io::Result<Pair> {
+        Pair::start_with(shape, &[])
+    }
+
+    /// With nothing on the machines. Tenants' budgets would let only some of them be emptied at once.
+    pub fn start_without_tenants(shape: Shape) -> io::Result<Pair> {
+        Pair::start_with(shape, &["--without-tenants"])
+    }
+
+    fn start_with(shape: Shape, options: &[&str]) -> io::Result<Pair> {
         let directory = tempfile::tempdir()?;
         let path = |name: &str| directory.path().join(name).to_string_lossy().into_owned();
         let (world_dir, plane_dir) = (path("sim"), path("serve"));
@@ -41,6 +51,7 @@ impl Pair {
         let speed = FASTEST.to_string();
         let mut world = vec!["sim", "serve", "--speed", &speed, "--data-dir", &world_dir];
         world.extend(["--clusters", &clusters, "--racks", &racks, "--machines-per-rack", &machines_per_rack]);
+        world.extend(options);
         let world = Process::start(&world, "A control plane for them")?;
         let mut plane = vec!["serve".to_owned(), "--data-dir".to_owned(), plane_dir];
         let mut machines = Vec::new();
@@ -56,7 +67,7 @@ impl Pair {
         plane.extend(["--listen".to_owned(), address.to_string()]);
         let plane: Vec<&str> = plane.iter().map(String::as_str).collect();
         let plane = Process::start(&plane, "Context")?;
-        Ok(Pair { world, plane, address, machines, directory })
+        Ok(Pair { world, plane, address, machines, clusters: shape.clusters, directory })
     }
 
     pub async fn clients(&self, count: usize) -> io::Result<Vec<Client>> {
@@ -65,6 +76,16 @@ impl Pair {
             clients.push(Client::connect(self.address).await?);
         }
         Ok(clients)
+    }
+
+    /// Makes the version that all sites run known to them, with the simulator's images.
+    pub async fn import_runtimes(&self) -> io::Result<()> {
+        let port = std::fs::read_to_string(self.directory.path().join("sim/image-port"))?;
+        let mut client = Client::connect(self.address).await?;
+        for cluster in 1..=self.clusters {
+            import_runtime(&mut client, &format!("site{cluster}"), &format!("http://127.0.0.1:{}", port.trim())).await?;
+        }
+        Ok(())
     }
 
     /// How many commits the store has had, as the control plane's metrics tell.

@@ -68,6 +68,12 @@ impl Process {
         self.status_bytes("VmRSS:")
     }
 
+    /// Lets the peak be that from now on.
+    pub fn forget_peak(&self) -> io::Result<()> {
+        // What the kernel resets for this number: proc(5).
+        std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5")
+    }
+
     /// The most that its resident memory ever was.
     pub fn peak_memory(&self) -> io::Result<u64> {
         self.status_bytes("VmHWM:")

@@ -97,7 +97,8 @@ impl House {
         world.spawn(async move { running.run(stop).await.expect("the simulated site runs") });
         let store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
         let vault = Arc::new(Vault::ephemeral(store.clone()));
-        let (definition, net) = (Site { limits, ..wiring::definition_of(&site) }, installing::plug(&site));
+        let (definition, net) = (Site { limits, ..wiring::definition_of(&site) }, installing::network());
+        installing::plug(&site, &net);
         enroll_site(&store, clock.as_ref(), &definition).await.expect("a new site is enrolled");
         let plane = JoinSet::new();
         let keeper_state = watch::Sender::new(KeeperState::Starting);
@@ -163,7 +164,7 @@ impl House {
         self.plane.spawn(cache.clone().follow(store.clone(), CancellationToken::new()));
         let (clock, keepers) = (self.clock.clone(), Arc::new(self.keepers()));
         let api = api::Api::new(store, clock, cache, keepers, api::Process::default()).with_vault(self.vault.clone());
-        installing::connect(&self.net, api.clone(), &self.vault, &self.definition.cluster).await;
+        installing::connect(&self.net, api.clone(), &self.vault, [&self.definition.cluster]).await;
         self.api = api::router(api);
     }
 

@@ -27,19 +27,26 @@ pub const AUTHORITY: &str = "install.invalid";
 /// The versions that houses can be given: two older ones, the one that they run, and a newer one.
 pub const VERSIONS: [&str; 4] = ["4.1.6", "4.4.3", "4.9.2", "4.11.1"];
 
-/// The network that the simulated machines of a house are plugged into.
-pub fn plug(site: &sim::Site) -> sim::Switchboard {
+/// A network with the simulator's images in it.
+pub fn network() -> sim::Switchboard {
     let net = sim::Switchboard::default();
     net.connect("images.invalid", images::router());
-    site.plug(Arc::new(net.clone()));
-    site.set_pxe_server(INSTALL_URL);
     net
 }
 
-/// Lets the install face of this API answer.
-pub async fn connect(net: &sim::Switchboard, api: Api, vault: &Vault, cluster: &ClusterName) {
-    let key = load_install_key(vault, cluster).await.expect("the vault has, or makes, a key");
-    let face = InstallFace::new(api, BTreeMap::from([(cluster.clone(), key)]), Images::new(Arc::new(Shelf)), INSTALL_URL);
+/// Plugs the machines of a site into a network.
+pub fn plug(site: &sim::Site, net: &sim::Switchboard) {
+    site.plug(Arc::new(net.clone()));
+    site.set_pxe_server(INSTALL_URL);
+}
+
+/// Lets the install face of this API answer the machines of these clusters.
+pub async fn connect(net: &sim::Switchboard, api: Api, vault: &Vault, clusters: impl IntoIterator<Item = &ClusterName>) {
+    let mut keys = BTreeMap::new();
+    for cluster in clusters {
+        keys.insert(cluster.clone(), load_install_key(vault, cluster).await.expect("the vault has, or makes, a key"));
+    }
+    let face = InstallFace::new(api, keys, Images::new(Arc::new(Shelf)), INSTALL_URL);
     net.connect(AUTHORITY, api::install_router(face));
 }
 

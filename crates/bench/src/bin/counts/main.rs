@@ -48,6 +48,7 @@ fn main() -> io::Result<()> {
     let mut site = runtime.block_on(Site::open(store.clone(), clock))?;
     count_keeping(&mut tally, &runtime, &mut site);
     count_reading(&mut tally, &runtime, &site)?;
+    count_installing(&mut tally, &runtime, &mut site);
     let device = runtime.block_on(Device::open())?;
     for round in Round::BOTH {
         tally.count(round, "look-at-power", || runtime.block_on(device.look()));
@@ -73,6 +74,18 @@ fn count_keeping(tally: &mut Tally, runtime: &Runtime, site: &mut Site) {
         tally.count(round, "commit-request", || site.commit(&plan));
         tally.count(round, "answer-request", || runtime.block_on(filed.answered()));
         runtime.block_on(listener.hear());
+    }
+}
+
+/// What the beginning of a reimage takes, which is where most is known, compared and written.
+fn count_installing(tally: &mut Tally, runtime: &Runtime, site: &mut Site) {
+    runtime.block_on(site.import_runtime());
+    for round in Round::BOTH {
+        let filed = runtime.block_on(site.submit_reimage(round.machine_to_reimage()));
+        let plan = tally.count(round, "plan-reimage", || site.plan_request(&filed));
+        assert_eq!(plan.changes.operations.len(), 1, "the reimage is accepted");
+        tally.count(round, "commit-reimage", || site.commit(&plan));
+        runtime.block_on(filed.answered());
     }
 }
 

@@ -16,7 +16,7 @@ use futures::future::join_all;
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use keeper::{Books, LEASE_TTL};
-use model::{Clock, Footing, KeeperState, MachineName, Power, Seen, keys};
+use model::{BootWay, Clock, Footing, Found, KeeperState, LookAt, Looked, MachineName, Power, Seen, Survey, keys};
 use plan::Plan;
 use store::{Fence, Revision, SharedStore, Watch};
 use tokio::sync::watch;
@@ -137,7 +137,31 @@ impl Site {
         self.file(Method::POST, &machine_path(machine, "/restart"), "").await
     }
 
-    async fn file(&mut self, method: Method, path: &str, body: &'static str) -> Filed {
+    /// The same of a reimage, of a machine whose BMC was surveyed just now.
+    pub async fn submit_reimage(&mut self, machine: &str) -> Filed {
+        let now = self.clock.now();
+        let survey = Survey { ways: BootWay::ALL.to_vec(), jobs: Some(Vec::new()) };
+        let looked = Arc::new(Looked { began_at: now, ended_at: now, found: Ok(Found::Survey(survey)) });
+        self.books.observe(&name(machine), |observation| {
+            observation.looked.insert(LookAt::Survey, looked);
+            false
+        });
+        self.file(Method::POST, &machine_path(machine, "/reimage"), r#"{"safeguardMode":"None"}"#).await
+    }
+
+    /// Makes the version known that the cluster runs.
+    pub async fn import_runtime(&mut self) {
+        let version = self.books.snapshot.cluster.version.clone();
+        let home = format!("/subscriptions/{}/resourceGroups/site1", fleet::SUBSCRIPTION);
+        let path = format!("{home}/providers/Microsoft.NetworkCloud/clusters/site1/runtimes/{version}?api-version=1");
+        let filed = self.file(Method::PUT, &path, scenarios::runtime(&version).to_string()).await;
+        let plan = self.plan_request(&filed);
+        self.commit(&plan);
+        let answer = filed.answer.await.expect("the handler answers");
+        assert_eq!(answer.status(), StatusCode::CREATED);
+    }
+
+    async fn file(&mut self, method: Method, path: &str, body: impl Into<Bytes>) -> Filed {
         let request = request(method, path, body);
         let answer = tokio::spawn(self.router.clone().oneshot(request).map(|answer| answer.unwrap_or_else(|never| match never {})));
         loop {
@@ -193,9 +217,9 @@ impl Listener {
     }
 }
 
-fn request(method: Method, path: &str, body: &'static str) -> Request<Full<Bytes>> {
+fn request(method: Method, path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
     let request = Request::builder().method(method).uri(path).header("host", "localhost").header("content-type", "application/json");
-    request.body(Full::from(body)).expect("the request is well formed")
+    request.body(Full::new(body.into())).expect("the request is well formed")
 }
 
 fn machine_path(machine: &str, rest: &str) -> String {

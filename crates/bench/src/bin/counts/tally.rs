@@ -30,6 +30,13 @@ impl Round {
             Round::Counted => "rack8compute08",
         }
     }
+
+    pub fn machine_to_reimage(self) -> &'static str {
+        match self {
+            Round::WarmUp => "rack9compute10",
+            Round::Counted => "rack10compute11",
+        }
+    }
 }
 
 #[derive(Default)]

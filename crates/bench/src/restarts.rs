@@ -1,7 +1,5 @@
 //! Restarts of machines that take no time themselves: what is left is the control plane's own.
 
-mod house;
-
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,10 +9,10 @@ use tokio::runtime::Runtime;
 
 use crate::acting::{self, Caller, Ended, Wish};
 use crate::figure::{Bench, Curve, Figure, Report, Size, Unit};
+use crate::house::{House, Shape as Fleet};
 use crate::pair::{Pair, Shape};
 use crate::process::own_cpu_time;
 use crate::stats::{Times, milliseconds};
-use house::House;
 
 pub const BENCH: Bench = Bench { name: "restarts", what: "restarts of machines that take no time", measure };
 
@@ -90,7 +88,7 @@ async fn in_process(size: Size) -> io::Result<(Vec<Figure>, Vec<Curve>)> {
     let mut rate = Curve { what: "restarts in process".to_owned(), unit: Unit::PerSecond, points: Vec::new() };
     let mut cost = Curve { what: "processor time of one".to_owned(), unit: Unit::Milliseconds, points: Vec::new() };
     for fleet in size.pick(FLEETS.to_vec(), vec![64]) {
-        let house = House::build(fleet).await?;
+        let house = House::build(Fleet::of(fleet)).await?;
         let clients = CLIENTS_INSIDE.min(house.machines.len());
         let lone = lone_restarts(&mut house.callers(1)[0], &house.machines[0], size).await?;
         acting::keep_acting(house.callers(clients), &house.machines, RESTART, size.pick(WARM_UP, Duration::ZERO)).await?;

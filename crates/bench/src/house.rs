@@ -21,12 +21,26 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::acting::Caller;
+use crate::acting::{Caller, import_runtime};
 use crate::fleet::CLUSTER_SIZE;
 use crate::pair::{FASTEST, workers};
 
-/// Racks of one cluster.
-const RACKS: u32 = 8;
+/// Sites, all alike.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub clusters: u64,
+    pub racks: u32,
+    pub machines_per_rack: u32,
+}
+
+impl Shape {
+    /// Clusters of 128 machines in eight racks, as many as it takes, or one that is smaller.
+    pub fn of(machines: u64) -> Shape {
+        let racks = 8;
+        let per_rack = u32::try_from(machines.min(CLUSTER_SIZE)).unwrap_or(u32::MAX) / racks;
+        Shape { clusters: machines.div_ceil(CLUSTER_SIZE).max(1), racks, machines_per_rack: per_rack }
+    }
+}
 
 /// How often it is looked whether every machine has been seen.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -34,7 +48,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Everything in one process.
 pub struct House {
     pub machines: Vec<String>,
+    clusters: Vec<ClusterName>,
     store: SharedStore,
+    vault: Arc<Vault>,
+    net: sim::Switchboard,
     router: Router,
     stop: CancellationToken,
     tasks: JoinSet<()>,
@@ -56,44 +73,48 @@ impl Caller for Inside {
 }
 
 impl House {
-    /// Clusters of 128 machines, as many as it takes, at least one.
-    pub async fn build(machines: u64) -> io::Result<House> {
+    pub async fn build(shape: Shape) -> io::Result<House> {
         let directory = tempfile::tempdir()?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let store: SharedStore = Arc::new(SqliteStore::open(directory.path(), clock.clone()).map_err(io::Error::other)?);
         let mut house = House {
             machines: Vec::new(),
+            clusters: Vec::new(),
             store: store.clone(),
+            vault: Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(clock.clone())))),
+            net: scenarios::network(),
             router: Router::new(),
             stop: CancellationToken::new(),
             tasks: JoinSet::new(),
             directory,
         };
         let mut keepers = BTreeMap::new();
-        for number in 1..=machines.div_ceil(CLUSTER_SIZE).max(1) {
-            let (cluster, watch) = house.settle_site(number, machines.min(CLUSTER_SIZE), &clock).await?;
+        for number in 1..=shape.clusters {
+            let (cluster, watch) = house.settle_site(number, shape, &clock).await?;
+            house.clusters.push(cluster.clone());
             keepers.insert(cluster, watch);
         }
         let cache = api::Cache::load(&store).await.map_err(io::Error::other)?;
         house.tasks.spawn(cache.clone().follow(store.clone(), house.stop.clone()));
-        house.router = api::router(api::Api::new(store, clock, cache, Arc::new(keepers), api::Process::default()));
+        let api = api::Api::new(store, clock, cache, Arc::new(keepers), api::Process::default());
+        scenarios::connect(&house.net, api.clone(), &house.vault, &house.clusters).await;
+        house.router = api::router(api);
         house.until_all_is_well().await?;
         Ok(house)
     }
 
     /// One site with its keeper. The world is kept in memory, so that only the control plane's store is measured.
-    async fn settle_site(&mut self, number: u64, machines: u64, clock: &Arc<dyn Clock>) -> io::Result<(ClusterName, api::KeeperWatch)> {
-        let per_rack = u32::try_from(machines / u64::from(RACKS)).unwrap_or(u32::MAX);
-        let spec = SiteSpec::new(format!("site{number}"), RACKS, per_rack, number).with_pace(pace());
+    async fn settle_site(&mut self, number: u64, shape: Shape, clock: &Arc<dyn Clock>) -> io::Result<(ClusterName, api::KeeperWatch)> {
+        let spec = SiteSpec::new(format!("site{number}"), shape.racks, shape.machines_per_rack, number).with_pace(pace());
         let world = Arc::new(MemoryStore::new(clock.clone()));
         let site = sim::Site::open(spec, world, clock.clone()).await.map_err(io::Error::other)?;
+        scenarios::plug(&site, &self.net);
         self.machines.extend(workers(site.layout()));
         let (running, stop) = (site.clone(), self.stop.clone());
         self.tasks.spawn(async move { drop(running.run(stop).await) });
         let definition = scenarios::definition_of(&site);
         enroll_site(&self.store, clock.as_ref(), &definition).await.map_err(io::Error::other)?;
-        let vault = Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(clock.clone()))));
-        let equipment = scenarios::equipment_of(&site, &definition, &vault).await;
+        let equipment = scenarios::equipment_of(&site, &definition, &self.vault).await;
         let (state, how_it_is) = watch::channel(KeeperState::Starting);
         let (footing, stands) = watch::channel(Footing::default());
         let keeper = Keeper {
@@ -103,11 +124,11 @@ impl House {
             clock: clock.clone(),
             bmcs: equipment.bmcs,
             maker: equipment.maker,
-            install: None,
+            install: Some(scenarios::desk(&self.vault, &definition).await),
             undercloud: equipment.undercloud,
             etcd: equipment.etcd,
             door: Arc::new(NetworkDoor),
-            secrets: Arc::new(VaultSecrets::new(vault.clone())),
+            secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
             offers: watch::channel(None).1,
             taken_over: watch::Sender::new(None),
             state,
@@ -126,6 +147,14 @@ impl House {
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
+    }
+
+    /// Makes the version that all clusters have known to them.
+    pub async fn import_runtime(&self) -> io::Result<()> {
+        for cluster in &self.clusters {
+            import_runtime(&mut Inside(self.router.clone()), cluster.as_str(), scenarios::IMAGES_URL).await?;
+        }
+        Ok(())
     }
 
     pub fn callers(&self, count: usize) -> Vec<Inside> {
