@@ -191,7 +191,7 @@ impl Rule {
         }
     }
 
-    pub const ALL: [Rule; 41] = [
+    pub const ALL: [Rule; 42] = [
         Rule::RequestExpired,
         Rule::ActionKnown,
         Rule::ClusterRunning,
