@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::{
     Action, Ask, Cancel, DesiredPower, Entry, Evacuate, Fact, Hold, HoldOwner, Limits, Machine, MachineName, ManagedAgain, Management,
-    OPERATION_FORMAT, Operation, OperationId, Outage, Provisioning, Refusal, Replacement, Request, Rule, Span, Target, Timestamp, Verdict,
+    OPERATION_FORMAT, Operation, OperationId, Outage, Refusal, Replacement, Request, Rule, Span, Target, Timestamp, Verdict,
 };
 
 use crate::advice;

@@ -11,7 +11,7 @@ async fn why_a_machine_cannot_be_configured_ends_its_attempt() {
     let answer = rig.tell(&attempt, "seed", &token(Purpose::Session, &attempt), "").await;
     assert_eq!(answer.status, StatusCode::CONFLICT);
     let reports = rig.reports();
-    let [MachineReport::Exchange, MachineReport::Failed { trouble: InstallTrouble::SeedFailed, detail }] = &reports[..] else {
+    let [MachineReport::Exchange { .. }, MachineReport::Failed { trouble: InstallTrouble::SeedFailed, detail }] = &reports[..] else {
         panic!("{reports:?}")
     };
     assert!(detail.starts_with("the user data of runtime 4.9.2 cannot be rendered: "), "{detail}");
