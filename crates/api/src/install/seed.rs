@@ -149,7 +149,7 @@ mod tests {
         let user = json!({ "azureUserName": format!("of-{name}"), "userPrincipalName": "a@x", "sshPublicKey": "ssh-ed25519 AAAA" });
         of_json(json!({
             "name": name, "kind": "machine", "cluster": "site", "createdAt": NOW, "edition": 7, "usersEdition": 3, "azureGroupId": "g",
-            "expiresAt": expires_at, "privilege": { "level": "Superuser" }, "jumpHosts": [host], "users": [user],
+            "expiresAt": expires_at, "privilege": { "level": "superuser" }, "jumpHosts": [host], "users": [user],
         }))
     }
 
