@@ -153,6 +153,26 @@ mod tests {
     }
 
     #[test]
+    fn a_simulated_machine_lets_in_whom_key_sets_name_and_from_where() {
+        let template = include_str!("../../../examples/runtimes/simulated/compute.yaml");
+        let facts = specimen(Role::Compute);
+        let rendered = render(template, &facts).unwrap();
+        for line in [
+            "  - name: \"alice\"",
+            "    groups: [\"operators\"]",
+            "    sudo: \"ALL=(ALL) NOPASSWD:ALL\"",
+            "    expiredate: \"2026-12-31\"",
+            "      AllowUsers *@10.0.0.0/24",
+        ] {
+            assert!(rendered.lines().any(|told| told == line), "{line} is not in\n{rendered}");
+        }
+        let closed = render(template, &Facts { jump_hosts: Some(Vec::new()), ..facts.clone() }).unwrap();
+        assert!(closed.lines().any(|told| told == "      DenyUsers *"), "{closed}");
+        let open = render(template, &Facts { jump_hosts: None, ..facts }).unwrap();
+        assert!(!open.contains("sshd_config"), "{open}");
+    }
+
+    #[test]
     fn what_a_template_names_must_be_there() {
         assert_eq!(problem("a\n{{ hostnme }}"), "line 2: undefined value");
         assert_eq!(problem("{% for user in users %}{{ user.nick }}{% endfor %}"), "line 1: undefined value");

@@ -103,8 +103,11 @@ struct KeySets<'a> {
 
 impl<'a> KeySets<'a> {
     fn of(view: &'a View, cluster: &ClusterName, now: Timestamp) -> KeySets<'a> {
-        let sets = view.key_sets_of(cluster).map(|set| set.document.as_ref()).filter(|set| set.kind == KeySetKind::Machine);
-        let sets: Vec<&KeySet> = sets.collect();
+        KeySets::among(view.key_sets_of(cluster).map(|set| set.document.as_ref()), now)
+    }
+
+    fn among(sets: impl Iterator<Item = &'a KeySet>, now: Timestamp) -> KeySets<'a> {
+        let sets: Vec<&KeySet> = sets.filter(|set| set.kind == KeySetKind::Machine).collect();
         KeySets { all: sets.len(), valid: sets.into_iter().filter(|set| plan::is_key_set_valid(set, now)).collect() }
     }
 
@@ -142,4 +145,32 @@ fn etcd_of(known: &Known) -> Option<Etcd> {
     let own = format!("{}={peer_url}", known.attempt.machine);
     let stayed = others.iter().flat_map(|other| other.peer_urls.iter().map(move |url| format!("{}={url}", other.name)));
     Some(Etcd { peer_url: peer_url.to_owned(), initial_cluster: stayed.chain([own]).collect::<Vec<_>>().join(",") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{NOW, of_json};
+
+    fn set(name: &str, expires_at: &str, host: &str) -> KeySet {
+        let user = json!({ "azureUserName": format!("of-{name}"), "userPrincipalName": "a@x", "sshPublicKey": "ssh-ed25519 AAAA" });
+        of_json(json!({
+            "name": name, "kind": "machine", "cluster": "site", "createdAt": NOW, "edition": 7, "usersEdition": 3, "azureGroupId": "g",
+            "expiresAt": expires_at, "privilege": { "level": "superuser" }, "jumpHosts": [host], "users": [user],
+        }))
+    }
+
+    #[test]
+    fn a_machine_gets_the_users_of_key_sets_that_are_in_force_and_can_say_which() {
+        let (ops, over) = (set("ops", "2027-01-01T00:00:00Z", "10.0.0.1"), set("over", "2026-01-01T00:00:00Z", "10.0.0.2"));
+        let now = Timestamp::parse(NOW).unwrap();
+        let both = KeySets::among([&ops, &over].into_iter(), now);
+        let users: Vec<(&str, bool, String)> =
+            both.users().iter().map(|user| (user.name, user.is_superuser, user.expires.clone())).collect();
+        assert_eq!(users, [("of-ops", true, "2027-01-01".to_owned())]);
+        assert_eq!((both.jump_hosts(), both.query()), (Some(vec!["10.0.0.1"]), "?keysets=ops.3".to_owned()));
+        let closed = KeySets::among([&over].into_iter(), now);
+        assert_eq!((closed.jump_hosts(), closed.query()), (Some(Vec::new()), String::new()), "nobody is let in");
+        assert_eq!(KeySets::among(std::iter::empty(), now).jump_hosts(), None, "without a key set everybody is");
+    }
 }

@@ -87,7 +87,23 @@ mod tests {
                 ],
             },
         });
-        expect![[r#""#]].assert_eq(&key_set_table(&[set.clone()]).plain());
-        expect![[r#""#]].assert_eq(&key_set_sheet(&set).plain());
+        expect![[r#"
+            NAME    PRIVILEGE  USERS  EXPIRES                   STATUS       MESSAGE
+            admins  ReadOnly   2      2026-12-31T00:00:00.000Z  SomeInvalid  1 of 2 users are not on every BMC
+        "#]]
+        .assert_eq(&key_set_table(&[set.clone()]).plain());
+        expect![[r#"
+            key set    admins
+            cluster    site1, resource group g1
+            status     SomeInvalid: 1 of 2 users are not on every BMC
+            checked    2026-11-16T10:00:00.000Z
+            privilege  ReadOnly
+            group      f110271b
+            expires    2026-12-31T00:00:00.000Z
+            from       nowhere
+            users      alice Active: on 3 of 3 BMCs
+                       bob Invalid: not on the BMC of `m1`: no room
+        "#]]
+        .assert_eq(&key_set_sheet(&set).plain());
     }
 }
