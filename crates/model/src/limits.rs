@@ -61,8 +61,12 @@ pub struct Limits {
     pub phone_home_timeout: Span,
     /// How long a new member of etcd may take to catch up before its operation fails.
     pub etcd_timeout: Span,
-    /// How late a change of virtual media, boot source or volumes may still take effect.
+    /// How late a change of virtual media or boot source may still take effect.
     pub bmc_settle: Span,
+    /// How long a controller may take to delete or make a volume. Meanwhile it takes no other request.
+    ///
+    /// Five minutes: it is a job of its own, which takes two or three.
+    pub volume_settle: Span,
 
     /// How long an operating system may take to shut down before its power is cut.
     ///
@@ -126,6 +130,7 @@ impl Default for Limits {
             phone_home_timeout: Span::minutes(30),
             etcd_timeout: Span::minutes(20),
             bmc_settle: Span::minutes(1),
+            volume_settle: Span::minutes(5),
             vm_create_timeout: Span::minutes(30),
             vm_timeout: Span::minutes(15),
             restart_node_timeout: Span::minutes(5),
@@ -186,6 +191,7 @@ impl Limits {
             phone_home_timeout: deadline(self.phone_home_timeout),
             etcd_timeout: deadline(self.etcd_timeout),
             bmc_settle: spell(self.bmc_settle),
+            volume_settle: spell(self.volume_settle),
             vm_create_timeout: deadline(self.vm_create_timeout),
             vm_timeout: deadline(self.vm_timeout),
             restart_node_timeout: deadline(self.restart_node_timeout),

@@ -1,6 +1,9 @@
 //! What a machine's or a cluster's state is called where people read it. Exact texts of the domain.
 
-use model::{Cluster, Connection, FaultClass, Machine, Operation, OperationResult, ProblemKind, Provisioning, ValidationResult, WaitKind};
+use model::{
+    Action, Cluster, Connection, Failure, FaultClass, Machine, Operation, OperationResult, ProblemKind, Provisioning, ValidationResult,
+    WaitKind,
+};
 
 /// `detailedStatusMessage` of a machine: what it is, then every warning.
 pub fn machine_message(machine: &Machine) -> String {
@@ -98,8 +101,14 @@ pub enum ProvisioningState {
     Provisioning,
 }
 
-/// A client's write that was done since says that all is well again, as it does in Azure; what failed stays in the
-/// machine's action states.
+/// Whether an operation says how its machine is: one that only looks does not, nor one that the BMC let nothing be done by.
+pub fn tells_of_machine(operation: &Operation) -> bool {
+    let is_unauthorized = operation.ended.as_ref().is_some_and(|ended| ended.failure == Some(Failure::BmcLoginFailed));
+    operation.action != Action::Validate && !is_unauthorized
+}
+
+/// By the latest operation that tells of the machine. A client's write that was done since says that all is well again, as it does in
+/// Azure; what failed stays in the machine's action states.
 pub fn provisioning_state(machine: &Machine, latest: Option<&Operation>) -> ProvisioningState {
     let ended = latest.and_then(|operation| operation.ended.as_ref());
     if ended.is_some_and(|ended| machine.modified.as_ref().is_some_and(|modified| modified.at >= ended.at)) {

@@ -67,9 +67,7 @@ fn judge_drive(sheet: &mut Sheet, drive: &DriveSeen) {
 
 fn judge_alarms(sheet: &mut Sheet, alarms: &[AlarmSeen], now: Timestamp) {
     let (recent, old): (Vec<&AlarmSeen>, Vec<&AlarmSeen>) = alarms.iter().partition(|alarm| is_recent(alarm, now));
-    // A RAID controller that was reset, or a drive that was exchanged, sets these off by itself.
-    let (of_volumes, others): (Vec<&AlarmSeen>, Vec<&AlarmSeen>) =
-        recent.into_iter().partition(|alarm| alarm.message.to_ascii_lowercase().contains("virtual disk"));
+    let (passed_over, others): (Vec<&AlarmSeen>, Vec<&AlarmSeen>) = recent.into_iter().partition(|alarm| is_of_repair(alarm));
     let of = |health| others.iter().copied().filter(move |alarm| alarm.health == health).collect::<Vec<_>>();
     let (critical, warnings) = (of(PartHealth::Critical), of(PartHealth::Warning));
     match critical.is_empty() {
@@ -79,8 +77,8 @@ fn judge_alarms(sheet: &mut Sheet, alarms: &[AlarmSeen], now: Timestamp) {
     if !warnings.is_empty() {
         sheet.tell(WARNING_ALARMS, Comparison::Info, "No Warning Errors", told(&warnings));
     }
-    if !of_volumes.is_empty() {
-        sheet.log(format!("Alarms of virtual disks were passed over: {}", told(&of_volumes)));
+    if !passed_over.is_empty() {
+        sheet.log(format!("Alarms of virtual disks and of jobs were passed over: {}", told(&passed_over)));
     }
     let old = old.iter().filter(|alarm| alarm.health == PartHealth::Critical).count();
     if old > 0 {
@@ -89,6 +87,13 @@ fn judge_alarms(sheet: &mut Sheet, alarms: &[AlarmSeen], now: Timestamp) {
 }
 
 /// One whose date nobody can read may be of now.
+/// Whether an alarm comes of a repair, rather than of a part: a RAID controller that was reset, or a drive that was exchanged, sets
+/// off those of virtual disks; and a job that failed, such as the deletion of a volume, would stand against the next try for a day.
+fn is_of_repair(alarm: &AlarmSeen) -> bool {
+    let message = alarm.message.to_ascii_lowercase();
+    message.contains("virtual disk") || ["task ", "job ", "the job "].iter().any(|beginning| message.starts_with(beginning))
+}
+
 fn is_recent(alarm: &AlarmSeen, now: Timestamp) -> bool {
     let created = alarm.created.as_deref().and_then(Timestamp::parse);
     created.is_none_or(|created| now < created + ALARM_LIFE)
