@@ -96,6 +96,8 @@ pub enum WaitKind {
     Writing { percent: Option<u8> },
     /// The new system was started; it has not said that it runs.
     PhoneHome,
+    /// The machine's new member of etcd has not caught up with the others, so it may not vote yet.
+    EtcdCatchUp,
     /// So many machines of the site are still to be validated.
     Validations { left: usize },
     /// The machine has no system that could be relied on: its installation failed.
@@ -204,6 +206,7 @@ impl Wait {
             WaitKind::AgentCall => "the agent has called, and shown its token".into(),
             WaitKind::Writing { .. } => "the agent has told the digest of what it wrote".into(),
             WaitKind::PhoneHome => "the new system has phoned home".into(),
+            WaitKind::EtcdCatchUp => "etcd lets it vote; it is asked again at short intervals".into(),
             WaitKind::Validations { .. } => "each of them has been validated".into(),
             WaitKind::Uninstalled => "a person has it reimaged or replaced".into(),
             WaitKind::Accounts => "they are seen there, or a person finds in the key set why not".into(),
@@ -241,6 +244,7 @@ impl Wait {
             WaitKind::AgentCall => "AgentCall",
             WaitKind::Writing { .. } => "Writing",
             WaitKind::PhoneHome => "PhoneHome",
+            WaitKind::EtcdCatchUp => "EtcdCatchUp",
             WaitKind::Validations { .. } => "Validations",
             WaitKind::Uninstalled => "Uninstalled",
             WaitKind::Accounts => "Accounts",
@@ -301,6 +305,7 @@ impl fmt::Display for WaitKind {
             WaitKind::Writing { percent: Some(percent) } => write!(f, "the image to be written: {percent} %"),
             WaitKind::Writing { percent: None } => write!(f, "the image to be written"),
             WaitKind::PhoneHome => write!(f, "the new system to phone home"),
+            WaitKind::EtcdCatchUp => write!(f, "the new member of etcd to catch up"),
             WaitKind::Validations { left } => write!(f, "the validation of {}", counted(*left, "machine")),
             WaitKind::Uninstalled => write!(f, "a person: its installation failed"),
             WaitKind::Accounts => write!(f, "the accounts that key sets want on the BMC"),

@@ -138,7 +138,9 @@ pub(crate) fn members(snapshot: &Snapshot) -> Vec<Arc<Machine>> {
 /// The votes if `target` stopped voting.
 pub(crate) fn votes_without(snapshot: &Snapshot, target: &Machine) -> Votes {
     let members = members(snapshot);
-    let voting = members.iter().filter(|machine| is_voting(snapshot, machine)).count();
+    // One that is not, or no longer, provisioned may be a mere learner: only what could be lost with the target counts it.
+    let counts = |machine: &Machine| machine.name == target.name || machine.provisioning == Provisioning::Provisioned;
+    let voting = members.iter().filter(|machine| counts(machine) && is_voting(snapshot, machine)).count();
     let cost = usize::from(is_voting(snapshot, target));
     let known = if snapshot.undercloud.fault.is_some() { Known::AsLastSeen } else { Known::Now };
     Votes { members: members.len(), voting, voting_after: voting - cost, known }

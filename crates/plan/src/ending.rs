@@ -119,7 +119,8 @@ pub(crate) fn succeed(operation: &mut Operation, machine: &mut Machine, now: Tim
     let next = if startable {
         Some(format!("rackwright bmm start {}", machine.name))
     } else {
-        install::installs(operation.action).then(|| format!("rackwright bmm uncordon {}", machine.name))
+        let uncordoned = install::installs(operation.action).then(|| format!("rackwright bmm uncordon {}", machine.name));
+        uncordoned.or_else(|| install::next_after_validation(operation, machine))
     };
     operation.ended = Some(Ended { at: now, result: OperationResult::Succeeded, message, next, failure: None });
 }
@@ -248,6 +249,9 @@ fn left_behind(operation: &Operation, machine: &Machine) -> String {
 fn next_command(operation: &Operation, machine: &Machine, failure: Option<Failure>) -> String {
     let name = &machine.name;
     let off = is_seen_off(machine);
+    if failure == Some(Failure::BmcLoginFailed) && matches!(operation.action, Action::Replace { .. }) {
+        return format!("rackwright bmm replace {name} --bmc-credentials username=<USER> password=<PASSWORD>");
+    }
     if machine.last_seen.bmc_fault.is_some() {
         return format!("rackwright bmm show {name}");
     }

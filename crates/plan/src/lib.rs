@@ -81,7 +81,9 @@ pub use verify::verify;
 pub use vm::{
     SpecFlaw, VM_CORES_MAX, VM_CORES_MIN, VM_MEMORY_GB_MAX, VM_MEMORY_GB_MIN, VmDetail, VmPower, VmStatusWords, check_vm_spec, vm_status,
 };
-pub use words::{ProvisioningState, RackStatus, cluster_message, machine_message, problems, provisioning_state, rack_status};
+pub use words::{
+    ProvisioningState, RackStatus, cluster_message, machine_message, problems, provisioning_state, rack_status, tells_of_machine,
+};
 
 use draft::Draft;
 

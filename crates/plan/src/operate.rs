@@ -242,6 +242,7 @@ pub(crate) fn settle_of(ask: DeviceAsk, limits: &Limits) -> model::Span {
 pub(crate) fn effect_wait(operation: &Operation, ask: DeviceAsk, fallback: Timestamp, limits: &Limits) -> Wait {
     let expected = match ask {
         DeviceAsk::GracefulOff | DeviceAsk::ForceOff | DeviceAsk::AgentOff => limits.expected_power_off,
+        DeviceAsk::DeleteVolume | DeviceAsk::MakeOsVolume => limits.volume_settle,
         other => match other.party() {
             Party::Bmc => limits.expected_power_on,
             Party::Undercloud | Party::Etcd => limits.expected_cordon,

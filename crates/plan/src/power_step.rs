@@ -50,8 +50,11 @@ fn offs_that_may_have_arrived(bench: &Bench<'_>) -> Vec<(Timestamp, DeviceAsk)> 
 /// Gently first, unless the request said otherwise or there is no operating system to ask; then the hard way.
 fn off_ask(bench: &Bench<'_>, power: Power) -> Finding {
     let has_system = if install::installs(bench.operation.action) {
-        // One that is to be installed may have no system, whatever it counts as: then it has no node either.
-        !matches!(bench.sight.last_node(), Some(None))
+        // One that is to be installed may have no system, whatever it counts as: then it has no node either. What an earlier
+        // installation left there, or what has just begun to boot because we looked at the hardware, need not be asked.
+        let is_left_over = bench.machine.provisioning == Provisioning::Error;
+        let was_off = bench.operation.last_asked(DeviceAsk::PowerOn).is_some();
+        !is_left_over && !was_off && !matches!(bench.sight.last_node(), Some(None))
     } else {
         !matches!(bench.machine.provisioning, Provisioning::Available | Provisioning::Preparing)
     };

@@ -8,7 +8,7 @@ use model::{
 
 use crate::contact;
 use crate::snapshot::Snapshot;
-use crate::words::{ProvisioningState, provisioning_state};
+use crate::words::{ProvisioningState, provisioning_state, tells_of_machine};
 
 /// Every post-check of a machine; nothing if there is no such machine.
 pub fn verify(snapshot: &Snapshot, name: &MachineName) -> Option<Vec<PostCheck>> {
@@ -36,7 +36,7 @@ fn unknown(name: impl Into<String>, expected: &str, last: Option<&str>, words: i
 }
 
 fn latest<'a>(snapshot: &'a Snapshot, machine: &MachineName) -> Option<&'a Operation> {
-    let own = snapshot.operations.values().filter(|operation| operation.machine() == Some(machine));
+    let own = snapshot.operations.values().filter(|operation| operation.machine() == Some(machine) && tells_of_machine(operation));
     own.max_by_key(|operation| (operation.is_running(), operation.accepted_at)).map(AsRef::as_ref)
 }
 

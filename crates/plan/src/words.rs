@@ -1,7 +1,8 @@
 //! What a machine's or a cluster's state is called where people read it. Exact texts of the domain.
 
 use model::{
-    Action, Cluster, Connection, FaultClass, Machine, Operation, OperationResult, ProblemKind, Provisioning, ValidationResult, WaitKind,
+    Action, Cluster, Connection, Failure, FaultClass, Machine, Operation, OperationResult, ProblemKind, Provisioning, ValidationResult,
+    WaitKind,
 };
 
 /// `detailedStatusMessage` of a machine: what it is, then every warning.
@@ -101,12 +102,16 @@ pub enum ProvisioningState {
     Provisioning,
 }
 
-/// A client's write that was done since says that all is well again, as it does in Azure; what failed stays in the
-/// machine's action states.
-///
-/// A validation only looks: whatever comes of it, such as a login that is refused, the machine is provisioned as it was.
+/// Whether an operation says how its machine is: one that only looks does not, nor one that the BMC let nothing be done by.
+pub fn tells_of_machine(operation: &Operation) -> bool {
+    let is_unauthorized = operation.ended.as_ref().is_some_and(|ended| ended.failure == Some(Failure::BmcLoginFailed));
+    operation.action != Action::Validate && !is_unauthorized
+}
+
+/// By the latest operation that tells of the machine. A client's write that was done since says that all is well again, as it does in
+/// Azure; what failed stays in the machine's action states.
 pub fn provisioning_state(machine: &Machine, latest: Option<&Operation>) -> ProvisioningState {
-    let latest = latest.filter(|operation| operation.action != Action::Validate);
+    let latest = latest.filter(|operation| tells_of_machine(operation));
     let ended = latest.and_then(|operation| operation.ended.as_ref());
     if ended.is_some_and(|ended| machine.modified.as_ref().is_some_and(|modified| modified.at >= ended.at)) {
         return ProvisioningState::Succeeded;

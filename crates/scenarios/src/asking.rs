@@ -16,7 +16,7 @@ use crate::story::{Teller, text};
 impl Teller {
     pub(crate) async fn ask(&mut self, caller: &str, verb: &str, machine: &str, flags: &[&str]) {
         let (query, body) = flagged(flags);
-        let path = format!("{}/{}?api-version=1{query}", machine_path(machine), verb.replace("power-off", "powerOff"));
+        let path = format!("{}/{}?api-version=1{query}", machine_path(machine), arm_verb(verb));
         let reply = self.house.call(Method::POST, &path, caller, &body.to_string()).await;
         self.answered(&reply);
     }
@@ -27,7 +27,7 @@ impl Teller {
         let reply = match verb {
             "delete" => self.house.call(Method::DELETE, &format!("{path}?api-version=1"), caller, "").await,
             verb => {
-                let path = format!("{path}/{}?api-version=1{query}", verb.replace("power-off", "powerOff"));
+                let path = format!("{path}/{}?api-version=1{query}", arm_verb(verb));
                 self.house.call(Method::POST, &path, caller, &body.to_string()).await
             }
         };
@@ -86,7 +86,7 @@ impl Teller {
     }
 
     /// Tells the answer to a request that may have begun an operation.
-    fn answered(&mut self, reply: &Reply) {
+    pub(crate) fn answered(&mut self, reply: &Reply) {
         let status = reply.status.as_u16();
         match operation_of(reply) {
             Some(id) => {
@@ -140,10 +140,39 @@ pub(crate) fn flagged(flags: &[&str]) -> (String, Value) {
             "evacuate" => body["evacuate"] = json!("True"),
             "force" => body["force"] = json!("True"),
             "accept-outage" => query.push_str("&acceptControlPlaneOutage=true"),
-            reason => body["reason"] = json!(reason),
+            "safeguard-none" => body["safeguardMode"] = json!("None"),
+            "preserve" => body["storagePolicy"] = json!("Preserve"),
+            said => match said.split_once('=') {
+                Some((what, value)) => replaced(&mut body, what, value),
+                None => body["reason"] = json!(said),
+            },
         }
     }
     (query, body)
+}
+
+/// What a replace says of the new hardware.
+fn replaced(body: &mut Value, what: &str, value: &str) {
+    match what {
+        "serial" => body["serialNumber"] = json!(value),
+        "bmc-mac" => body["bmcMacAddress"] = json!(value),
+        "boot-mac" => body["bootMacAddress"] = json!(value),
+        "name" => body["machineName"] = json!(value),
+        "login" => {
+            let (user, password) = value.split_once(':').unwrap_or_else(|| panic!("`{value}` is not `USER:PASSWORD`"));
+            body["bmcCredentials"] = json!({ "username": user, "password": password });
+        }
+        other => panic!("`{other}={value}` is no flag"),
+    }
+}
+
+/// What the API calls a verb of the command line.
+pub(crate) fn arm_verb(verb: &str) -> &str {
+    match verb {
+        "power-off" => "powerOff",
+        "validate" => "validateHardware",
+        other => other,
+    }
 }
 
 fn description(words: &[&str]) -> Value {

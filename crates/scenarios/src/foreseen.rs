@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::Value;
 
-use crate::asking::flagged;
+use crate::asking::{arm_verb, flagged};
 use crate::house::{machine_path, resource_path};
 use crate::story::{Teller, text};
 
@@ -39,7 +39,7 @@ impl Teller {
     /// Pods whose names are drawn are told by what is not drawn.
     pub(crate) async fn preview(&mut self, caller: &str, verb: &str, machine: &str, flags: &[&str]) {
         let (query, body) = flagged(flags);
-        let verb = verb.replace("power-off", "powerOff");
+        let verb = arm_verb(verb);
         let path = format!("{}/{verb}?api-version=1&preview=true{query}", machine_path(machine));
         let reply = self.house.call(Method::POST, &path, caller, &body.to_string()).await;
         if !reply.status.is_success() {
@@ -64,6 +64,11 @@ impl Teller {
             let why = budget["why"].as_str().map_or_else(String::new, |why| format!(": {why}"));
             let (name, allowed, affected) = (text(&budget["budget"]), &budget["allowed"], &budget["affected"]);
             self.say(&format!("    budget {name} allows {allowed} of {affected}, blocks {}{why}", budget["blocking"]));
+        }
+        if seen["quorum"].is_object() {
+            let (quorum, votes) = (&seen["quorum"], |key: &str| seen["quorum"][key].to_string());
+            let (before, after, needed) = (votes("votingBefore"), votes("votingAfter"), votes("needed"));
+            self.say(&format!("    control plane: {before} of {} now, {after} after, {needed} needed", quorum["members"]));
         }
         for quorum in items(&seen["tenantQuorums"]) {
             let (before, members) = (&quorum["votingBefore"], &quorum["members"]);
@@ -96,6 +101,6 @@ fn undrawn(pod: &str) -> String {
     }
 }
 
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
+pub(crate) fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }

@@ -9,6 +9,7 @@ mod installing;
 mod log;
 mod mortal;
 mod peers;
+mod repairs;
 mod story;
 mod tenancy;
 mod tenants;

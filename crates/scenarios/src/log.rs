@@ -51,7 +51,9 @@ impl House {
             let facts: Vec<&Value> = operation["journal"].as_array().into_iter().flatten().map(|entry| &entry["fact"]).collect();
             for fact in &facts {
                 // Several keepers may take the same operation up, each once; every other fact is one of its kind.
-                let times = facts.iter().filter(|other| *other == fact).count();
+                let is_told_alike =
+                    |other: &Value| other == *fact || installation(fact).is_some_and(|words| installation(other) == Some(words));
+                let times = facts.iter().filter(|other| is_told_alike(other)).count();
                 let told = times_told(&own, fact).unwrap_or(times);
                 assert_eq!(told, times, "operation {id}: how often {fact} is told, and how often it happened");
             }
@@ -66,6 +68,7 @@ fn verb_of(command: &str) -> &str {
         "power-off" => "powerOff",
         "restart-node" => "restartNode",
         "create" => "write",
+        "validate" => "validateHardware",
         other => other,
     }
 }
@@ -98,8 +101,30 @@ fn times_told(own: &[&Value], fact: &Value) -> Option<usize> {
             Some(workload(own, &format!("left as it was: {left}")))
         }
         "found" | "evacuating" | "returning" => None,
+        "leavingEtcd" | "installing" | "reported" | "discarding" | "inspecting" | "validated" => {
+            let words = installation(fact)?;
+            let is_it = |event: &Value| name(event).ends_with("/installation") && text(&event["properties"]["message"]).contains(&words);
+            Some(count(own, is_it))
+        }
         kind => panic!("the log's test knows nothing of the fact `{kind}`: {fact}"),
     }
+}
+
+/// Words by which the log tells of an installation. Different facts may be told alike: an installation that begins again is.
+fn installation(fact: &Value) -> Option<String> {
+    let words = match (text(&fact["kind"]), text(&fact["report"]["kind"])) {
+        ("leavingEtcd", _) => return Some(format!("member {} of etcd is to go", text(&fact["member"]["id"]))),
+        ("installing", _) => return Some(format!("the installation of runtime {} (image ", text(&fact["version"]))),
+        ("discarding", _) => return Some(format!("volume `{}` of ", text(&fact["name"]))),
+        ("inspecting", _) => " are validated",
+        ("validated", _) => "the hardware of ",
+        ("reported", "exchange") => " has called",
+        ("reported", "written") => " has written the image",
+        ("reported", "failed") => " gives up: ",
+        ("reported", "phonedHome") => " has phoned home",
+        _ => return None,
+    };
+    Some(words.to_owned())
 }
 
 /// How often something that is asked of a tenant's cluster or a virtual machine is told.
@@ -121,9 +146,11 @@ fn is_of_canceller(event: &Value) -> bool {
     event["eventName"]["value"] == "BeginRequest" && event["status"]["value"] == "Accepted" || name(event).ends_with("/cancel/action")
 }
 
-/// Requests that were refused, by a keeper or before one saw them.
+/// Requests of people that were refused, by a keeper or before one saw them. What machines tell of their installation is refused, too,
+/// if it is told by the wrong one or too late.
 pub fn refusals(log: &[Value]) -> usize {
-    let is_refusal = |event: &&Value| event["status"]["value"] == "Failed" && event["httpRequest"].is_object();
+    let is_of_machine = |event: &Value| name(event).ends_with("/report/action");
+    let is_refusal = |event: &&Value| event["status"]["value"] == "Failed" && event["httpRequest"].is_object() && !is_of_machine(event);
     log.iter().filter(is_refusal).count()
 }
 

@@ -37,7 +37,8 @@
 //! log of rack1compute01               what the activity log says of the machine; `log of failures` is what has failed
 //! ```
 //!
-//! Which tenants a site begins with is said after `site …`, in the words of `tenancy.rs`.
+//! Which tenants a site begins with is said after `site …`, in the words of `tenancy.rs`. What is done about sick servers has its words
+//! in `repairs.rs`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -74,6 +75,9 @@ pub async fn tell(story: &str) -> String {
     let mut lines = lines.peekable();
     while lines.next_if(|line| tenancy::describes(&mut tenancy, line)).is_some() {}
     let house = House::build_with(number(racks), number(machines), tenancy).await;
+    if lines.next_if_eq(&"with runtimes").is_some() {
+        house.import_runtimes().await;
+    }
     let mut teller = Teller { house, transcript: String::new(), operations: Vec::new(), refused: 0 };
     for line in lines {
         teller.say(&format!("> {line}"));
@@ -119,6 +123,11 @@ impl Teller {
             ["log", "of", machine] => self.log(&about(machine)).await,
             ["status"] => self.status().await,
             ["bmc", "log", "of", machine] => self.bmc_log(machine),
+            ["etcd"] => self.etcd().await,
+            ["disks", "of", machine] => self.disks(machine),
+            ["actions", "of", machine] => self.actions(machine).await,
+            ["validation", "of", machine] => self.validation(machine).await,
+            ["swap", ..] => self.swap(line.trim_start_matches("swap ")).await,
             ["vms"] => self.tell_lines(&self.house.vms().await),
             ["tenant", "nodes", "of", cluster] => self.tell_lines(&self.house.tenant_nodes(cluster).await),
             ["pods", "of", cluster] => self.tell_lines(&self.house.tenant_pods(cluster).await),
@@ -142,6 +151,9 @@ impl Teller {
             [caller, "preview", verb, machine, ref flags @ ..] => self.preview(caller, verb, machine, flags).await,
             [caller, "vm", "create", vm, ref words @ ..] => self.create_vm(caller, vm, words).await,
             [caller, "vm", verb, vm, ref flags @ ..] => self.ask_of_vm(caller, verb, vm, flags).await,
+            [caller, "inspect", cluster, ref machines @ ..] => self.inspect(caller, cluster, machines).await,
+            [caller, "advise", machine, ref words @ ..] => self.advise(caller, machine, words).await,
+            [caller, "verify", machine] => self.verify(caller, machine).await,
             [caller, "restart-node", node, "of", cluster] => self.restart_node(caller, node, cluster).await,
             [caller, "drain-policy", policy, "for", whose] => self.set_drain_policy(caller, policy, whose).await,
             [caller, "update", machine, ref words @ ..] => self.update(caller, machine, words).await,

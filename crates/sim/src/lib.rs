@@ -28,7 +28,7 @@ pub use control::{Control, control};
 pub use error::SimError;
 pub use faults::{FaultRefused, FaultSeen, Wire, parse_order, parse_script, parse_span};
 pub use listen::{BmcScheme, Endpoints, TenantEndpoint};
-pub use machines::{KnownAccount, SwapRefused};
+pub use machines::{KnownAccount, SwapRefused, parse_swap};
 pub use net::{Net, SocketNet, Switchboard, TrustedCa};
 pub use parts::Parts;
 pub use redfish::Quirk;

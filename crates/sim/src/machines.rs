@@ -146,7 +146,7 @@ impl Site {
 }
 
 /// Reads `MACHINE [part=NAME,…] [serial=…] [bmc-mac=…] [boot-mac=…] [bmc-password=…]`.
-pub(crate) fn parse_swap(phrase: &str) -> Result<(String, Swap), SwapRefused> {
+pub fn parse_swap(phrase: &str) -> Result<(String, Swap), SwapRefused> {
     let malformed = |why: String| SwapRefused::Malformed(why);
     let mut words = phrase.split_whitespace();
     let form = "`MACHINE [part=NAME,…] [serial=…] [bmc-mac=…] [boot-mac=…] [bmc-password=…]`";

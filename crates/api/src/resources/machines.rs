@@ -169,7 +169,7 @@ pub(crate) struct Properties<'a> {
 
 fn properties<'a>(view: &View, cluster: &'a Cluster, machine: &'a Machine) -> Properties<'a> {
     let operations = view.operations_of(machine);
-    let latest = operations.first().copied();
+    let latest = operations.iter().copied().find(|operation| plan::tells_of_machine(operation));
     let node = machine.last_seen.node.as_ref().map(|node| &node.what);
     let hardware = &machine.hardware;
     Properties {

@@ -8,8 +8,8 @@ mod symptom;
 mod tried;
 
 use model::{
-    Action, Advice, Machine, MachineName, Outage, Refusal, Remedy, RepairedPart, ReplaceNeed, Role, Rule, Safeguard, StoragePolicy,
-    Symptom, Timestamp,
+    Action, Advice, Machine, MachineName, OperationResult, Outage, Provisioning, Refusal, Remedy, RepairedPart, ReplaceNeed, Role, Rule,
+    Safeguard, StoragePolicy, Symptom, Timestamp, Tried,
 };
 
 use crate::guard::{Guarded, being_done};
@@ -32,7 +32,10 @@ pub fn advise(
     let mut because = seen.evidence;
     let tried = tried::on(snapshot, machine, seen.since, now);
     let need = parts::need(repaired);
-    let rungs = rungs(machine, symptom, &tried, &mut because);
+    // A part that was repaired since is brought back by another replace, however well the one before went.
+    let counting: Vec<Tried> =
+        tried.iter().filter(|tried| repaired.is_empty() || tried.result == OperationResult::Failed).cloned().collect();
+    let rungs = rungs(machine, symptom, &counting, &mut because);
     let (next, then) = match (snapshot.running_on(name), rungs.split_first()) {
         (Some(running), _) => {
             because.insert(0, being_done(running));
@@ -90,8 +93,10 @@ fn manner(snapshot: &Snapshot, machine: &Machine, next: Remedy, storage: Storage
     Manner { storage, evacuates: is_in_use && machine.is_ready(), safeguard }
 }
 
+/// Off by a person's wish, with a system that could be started.
 fn is_switched_off(machine: &Machine) -> bool {
-    machine.holds.iter().any(|hold| hold.owner.is_powered_off()) && machine.unhealthy.is_none()
+    let has_system = machine.unhealthy.is_none() && machine.provisioning == Provisioning::Provisioned;
+    has_system && machine.holds.iter().any(|hold| hold.owner.is_powered_off())
 }
 
 /// Only a replace brings a machine back that was given up.
@@ -100,20 +105,29 @@ fn must_be_replaced(machine: &Machine) -> bool {
 }
 
 /// The rungs that are left, the last of them always support.
-fn rungs(machine: &Machine, symptom: Option<Symptom>, tried: &[model::Tried], because: &mut Vec<String>) -> Vec<Remedy> {
+fn rungs(machine: &Machine, symptom: Option<Symptom>, tried: &[Tried], because: &mut Vec<String>) -> Vec<Remedy> {
     let Some(symptom) = symptom else { return Vec::new() };
     let ladder: &[Remedy] = match symptom {
         _ if must_be_replaced(machine) => &[Remedy::Replace],
         Symptom::Unresponsive => &[Remedy::Restart, Remedy::Reimage, Remedy::Replace],
         Symptom::OsCorruption | Symptom::Security => &[Remedy::Reimage, Remedy::Replace],
         Symptom::Hardware => &[Remedy::Replace],
+        // What a replace has begun, with its volumes and its hardware, only a replace completes.
+        Symptom::StuckProvisioning if tried.first().is_some_and(|latest| latest.action == Remedy::Replace) => &[Remedy::Replace],
         Symptom::StuckProvisioning => &[Remedy::Restart, Remedy::Reimage],
     };
+    if let Some(latest) = tried.first().filter(|latest| latest.result == OperationResult::Failed && !latest.counts) {
+        let (action, at) = (latest.action, latest.at.clock());
+        because.push(format!("{action} failed at {at}, and may be tried again when this is mended: {}", reason(latest)));
+    }
     let mut left = Vec::new();
     for rung in ladder {
         if let Some(tried) = tried.iter().find(|tried| tried.counts && tried.action == *rung) {
-            because.push(format!("{rung} was tried at {} and did not help: {}", tried.at.dated(), tried.result));
-        } else if *rung == Remedy::Restart && machine.provisioning != model::Provisioning::Provisioned {
+            because.push(match tried.result {
+                OperationResult::Failed => format!("{rung} was tried at {} and failed: {}", tried.at.dated(), reason(tried)),
+                _ => format!("{rung} was tried at {} and did not help", tried.at.dated()),
+            });
+        } else if *rung == Remedy::Restart && machine.provisioning != Provisioning::Provisioned {
             because.push(format!("restart is of no use: it is {:?}, and has no system to start", machine.provisioning));
         } else {
             left.push(*rung);
@@ -121,6 +135,12 @@ fn rungs(machine: &Machine, symptom: Option<Symptom>, tried: &[model::Tried], be
     }
     left.push(Remedy::Support);
     left
+}
+
+/// Why it failed, without what it left behind.
+fn reason(tried: &Tried) -> &str {
+    let told = tried.message.split(". Left behind: ").next().unwrap_or_default();
+    told.split_once(" failed: ").map_or(told, |(_, reason)| reason)
 }
 
 fn warnings(machine: &Machine, next: Remedy) -> Vec<String> {

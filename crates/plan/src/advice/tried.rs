@@ -76,6 +76,7 @@ fn has_reached_bmc(operation: &Operation) -> bool {
     })
 }
 
+/// Failures that say nothing of whether the action would have helped: what they name is to be mended, and then it is tried again.
 fn is_elsewhere(failure: Failure) -> bool {
     match failure {
         Failure::BmcLoginFailed

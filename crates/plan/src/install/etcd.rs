@@ -1,7 +1,7 @@
 //! The machine's member of the undercloud's etcd: removed before the machine is wiped, added as a learner before its new system
 //! starts, promoted when it has caught up. Etcd itself judges the latter.
 
-use model::{DeviceAsk, EtcdMember, EtcdSeen, Fact, Failure, LookAt, Operation, Span, Timestamp};
+use model::{DeviceAsk, EtcdMember, EtcdSeen, Fact, Failure, FaultClass, LookAt, Operation, Span, Timestamp, Wait, WaitKind};
 
 use super::attempt::{of_step, step_began_at};
 use super::looking::{etcd, look};
@@ -72,11 +72,22 @@ pub(super) fn promote(bench: &Bench<'_>) -> Finding {
         Err(finding) => finding,
         Ok(seen) => match member_of(bench, seen) {
             Some(member) if !member.is_learner => Finding::Done,
-            Some(_) => ask_or_wait(bench, DeviceAsk::PromoteEtcd),
+            Some(_) => catching_up(bench, ask_or_wait(bench, DeviceAsk::PromoteEtcd)),
             None => return failed(format!("etcd no longer lists the member of `{}` that was added", bench.machine.name)),
         },
     };
     within_time(bench, DeviceAsk::PromoteEtcd, finding)
+}
+
+/// That a new member lags behind is no fault of anybody's.
+fn catching_up(bench: &Bench<'_>, finding: Finding) -> Finding {
+    match finding {
+        Finding::Wait { wait: Wait { kind: WaitKind::Device { fault, .. }, since, .. }, until } if fault.class == FaultClass::Busy => {
+            let expected_by = Some(since + bench.limits.expected_rejoin);
+            Finding::Wait { wait: Wait { kind: WaitKind::EtcdCatchUp, since, expected_by }, until }
+        }
+        other => other,
+    }
 }
 
 /// Etcd is given its time for each step, and what it said last is the reason if that is not enough.
@@ -123,7 +134,11 @@ fn overdue(bench: &Bench<'_>, ask: DeviceAsk, finding: &Finding) -> String {
         _ => None,
     };
     let told = said.or_else(waited).unwrap_or_else(|| "etcd gave no reason".into());
-    format!("the {ask} was not seen within {}: {told}", bench.limits.etcd_timeout)
+    let what = match ask {
+        DeviceAsk::PromoteEtcd => "the new member of etcd has not caught up".to_owned(),
+        other => format!("the {other} was not seen"),
+    };
+    format!("{what} within {}: {told}", bench.limits.etcd_timeout)
 }
 
 fn no_peer_url(bench: &Bench<'_>) -> Finding {

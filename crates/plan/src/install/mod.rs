@@ -28,7 +28,7 @@ mod validate;
 mod volumes;
 mod write;
 
-use model::{DeviceAsk, Fact, Failure, Machine, Operation, StepKind, Wait};
+use model::{Action, DeviceAsk, Fact, Failure, Machine, Operation, StepKind, StoragePolicy, ValidationResult, Wait};
 
 use crate::draft::With;
 use crate::operate::{Bench, Finding};
@@ -180,11 +180,21 @@ pub(crate) fn particulars(snapshot: &Snapshot, operation: &Operation, ask: Devic
     with.unwrap_or(With::Nothing)
 }
 
-/// Whether a step that was left out is worth telling: that a compute machine has no member of etcd is not.
+/// Whether a step that was left out is worth telling: that a compute machine has no member of etcd is not, nor that volumes were
+/// kept as was asked for.
 pub(crate) fn is_skip_told(operation: &Operation, step: StepKind) -> bool {
-    !installs(operation.action)
-        || matches!(step, StepKind::Cordon | StepKind::DropJoinToken | StepKind::DiscardVolumes | StepKind::MakeOsVolume)
-        || phase_of(operation.action, step).is_none()
+    let discards = matches!(operation.action, Action::Replace { storage: StoragePolicy::DiscardAll, .. });
+    match step {
+        StepKind::DiscardVolumes => discards,
+        StepKind::Cordon | StepKind::DropJoinToken | StepKind::MakeOsVolume => true,
+        _ => !installs(operation.action) || phase_of(operation.action, step).is_none(),
+    }
+}
+
+/// What a person should do after a validation that succeeded in finding something wrong.
+pub(crate) fn next_after_validation(operation: &Operation, machine: &Machine) -> Option<String> {
+    let is_wrong = operation.action == Action::Validate && validate::result_of(operation)?.0 == ValidationResult::Fail;
+    is_wrong.then(|| format!("rackwright bmm advise {} --symptom hardware", machine.name))
 }
 
 /// The words of a success.

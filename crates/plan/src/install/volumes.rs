@@ -1,6 +1,9 @@
 //! The volumes of a machine that is replaced: all gone, one after the other, and one made for the system; or left alone.
 
-use model::{Delivery, DeviceAsk, DriveSeen, Fact, Failure, FaultClass, Found, LookAt, Operation, PartHealth, Party, VolumeSeen};
+use model::{
+    Action, Delivery, DeviceAsk, DriveSeen, Fact, Failure, FaultClass, Found, LookAt, Operation, PartHealth, Party, StoragePolicy, VolumeSeen,
+    Wait, WaitKind,
+};
 
 use super::attempt::of_step;
 use super::insist::insist;
@@ -8,7 +11,7 @@ use super::looking::{look, look_again, settled_since, unanswered};
 use super::power::stay_off;
 use super::target::{self, discards_all, is_called};
 use crate::asking::{Asked, ask_or_wait, asked};
-use crate::operate::{Bench, Finding, effect_wait};
+use crate::operate::{Bench, Finding};
 
 /// How often the deletion of a volume is tried.
 const DELETION_TRIES: usize = 2;
@@ -70,9 +73,7 @@ fn delete(bench: &Bench<'_>, volume: &VolumeSeen) -> Finding {
     }
     match asked(bench, DeviceAsk::DeleteVolume) {
         Asked::UnderWay => ask_or_wait(bench, DeviceAsk::DeleteVolume),
-        Asked::Pending { until } if bench.now < until => {
-            look_again(bench, LookAt::Volumes, effect_wait(bench.operation, DeviceAsk::DeleteVolume, bench.now, bench.limits), until)
-        }
+        Asked::Pending { until } if bench.now < until => look_again(bench, LookAt::Volumes, going(bench, tries), until),
         _ if tries >= DELETION_TRIES => undeletable(bench, volume),
         Asked::Refused { again_at, .. } if bench.now < again_at => ask_or_wait(bench, DeviceAsk::DeleteVolume),
         // It may have gone meanwhile: a controller that was busy was perhaps at work on just this.
@@ -81,6 +82,14 @@ fn delete(bench: &Bench<'_>, volume: &VolumeSeen) -> Finding {
         }
         _ => Finding::Ask(DeviceAsk::DeleteVolume),
     }
+}
+
+/// The wait for the present volume to go: those before it went by requests of their own.
+fn going(bench: &Bench<'_>, tries: usize) -> Wait {
+    let since = discarding(bench.operation).map_or(bench.now, |(at, _)| bench.operation.journal[at].at);
+    let attempt = u32::try_from(tries).unwrap_or(u32::MAX);
+    let kind = WaitKind::Effect { of: DeviceAsk::DeleteVolume, attempt };
+    Wait { kind, since, expected_by: Some(since + bench.limits.volume_settle) }
 }
 
 /// How often the present volume's deletion was asked for, but for what did not reach the BMC, or found the controller at work: perhaps

@@ -72,9 +72,7 @@ fn judge_drive(sheet: &mut Sheet, drive: &DriveSeen) {
 
 fn judge_alarms(sheet: &mut Sheet, alarms: &[AlarmSeen], log: &LogSeen, now: Timestamp) {
     let (recent, old): (Vec<&AlarmSeen>, Vec<&AlarmSeen>) = alarms.iter().partition(|alarm| is_recent(alarm, log, now));
-    // A RAID controller that was reset, or a drive that was exchanged, sets these off by itself.
-    let (of_volumes, others): (Vec<&AlarmSeen>, Vec<&AlarmSeen>) =
-        recent.into_iter().partition(|alarm| alarm.message.to_ascii_lowercase().contains("virtual disk"));
+    let (passed_over, others): (Vec<&AlarmSeen>, Vec<&AlarmSeen>) = recent.into_iter().partition(|alarm| is_of_repair(alarm));
     let of = |health| others.iter().copied().filter(move |alarm| alarm.health == health).collect::<Vec<_>>();
     let (critical, warnings) = (of(PartHealth::Critical), of(PartHealth::Warning));
     match (critical.is_empty(), log.unread) {
@@ -85,13 +83,20 @@ fn judge_alarms(sheet: &mut Sheet, alarms: &[AlarmSeen], log: &LogSeen, now: Tim
     if !warnings.is_empty() {
         sheet.tell(WARNING_ALARMS, Comparison::Info, "No Warning Errors", told(&warnings));
     }
-    if !of_volumes.is_empty() {
-        sheet.log(format!("Alarms of virtual disks were passed over: {}", told(&of_volumes)));
+    if !passed_over.is_empty() {
+        sheet.log(format!("Alarms of virtual disks and of jobs were passed over: {}", told(&passed_over)));
     }
     let old = old.iter().filter(|alarm| alarm.health == PartHealth::Critical).count();
     if old > 0 {
         sheet.log(format!("Critical alarms that are older than {ALARM_LIFE} were passed over: {old}"));
     }
+}
+
+/// Whether an alarm comes of a repair, rather than of a part: a RAID controller that was reset, or a drive that was exchanged, sets
+/// off those of virtual disks; and a job that failed, such as the deletion of a volume, would stand against the next try for a day.
+fn is_of_repair(alarm: &AlarmSeen) -> bool {
+    let message = alarm.message.to_ascii_lowercase();
+    message.contains("virtual disk") || ["task ", "job ", "the job "].iter().any(|beginning| message.starts_with(beginning))
 }
 
 /// By the clock that wrote it, if that is known: a board that nobody has told the time counts from its own beginning. One whose date

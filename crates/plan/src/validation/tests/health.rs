@@ -115,7 +115,14 @@ fn critical_alarms_fail_unless_they_are_of_virtual_disks_or_old() {
     check(
         |case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "Virtual Disk 0 has failed", today)]),
         expect![[r#"
-        log health_info: Alarms of virtual disks were passed over: 2026-03-01T11:00:00Z Virtual Disk 0 has failed
+        log health_info: Alarms of virtual disks and of jobs were passed over: 2026-03-01T11:00:00Z Virtual Disk 0 has failed
+        failed: nothing
+    "#]],
+    );
+    check(
+        |case| case.seen.alarms = Told::Told(vec![alarm(PartHealth::Critical, "Task JID_2 failed.", today)]),
+        expect![[r#"
+        log health_info: Alarms of virtual disks and of jobs were passed over: 2026-03-01T11:00:00Z Task JID_2 failed.
         failed: nothing
     "#]],
     );
