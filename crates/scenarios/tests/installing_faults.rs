@@ -88,44 +88,44 @@ faults! {
         On True Provisioned, system f97dd
     "#]];
     a_bmc_that_says_yes_to_media_and_does_nothing = "bmc-ignores-media": expect![[r#"
-        Failed after 4 min: reimage failed: the BMC of `rack1compute01` took the insertion of the agent's image 3 times and nothing came of it: the virtual drive is still empty. Left behind: power Off; holds installation by alice, operation reimage-
-        Off False Error, system as de
+        Failed after 4 min: reimage failed: the BMC of `rack1compute01` took the insertion of the agent's image 3 times and nothing came of it: the virtual drive is still empty. Left behind: power Off; holds power-off by operation reimage-
+        Off False Provisioned, system as de
     "#]];
     a_bmc_that_forgets_its_sessions = "bmc-forgets-sessions": expect![[r#"
         Succeeded after 15 min: `rack1compute01` was reimaged with runtime 4.9.2; it stays cordoned: rackwright bmm uncordon rack1compute01
         On True Provisioned, system f97dd
     "#]];
     a_machine_that_boots_its_old_disk = "boots-old-disk": expect![[r#"
-        Failed after 31 min: reimage failed: no agent has called within 30m 00s of the power-on: the BMC reads back that it starts from virtual media, and an image is in its virtual drive; its node is ready, so it has started its old disk. Left behind: power On; holds installation by alice, operation reimage-
-        On False Error, system as de
+        Failed after 31 min: reimage failed: no agent has called at http://install.invalid within 30m 00s of the power-on: the BMC reads back that it starts from virtual media, and an image is in its virtual drive; its node is ready, so it has started its old disk. Left behind: power Off; holds installation by alice, operation reimage-
+        Off False Error, system as de
     "#]];
     an_agent_that_never_calls = "agent-never-calls": expect![[r#"
-        Failed after 31 min: reimage failed: no agent has called within 30m 00s of the power-on: the BMC reads back that it starts from virtual media, and an image is in its virtual drive; it may have started its old disk. Left behind: power On; holds installation by alice, operation reimage-
-        On False Error, system as de
+        Failed after 31 min: reimage failed: no agent has called at http://install.invalid within 30m 00s of the power-on: the BMC reads back that it starts from virtual media, and an image is in its virtual drive; it may have started its old disk. Left behind: power Off; holds installation by alice, operation reimage-
+        Off False Error, system as de
     "#]];
     a_system_that_never_phones_home = "never-phones-home": expect![[r#"
         Failed after 40 min: reimage failed: the new system has not phoned home within 30m 00s of its start: the BMC reads back that it starts from its disk, and its virtual drive is empty; look at its console, and whether it reaches us. Left behind: power On; holds installation by alice, operation reimage-
         On False Error, system f97dd
     "#]];
     an_image_with_other_bytes = "image-wrong": expect![[r#"
-        Failed after 5 min: reimage failed: the image's digest is wrong (http://images.invalid/images/4.9.2/os.img: 262144 bytes with sha256 f97dd377ff3cff78345f81c94088ec8e1c43275dadd55bd5b5f7563aac9d022f were expected, and 262144 with 1e8217b95a0bdbe6fb8437c62f84818ae731a8d3eaab65076027998a5e1400fa came). Left behind: power On; holds installation by alice, operation reimage-
-        On False Error, nothing
+        Failed after 5 min: reimage failed: the image's digest is wrong (http://images.invalid/images/4.9.2/os.img: 262144 bytes with sha256 f97dd377ff3cff78345f81c94088ec8e1c43275dadd55bd5b5f7563aac9d022f were expected, and 262144 with 1e8217b95a0bdbe6fb8437c62f84818ae731a8d3eaab65076027998a5e1400fa came). Left behind: power Off; holds installation by alice, operation reimage-
+        Off False Error, nothing
     "#]];
     an_image_that_cannot_be_reached = "image-unreachable": expect![[r#"
-        Failed after 6 min: reimage failed: the image cannot be fetched (http://images.invalid/images/4.9.2/os.img: no route to host); the image must be reachable from the machine itself. Left behind: power On; holds installation by alice, operation reimage-
-        On False Error, system as de
+        Failed after 6 min: reimage failed: the image cannot be fetched (http://images.invalid/images/4.9.2/os.img: no route to host); the image must be reachable from the machine itself. Left behind: power Off; holds installation by alice, operation reimage-
+        Off False Error, system as de
     "#]];
     a_missing_disk = "disk-missing": expect![[r#"
-        Failed after 5 min: reimage failed: there is no disk to install on (no disk has volume OS); look at its drives with `rackwright bmm validate`. Left behind: power On; holds installation by alice, operation reimage-
-        On False Error, system as de
+        Failed after 5 min: reimage failed: there is no disk to install on (no disk has volume OS); look at its drives with `rackwright bmm validate`. Left behind: power Off; holds installation by alice, operation reimage-
+        Off False Error, system as de
     "#]];
     a_token_used_twice = "token-used-twice": expect![[r#"
-        Failed after 5 min: reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 14:05:44Z); the machine's network may be open to others. Left behind: power On; holds installation by alice, operation reimage-
-        On False Error, nothing
+        Failed after 5 min: reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 14:05:44Z); the machine's network may be open to others. Left behind: power Off; holds installation by alice, operation reimage-
+        Off False Error, nothing
     "#]];
     a_token_used_by_another_machine = "token-stolen": expect![[r#"
-        Failed after 5 min: reimage failed: the token was used twice, or by another machine (the token was used by a machine that calls itself `rack1control01`); the machine's network may be open to others. Left behind: power On; holds installation by alice, operation reimage-
-        On False Error, system as de
+        Failed after 5 min: reimage failed: the token was used twice, or by another machine (the token was used by a machine that calls itself `rack1control01`); the machine's network may be open to others. Left behind: power Off; holds installation by alice, operation reimage-
+        Off False Error, system as de
     "#]];
     a_firmware_job_in_the_queue = "firmware-job-stuck": expect![[r#"{"kind":"refused","refusal":{"evidence":["the BMC of `rack1compute01` has a firmware job in its queue: `Firmware Update: bios-update.bin` (0 %)"],"message":"`rack1compute01` cannot be reimaged","remedy":"wait until it has ended, or take it out of the BMC's queue","rule":"FirmwareJob"}}"#]];
 }
