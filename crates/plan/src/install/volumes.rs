@@ -1,7 +1,7 @@
 //! The volumes of a machine that is replaced: all gone, one after the other, and one made for the system; or left alone.
 
 use model::{
-    Action, Delivery, DeviceAsk, DriveSeen, Fact, Failure, FaultClass, Found, LookAt, Operation, PartHealth, Party, StoragePolicy, VolumeSeen,
+    Delivery, DeviceAsk, DriveSeen, Fact, Failure, FaultClass, Found, LookAt, Operation, PartHealth, Party, VolumeSeen,
     Wait, WaitKind,
 };
 
@@ -86,7 +86,7 @@ fn delete(bench: &Bench<'_>, volume: &VolumeSeen) -> Finding {
 
 /// The wait for the present volume to go: those before it went by requests of their own.
 fn going(bench: &Bench<'_>, tries: usize) -> Wait {
-    let since = discarding(bench.operation).map_or(bench.now, |(at, _)| bench.operation.journal[at].at);
+    let since = discarding(bench.operation).map_or(bench.now, |discarding| bench.operation.journal[discarding.at].at);
     let attempt = u32::try_from(tries).unwrap_or(u32::MAX);
     let kind = WaitKind::Effect { of: DeviceAsk::DeleteVolume, attempt };
     Wait { kind, since, expected_by: Some(since + bench.limits.volume_settle) }
