@@ -12,7 +12,7 @@ use http_body_util::BodyExt;
 use keeper::{Equipment, Keeper, LEASE_TTL, Offer, VaultSecrets, Verdict, enroll_site};
 use model::{Clock, ClusterName, Footing, KeeperState, Limits, Site, Timestamp, keys};
 use serde_json::Value;
-use sim::{SiteSpec, Tenancy};
+use sim::{Pace, SiteSpec, Tenancy};
 use store::{MemoryStore, SharedStore, TokioClock, Vault};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -67,6 +67,12 @@ impl House {
     pub async fn build_with(racks: u32, machines_per_rack: u32, tenancy: Tenancy) -> House {
         let house = House::with_tenants_alone(racks, machines_per_rack, tenancy).await;
         house.with_control_plane().await
+    }
+
+    /// The same on hardware of another pace. The keeper is as patient as ever.
+    pub async fn build_at(pace: Pace, racks: u32, machines_per_rack: u32, tenancy: Tenancy) -> House {
+        let spec = SiteSpec::new("site1", racks, machines_per_rack, 1).with_tenancy(tenancy).with_pace(pace);
+        House::open(spec, Limits::default()).await.with_control_plane().await
     }
 
     /// A site that is so much faster, whose keeper changes the members of this etcd instead of the simulated one. Needs wall time.

@@ -102,7 +102,10 @@ async fn a_login_that_the_bmc_refuses_is_never_held_against_the_machine() {
     let operation = carry_out(&house, COMPUTE, "validateHardware", &json!({})).await;
     assert!(operation["message"].as_str().unwrap().contains("Unauthorized"), "{operation:#}");
     assert_eq!(standing(&house, COMPUTE).await, before);
-    assert_eq!((passed, &house.machine(COMPUTE).await["properties"]["hardwareValidationStatus"]["result"]), ("Pass".into(), &"Pass".into()));
+    assert_eq!(
+        (passed, &house.machine(COMPUTE).await["properties"]["hardwareValidationStatus"]["result"]),
+        ("Pass".into(), &"Pass".into())
+    );
     house.close().await;
 }
 

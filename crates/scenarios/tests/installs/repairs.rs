@@ -6,7 +6,7 @@ use scenarios::{House, etcd_of};
 use serde_json::{Value, json};
 use sim::Swap;
 
-use crate::hand::{COMPUTE, carry_out, clear_faults, fault, facts, post, refusal, site, succeed, unguarded};
+use crate::hand::{COMPUTE, carry_out, clear_faults, facts, fault, post, refusal, site, succeed, unguarded};
 
 const WARNING: &str = "Warning: BMM Node is unhealthy and may require hardware replacement.";
 
@@ -37,7 +37,8 @@ async fn swap(house: &House, machine: &str, swap: &Swap) {
 
 async fn standing(house: &House, machine: &str) -> Vec<String> {
     let properties = house.machine(machine).await["properties"].clone();
-    let told = ["detailedStatus", "detailedStatusMessage", "provisioningState", "cordonStatus", "serialNumber", "bmcMacAddress", "bootMacAddress"];
+    let told =
+        ["detailedStatus", "detailedStatusMessage", "provisioningState", "cordonStatus", "serialNumber", "bmcMacAddress", "bootMacAddress"];
     told.map(|name| properties[name].to_string()).to_vec()
 }
 
@@ -46,7 +47,10 @@ async fn place(house: &House, machine: &str) -> Vec<String> {
     let resource = house.machine(machine).await;
     let properties = &resource["properties"];
     let mut told = vec![resource["id"].to_string(), resource["name"].to_string()];
-    told.extend(["rackId", "rackSlot", "machineName", "machineRoles", "bmcConnectionString", "clusterId", "machineSkuId"].map(|name| properties[name].to_string()));
+    told.extend(
+        ["rackId", "rackSlot", "machineName", "machineRoles", "bmcConnectionString", "clusterId", "machineSkuId"]
+            .map(|name| properties[name].to_string()),
+    );
     told
 }
 

@@ -34,7 +34,8 @@ async fn the_latest_of_each_action_is_told_with_the_correlation_id_of_the_activi
     assert_eq!(told, [("reimage", "Failed"), ("replace", "Completed"), ("uncordon", "Completed"), ("validateHardware", "Completed")]);
     let log = house.log(&about(COMPUTE)).await;
     for (verb, operation) in [("reimage", &failed), ("replace", &replaced)] {
-        let state = states(&machine).iter().find(|state| state["actionType"].as_str().unwrap().ends_with(&format!("/{verb}/action"))).unwrap();
+        let state =
+            states(&machine).iter().find(|state| state["actionType"].as_str().unwrap().ends_with(&format!("/{verb}/action"))).unwrap();
         assert_eq!(state["correlationId"], operation["correlationId"]);
         let logged: Vec<&Value> = log.iter().filter(|event| event["properties"]["operation"] == operation["id"]).collect();
         assert!(!logged.is_empty() && logged.iter().all(|event| event["correlationId"] == state["correlationId"]), "{verb}");
