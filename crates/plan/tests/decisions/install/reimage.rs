@@ -79,7 +79,7 @@ fn a_compute_machine_is_reimaged() {
         Mint Join Token
           power-on of the new system
         System On
-          told: PhonedHome
+          told: PhonedHome { key_sets: {} }
         Phone Home
         Rejoin
         Promote in etcd left out: the machine has no member of etcd
@@ -137,7 +137,7 @@ fn a_control_plane_machine_leaves_etcd_and_comes_back_as_a_voter() {
         Mint Join Token
           power-on of the new system
         System On
-          told: PhonedHome
+          told: PhonedHome { key_sets: {} }
         Phone Home
         Rejoin
           promotion in etcd
