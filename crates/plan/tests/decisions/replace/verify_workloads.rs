@@ -97,13 +97,13 @@ fn each_state_of_a_virtual_machine_is_judged_by_how_it_was() {
         stopped before, failing now: Differs: `stopped` → `failing`; its volume is full
         stopped before, gone now: Differs: `stopped` → `gone`; it was deleted meanwhile
         being provisioned before, running now: Ok: `being provisioned` → `running`
-        being provisioned before, stopped now: Ok: `being provisioned` → `stopped`
+        being provisioned before, stopped now: Differs: `being provisioned` → `stopped`; its volume is full
         being provisioned before, being provisioned now: Ok: `being provisioned` → `being provisioned`; it was being provisioned before
         being provisioned before, failing now: Differs: `being provisioned` → `failing`; its volume is full
         being provisioned before, gone now: Differs: `being provisioned` → `gone`; it was deleted meanwhile
         failing before, running now: Ok: `failing` → `running`
-        failing before, stopped now: Ok: `failing` → `stopped`
-        failing before, being provisioned now: Differs: `failing` → `being provisioned`; its volume is full
+        failing before, stopped now: Differs: `failing` → `stopped`; its volume is full
+        failing before, being provisioned now: Waits: `failing` → `being provisioned`; it is still starting
         failing before, failing now: Ok: `failing` → `failing`; it was failing before
         failing before, gone now: Differs: `failing` → `gone`; it was deleted meanwhile
     "#]]
