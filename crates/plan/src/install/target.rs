@@ -56,12 +56,12 @@ fn expect_volume(bench: &Bench<'_>, name: &str) -> Result<(), Finding> {
     };
     let is_on = bench.sight.power(bench.operation.accepted_at, bench.now) == Ok(Power::On);
     match listed {
-        None if is_on => Err(untouched("the BMC has no volumes to offer, and its SKU names no drive (`os-drive`) for the system".into())),
+        None if is_on => Err(untouched("the BMC has no volumes to offer, and its SKU names no drive (`os-drive`) for the system")),
         Some([]) if is_on && !discards_all(bench) => {
-            Err(untouched(format!("the system goes to volume `{name}`, and the BMC lists no volume at all; {}", how_to_have(bench))))
+            Err(untouched(&format!("the system goes to volume `{name}`, and the BMC lists no volume at all; {}", how_to_have(bench))))
         }
         Some(volumes @ [_, ..]) if !discards_all(bench) && !volumes.iter().any(|volume| is_called(volume, name)) => {
-            Err(untouched(format!("the system goes to volume `{name}`, and there is only {}; {}", named(volumes), how_to_have(bench))))
+            Err(untouched(&format!("the system goes to volume `{name}`, and there is only {}; {}", named(volumes), how_to_have(bench))))
         }
         _ => Ok(()),
     }
@@ -98,9 +98,9 @@ fn drive_in(bench: &Bench<'_>, bay: u32) -> Result<String, Finding> {
         Err(finding) if says_never(&finding) => None,
         Err(finding) => return Err(finding),
     };
-    serial.ok_or_else(|| untouched(format!("the system goes to the drive in bay {bay}, and the BMC tells no serial number of one there")))
+    serial.ok_or_else(|| untouched(&format!("the system goes to the drive in bay {bay}, and the BMC tells no serial number of one there")))
 }
 
-fn untouched(because: String) -> Finding {
+fn untouched(because: &str) -> Finding {
     Finding::Fail { failure: Failure::InstallFailed, because: format!("{because}; nothing was touched") }
 }

@@ -50,21 +50,23 @@ fn what_is_wrong_with_a_sku_is_named_with_its_line() {
         .replace("os-volume = \"System\"", "os-volume = \"System\"\nos-drive = 0");
     let site = format!("{SITE}{wrong}[[sku]]\nname = \"poweredge r750\"\n");
     expect![[r#"
-        site.toml cannot be used: 7 problems
+        site.toml cannot be used: 8 problems
           site.toml:31: `models` must be a text, or a list of texts
             31 | models = [1]
           site.toml:32: `cpu-sockets` must be a whole number from 1 to 64
             32 | cpu-sockets = 0
           site.toml:33: [[sku]] has no `memory-gib`; did you mean `memory-gb`?
             33 | memory-gib = 512
-          site.toml:42: `kind` must be "SSD" or "HDD"
-            42 | kind = "tape"
-          site.toml:43: [[sku.port]] needs `link-up`: whether the port is cabled
-            43 | [[sku.port]]
-          site.toml:45: [[sku.port]] has no `link`
-            45 | link = true
-          site.toml:46: SKU `poweredge r750` is described twice
-            46 | [[sku]]
+          site.toml:36: the operating system goes to `os-volume` or to `os-drive`, not to both
+            36 | os-drive = 0
+          site.toml:43: `kind` must be "SSD" or "HDD"
+            43 | kind = "tape"
+          site.toml:44: [[sku.port]] needs `link-up`: whether the port is cabled
+            44 | [[sku.port]]
+          site.toml:46: [[sku.port]] has no `link`
+            46 | link = true
+          site.toml:47: SKU `poweredge r750` is described twice
+            47 | [[sku]]
     "#]]
     .assert_eq(&Desk::new(&site).complaint());
 }
