@@ -33,7 +33,7 @@ fn of(kind: KeySetKind, noun: &str) -> Vec<Described> {
     let put = "Make a key set, or write all of it anew. What its users may do is settled when it is made.";
     let patch = "Write what is named of a key set; a list of users takes the place of the one before.";
     vec![
-        get(SITES, &format!("list{noun}s"), list.clone(), all, Page(model)).queries(&PAGES).refused(&[400, 404]),
+        get(SITES, &format!("list{noun}s"), list, all, Page(model)).queries(&PAGES).refused(&[400, 404]),
         get(SITES, &format!("get{noun}"), one.clone(), "A key set.", One(model)).refused(&[404]),
         write(Method::PUT, format!("write{noun}"), put)
             .body(model, true)

@@ -133,7 +133,7 @@ fn flaw_of_host(host: &str) -> Option<String> {
         None => (host, None),
     };
     let Ok(address) = address.parse::<IpAddr>() else { return neither() };
-    let Some(prefix) = prefix else { return None };
+    let prefix = prefix?;
     let (bits, width) = match address {
         IpAddr::V4(address) => (u128::from(address.to_bits()), 32),
         IpAddr::V6(address) => (address.to_bits(), 128),

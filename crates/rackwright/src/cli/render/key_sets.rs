@@ -91,7 +91,7 @@ mod tests {
             NAME    PRIVILEGE  USERS  EXPIRES                   STATUS       MESSAGE
             admins  ReadOnly   2      2026-12-31T00:00:00.000Z  SomeInvalid  1 of 2 users are not on every BMC
         "#]]
-        .assert_eq(&key_set_table(&[set.clone()]).plain());
+        .assert_eq(&key_set_table(std::slice::from_ref(&set)).plain());
         expect![[r#"
             key set    admins
             cluster    site1, resource group g1
