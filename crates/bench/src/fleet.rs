@@ -111,7 +111,10 @@ fn restart(id: &str, site: &Site, machine: &MachineName, accepted_at: Timestamp,
     let asked = |ask| Entry { at: accepted_at, fact: Fact::Asked { ask, attempt: 1 } };
     let (begin, end) = (
         vec![
-            Entry { at: accepted_at, fact: Fact::Found { boot_id: Some("5f1d0c66-6a2b-4c1e-9d3e-000000000000".to_owned()), provisioning: None } },
+            Entry {
+                at: accepted_at,
+                fact: Fact::Found { boot_id: Some("5f1d0c66-6a2b-4c1e-9d3e-000000000000".to_owned()), provisioning: None },
+            },
             asked(DeviceAsk::Cordon),
             seen(StepKind::Cordon),
             asked(DeviceAsk::GracefulOff),

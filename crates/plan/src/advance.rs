@@ -239,9 +239,7 @@ fn note_boot(operation: &mut Operation, step: StepKind, sight: &Sight<'_>, now: 
 /// A member of the control plane is not switched off, nor taken out of etcd, while the others could not carry on without it.
 fn spare_the_control_plane(snapshot: &Snapshot, bench: &Bench<'_>, finding: Finding, waited: Option<&Wait>) -> Finding {
     let because = match finding {
-        Finding::Ask(DeviceAsk::GracefulOff | DeviceAsk::ForceOff) => {
-            control_plane::objection(snapshot, bench.machine, bench.operation)
-        }
+        Finding::Ask(DeviceAsk::GracefulOff | DeviceAsk::ForceOff) => control_plane::objection(snapshot, bench.machine, bench.operation),
         Finding::Ask(DeviceAsk::LeaveEtcd) => control_plane::objection_to_leaving(snapshot, bench.machine, bench.operation),
         _ => None,
     };

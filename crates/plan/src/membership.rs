@@ -9,13 +9,9 @@ use model::{EtcdMember, EtcdSeen, Machine, NodeSeen};
 use crate::snapshot::Snapshot;
 
 /// The member that is, or is to be, this machine's. `peer_url` is how one that has not been heard from yet was added.
-pub(crate) fn member_of<'a>(
-    snapshot: &Snapshot,
-    seen: &'a EtcdSeen,
-    machine: &Machine,
-    peer_url: Option<&str>,
-) -> Option<&'a EtcdMember> {
-    let was_added = |member: &EtcdMember| member.name.is_empty() && peer_url.is_some_and(|url| member.peer_urls.iter().any(|own| own == url));
+pub(crate) fn member_of<'a>(snapshot: &Snapshot, seen: &'a EtcdSeen, machine: &Machine, peer_url: Option<&str>) -> Option<&'a EtcdMember> {
+    let was_added =
+        |member: &EtcdMember| member.name.is_empty() && peer_url.is_some_and(|url| member.peer_urls.iter().any(|own| own == url));
     seen.members.iter().find(|member| is_of(snapshot, member, machine) || was_added(member))
 }
 
@@ -105,7 +101,8 @@ mod tests {
 
     #[test]
     fn a_peer_url_has_a_host() {
-        let hosts: Vec<_> = ["https://10.0.0.1:2380", "http://kcp1:2380/", "https://[fd00::1]:2380", "kcp1"].map(host).into_iter().collect();
+        let hosts: Vec<_> =
+            ["https://10.0.0.1:2380", "http://kcp1:2380/", "https://[fd00::1]:2380", "kcp1"].map(host).into_iter().collect();
         assert_eq!(hosts, [Some("10.0.0.1"), Some("kcp1"), Some("fd00::1"), None]);
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use model::{
-    Action, BootArtefacts, BootWay, Bundle, DeviceAsk, Fact, Failure, FaultClass, InvalidVersion, JobSeen, Machine, Operation, RuntimeVersion,
-    Survey,
+    Action, BootArtefacts, BootWay, Bundle, DeviceAsk, Fact, Failure, FaultClass, InvalidVersion, JobSeen, Machine, Operation,
+    RuntimeVersion, Survey,
 };
 
 use super::attempt::{Round, current};
@@ -127,7 +127,8 @@ fn no_way(survey: &Survey, boot: &BootArtefacts, refused: &[BootWay]) -> Finding
 }
 
 fn no_runtime(bench: &Bench<'_>) -> Finding {
-    let version = version(bench.snapshot, bench.machine).map_or_else(|_| bench.snapshot.cluster.version.clone(), |version| version.to_string());
+    let version =
+        version(bench.snapshot, bench.machine).map_or_else(|_| bench.snapshot.cluster.version.clone(), |version| version.to_string());
     let because = format!("runtime {version} is not known (any more): `rackwright runtime import` makes it known");
     Finding::Fail { failure: Failure::InstallFailed, because }
 }

@@ -85,7 +85,8 @@ fn taken_down<'a>(before: &'a Snapshot, plan: &'a Plan) -> impl Iterator<Item = 
 fn has_no_vote_in_etcd(before: &Snapshot, plan: &Plan, name: &MachineName) -> bool {
     let running = before.running_on(name).map(AsRef::as_ref);
     let begun = || plan.changes.operations.values().find(|operation| operation.machine() == Some(name));
-    let Some(operation) = running.or_else(begun).filter(|operation| matches!(operation.action, Action::Reimage { .. } | Action::Replace { .. }))
+    let Some(operation) =
+        running.or_else(begun).filter(|operation| matches!(operation.action, Action::Reimage { .. } | Action::Replace { .. }))
     else {
         return false;
     };

@@ -9,8 +9,8 @@ pub mod parts;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Ask, Delivery, DeviceAsk, ErrandOutcome, EtcdMember, Fault, FaultClass, Found, InstallTrouble, LookAt, Machine, MachineName, MachineReport,
-    Operation, Party, Power, Span, Timestamp,
+    Ask, Delivery, DeviceAsk, ErrandOutcome, EtcdMember, Fault, FaultClass, Found, InstallTrouble, LookAt, Machine, MachineName,
+    MachineReport, Operation, Party, Power, Span, Timestamp,
 };
 use plan::{ErrandStep, LookStep, Step};
 

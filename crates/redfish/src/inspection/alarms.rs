@@ -80,11 +80,7 @@ impl Bmc {
             self.read_members(&[first, last].concat(), &mut listing, Deadline::of_call()).await?;
             let ends: Vec<Value> = listing.members.drain(..).map(|member| member.document).collect();
             listing.unread = 0;
-            chosen = if is_latest_first(&ends) {
-                &linked[..MAX_LINKED_ENTRIES]
-            } else {
-                &linked[linked.len() - MAX_LINKED_ENTRIES..]
-            };
+            chosen = if is_latest_first(&ends) { &linked[..MAX_LINKED_ENTRIES] } else { &linked[linked.len() - MAX_LINKED_ENTRIES..] };
         }
         self.read_members(chosen, &mut listing, Deadline::of_call()).await?;
         let read: Vec<Value> = listing.members.into_iter().map(|member| member.document).collect();

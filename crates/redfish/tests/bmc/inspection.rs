@@ -96,7 +96,10 @@ fn with_log(documents: &[(&str, Value)]) -> Fake {
 #[tokio::test]
 async fn a_log_that_has_the_oldest_first_is_read_to_its_end() {
     let fake = with_log(&[
-        ("/e", json!({"Members": [entry("OK", "2026-11-01T00:00:00Z"), entry("OK", "2026-11-02T00:00:00Z")], "Members@odata.nextLink": "/e2"})),
+        (
+            "/e",
+            json!({"Members": [entry("OK", "2026-11-01T00:00:00Z"), entry("OK", "2026-11-02T00:00:00Z")], "Members@odata.nextLink": "/e2"}),
+        ),
         ("/e2", json!({"Members": [entry("Critical", "2026-11-15T09:00:00Z")]})),
     ]);
     let seen = fake.bmc().observe_hardware().await.unwrap();
@@ -107,8 +110,14 @@ async fn a_log_that_has_the_oldest_first_is_read_to_its_end() {
 #[tokio::test]
 async fn a_log_that_has_the_latest_first_is_read_for_a_day() {
     let fake = with_log(&[
-        ("/e", json!({"Members": [entry("OK", "2026-11-15T09:00:00Z"), entry("OK", "2026-11-15T08:00:00Z")], "Members@odata.nextLink": "/e2"})),
-        ("/e2", json!({"Members": [entry("Critical", "2026-11-15T07:00:00Z"), entry("OK", "2026-11-10T00:00:00Z")], "Members@odata.nextLink": "/e3"})),
+        (
+            "/e",
+            json!({"Members": [entry("OK", "2026-11-15T09:00:00Z"), entry("OK", "2026-11-15T08:00:00Z")], "Members@odata.nextLink": "/e2"}),
+        ),
+        (
+            "/e2",
+            json!({"Members": [entry("Critical", "2026-11-15T07:00:00Z"), entry("OK", "2026-11-10T00:00:00Z")], "Members@odata.nextLink": "/e3"}),
+        ),
         ("/e3", json!({"Members": [entry("Critical", "2026-11-09T00:00:00Z")]})),
     ]);
     let seen = fake.bmc().observe_hardware().await.unwrap();
@@ -129,7 +138,13 @@ async fn what_of_a_log_cannot_be_read_is_counted() {
 async fn of_a_long_log_of_links_the_latest_are_read_wherever_they_stand() {
     let links: Vec<Value> = (0..80).map(|n| linked(&format!("/e/{n}"))).collect();
     let paths: Vec<String> = (0..80).map(|n| format!("/e/{n}")).collect();
-    let entries = |n: usize| if n == 79 { entry("Critical", "2026-11-15T09:00:00Z") } else { entry("OK", &format!("2026-10-01T{:02}:{:02}:00Z", n / 60, n % 60)) };
+    let entries = |n: usize| {
+        if n == 79 {
+            entry("Critical", "2026-11-15T09:00:00Z")
+        } else {
+            entry("OK", &format!("2026-10-01T{:02}:{:02}:00Z", n / 60, n % 60))
+        }
+    };
     let mut documents: Vec<(&str, Value)> = paths.iter().enumerate().map(|(n, path)| (path.as_str(), entries(n))).collect();
     documents.push(("/e", json!({"Members": links})));
     let seen = with_log(&documents).bmc().observe_hardware().await.unwrap();

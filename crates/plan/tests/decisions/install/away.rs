@@ -43,7 +43,8 @@ fn a_join_token_that_nobody_has_used_is_made_anew_before_it_ends() {
     assert!(rig.run_until_idle(Span::hours(4)));
     let operation = latest(&rig);
     assert!(succeeded(&operation), "{}", ending(&operation));
-    let asked = |ask: DeviceAsk| operation.journal.iter().rposition(|entry| matches!(entry.fact, Fact::Asked { ask: asked, .. } if asked == ask));
+    let asked =
+        |ask: DeviceAsk| operation.journal.iter().rposition(|entry| matches!(entry.fact, Fact::Asked { ask: asked, .. } if asked == ask));
     assert!(asked(DeviceAsk::MintJoinToken) < asked(DeviceAsk::SystemOn), "{:?}", operation.journal);
     assert_eq!(operation.last_asked(DeviceAsk::MintJoinToken).unwrap().1, 2);
     assert_eq!(rig.tokens.len(), 0);

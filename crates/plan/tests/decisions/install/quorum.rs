@@ -30,7 +30,8 @@ fn a_learner_with_a_ready_node_costs_no_vote() {
 fn a_voter_does_not_leave_while_another_node_is_not_ready_and_the_rest_of_the_site_is_kept() {
     let mut rig = site();
     rig.look_takes = Span::seconds(1);
-    let request = model::Ask::Act { machine: target(Role::ControlPlane), action: REIMAGE, outage: model::Outage::Refused, replacement: None };
+    let request =
+        model::Ask::Act { machine: target(Role::ControlPlane), action: REIMAGE, outage: model::Outage::Refused, replacement: None };
     rig.desk.request("alice", request, None);
     rig.run_for(Span::millis(1_500));
     assert_eq!(rig.desk.snapshot.running_count(), 1);
