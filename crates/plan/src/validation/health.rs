@@ -86,14 +86,14 @@ fn judge_alarms(sheet: &mut Sheet, alarms: &[AlarmSeen], now: Timestamp) {
     }
 }
 
-/// One whose date nobody can read may be of now.
 /// Whether an alarm comes of a repair, rather than of a part: a RAID controller that was reset, or a drive that was exchanged, sets
 /// off those of virtual disks; and a job that failed, such as the deletion of a volume, would stand against the next try for a day.
 fn is_of_repair(alarm: &AlarmSeen) -> bool {
     let message = alarm.message.to_ascii_lowercase();
-    message.contains("virtual disk") || ["task ", "job ", "the job "].iter().any(|beginning| message.starts_with(beginning))
+    message.contains("virtual disk") || ["task ", "job ", "the job "].iter().any(|beginning| message.starts_with(*beginning))
 }
 
+/// One whose date nobody can read may be of now.
 fn is_recent(alarm: &AlarmSeen, now: Timestamp) -> bool {
     let created = alarm.created.as_deref().and_then(Timestamp::parse);
     created.is_none_or(|created| now < created + ALARM_LIFE)
