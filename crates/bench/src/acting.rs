@@ -52,15 +52,20 @@ pub async fn act(caller: &mut impl Caller, machine: &str, wish: Wish) -> io::Res
     Ok(asked_at.elapsed())
 }
 
-/// Asks, and gives where its operation is found.
+/// Asks, and gives where its operation is found. A control plane that has too much to do says so, and is asked again.
 async fn ask(caller: &mut impl Caller, machine: &str, wish: Wish) -> io::Result<String> {
     let path = format!("{machine}/{}?api-version=1", wish.verb);
-    let (status, body) = caller.call(Method::POST, &path, Bytes::from_static(wish.body.as_bytes())).await?;
-    if status != StatusCode::ACCEPTED {
-        return Err(unexpected(&path, status, &body));
+    loop {
+        let (status, body) = caller.call(Method::POST, &path, Bytes::from_static(wish.body.as_bytes())).await?;
+        match status {
+            StatusCode::ACCEPTED => {
+                let accepted: Value = serde_json::from_slice(&body)?;
+                return Ok(format!("{}?api-version=1", accepted["id"].as_str().unwrap_or_default()));
+            }
+            StatusCode::SERVICE_UNAVAILABLE => tokio::time::sleep(wish.look_every).await,
+            _ => return Err(unexpected(&path, status, &body)),
+        }
     }
-    let accepted: Value = serde_json::from_slice(&body)?;
-    Ok(format!("{}?api-version=1", accepted["id"].as_str().unwrap_or_default()))
 }
 
 async fn until_ended(caller: &mut impl Caller, operation: &str, wish: Wish) -> io::Result<()> {

@@ -11,14 +11,14 @@ use crate::house::{House, Shape as Fleet};
 use crate::pair::{Pair, Shape};
 use crate::process::own_cpu_time;
 use crate::stats::milliseconds;
+use crate::table;
 
 pub const BENCH: Bench = Bench { name: "reimages", what: "reimages of machines that take no time", measure };
 
 /// Looked for seldom, so that it is reimages that are measured and not reads.
 const REIMAGE: Wish = Wish { verb: "reimage", body: r#"{"safeguardMode":"None"}"#, look_every: Duration::from_millis(500) };
 
-/// Machines that are reimaged at once. Each cluster has 104 machines, of which 100 are no members of the control plane.
-const FLEETS: [u64; 3] = [100, 1_000, 10_000];
+/// Machines that are reimaged at once over sockets. Each cluster has 104 machines, of which 100 are no members of the control plane.
 const TOLD_FLEET: u64 = 1_000;
 const RACKS: u32 = 4;
 const MACHINES_PER_RACK: u32 = 26;
@@ -95,6 +95,13 @@ impl Clusters {
         }
     }
 
+    fn fleets(self) -> &'static [u64] {
+        match self {
+            Clusters::Usual => &[100, 1_000, 10_000],
+            Clusters::One => &[100, 1_000],
+        }
+    }
+
     fn what(self) -> &'static str {
         match self {
             Clusters::Usual => "in clusters of 104",
@@ -113,9 +120,11 @@ async fn in_process(size: Size) -> io::Result<(Vec<Figure>, Vec<Curve>)> {
     let (mut figures, mut curves) = (Vec::new(), Vec::new());
     for clusters in [Clusters::Usual, Clusters::One] {
         let mut costs = Vec::new();
-        for fleet in size.pick(FLEETS.to_vec(), vec![8]) {
+        for fleet in size.pick(clusters.fleets().to_vec(), vec![3]) {
             let fleet_shape = size.pick(clusters.hold(fleet), Fleet { clusters: 1, racks: 1, machines_per_rack: 6 });
-            costs.push((fleet, reimage(fleet_shape, fleet).await?));
+            let cost = reimage(fleet_shape, fleet).await?;
+            table::say(&format!("  {fleet} machines {}: {:.1} ms each, {:.0} per minute", clusters.what(), cost.each, cost.per_minute));
+            costs.push((fleet, cost));
         }
         figures.extend(told(clusters, &costs));
         let points = costs.iter().map(|(fleet, cost)| (*fleet, cost.each)).collect();

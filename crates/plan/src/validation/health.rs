@@ -96,7 +96,7 @@ fn judge_alarms(sheet: &mut Sheet, alarms: &[AlarmSeen], log: &LogSeen, now: Tim
 /// off those of virtual disks; and a job that failed, such as the deletion of a volume, would stand against the next try for a day.
 fn is_of_repair(alarm: &AlarmSeen) -> bool {
     let message = alarm.message.to_ascii_lowercase();
-    message.contains("virtual disk") || ["task ", "job ", "the job "].iter().any(|beginning| message.starts_with(beginning))
+    message.contains("virtual disk") || ["task ", "job ", "the job "].iter().any(|beginning| message.starts_with(*beginning))
 }
 
 /// By the clock that wrote it, if that is known: a board that nobody has told the time counts from its own beginning. One whose date

@@ -149,7 +149,7 @@ fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
         None,
         &[],
         expect![[r#"
-            replace (unresponsive); then contact support
+            reimage (unresponsive); then replace, contact support
             because its node has not been heard of since 10:00:00Z
             because restart was tried at 2026-11-15 10:01:00Z and did not help: Succeeded
             because reimage was tried at 2026-11-15 10:01:00Z and did not help: Failed

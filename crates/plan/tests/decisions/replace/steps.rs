@@ -106,47 +106,47 @@ fn preserve_leaves_the_volumes_alone() {
         exchanged,
         PRESERVE,
         expect![[r#"
-        Survey
-          cordon
-        Cordon
-        Leave etcd left out: the machine has no member of etcd
-        BMC Login
-          validated: Pass 
-        Hardware Validation
-          graceful shutdown
-        Power Off
-        Wait for Deprovisioning
-        Discard Volumes left out: the storage policy is Preserve
-        Make OS Volume
-          insertion of the agent's image
-        Insert Media
-          boot from virtual media
-        Boot Agent
-          power-on for the agent
-        Agent On
-        Write Image
-          power-off after the agent
-        Agent Off
-          ejection of the agent's image
-        Eject Media
-          boot from disk
-        Boot Disk
-        Join etcd left out: the machine has no member of etcd
-          join token
-        Mint Join Token
-          power-on of the new system
-        System On
-        Phone Home
-        Rejoin
-        Promote in etcd left out: the machine has no member of etcd
-          removal of the join token
-        Drop Join Token
-        Succeeded: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01; Discard Volumes was left out: the storage policy is Preserve
-        next: rackwright bmm uncordon rack1compute01
-        Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
-        serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
-        volumes Some(["OS", "tenants"]), deleted []
-    "#]],
+            Survey
+              cordon
+            Cordon
+            Leave etcd left out: the machine has no member of etcd
+            BMC Login
+              validated: Pass 
+            Hardware Validation
+              graceful shutdown
+            Power Off
+            Wait for Deprovisioning
+            Discard Volumes left out: the storage policy is Preserve
+            Make OS Volume
+              insertion of the agent's image
+            Insert Media
+              boot from virtual media
+            Boot Agent
+              power-on for the agent
+            Agent On
+            Write Image
+              power-off after the agent
+            Agent Off
+              ejection of the agent's image
+            Eject Media
+              boot from disk
+            Boot Disk
+            Join etcd left out: the machine has no member of etcd
+              join token
+            Mint Join Token
+              power-on of the new system
+            System On
+            Phone Home
+            Rejoin
+            Promote in etcd left out: the machine has no member of etcd
+              removal of the join token
+            Drop Join Token
+            Succeeded: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
+            next: rackwright bmm uncordon rack1compute01
+            Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
+            serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
+            volumes Some(["OS", "tenants"]), deleted []
+        "#]],
     );
 }
 
@@ -162,53 +162,53 @@ fn a_machine_that_is_off_is_switched_on_to_be_validated() {
         change,
         REPLACE,
         expect![[r#"
-        Survey
-          cordon
-        Cordon
-        Leave etcd left out: the machine has no member of etcd
-        BMC Login
-          power-on
-          validated: Pass 
-        Hardware Validation
-          graceful shutdown
-        Power Off
-        Wait for Deprovisioning
-          volume OS is to go
-          deletion of a volume
-          volume tenants is to go
-          deletion of a volume, attempt 2
-        Discard Volumes
-          making of the OS volume
-        Make OS Volume
-          insertion of the agent's image
-        Insert Media
-          boot from virtual media
-        Boot Agent
-          power-on for the agent
-        Agent On
-        Write Image
-          power-off after the agent
-        Agent Off
-          ejection of the agent's image
-        Eject Media
-          boot from disk
-        Boot Disk
-        Join etcd left out: the machine has no member of etcd
-          join token
-        Mint Join Token
-          power-on of the new system
-        System On
-        Phone Home
-        Rejoin
-        Promote in etcd left out: the machine has no member of etcd
-          removal of the join token
-        Drop Join Token
-        Succeeded: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
-        next: rackwright bmm uncordon rack1compute01
-        Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
-        serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
-        volumes Some(["OS"]), deleted ["OS", "tenants"]
-    "#]],
+            Survey
+              cordon
+            Cordon
+            Leave etcd left out: the machine has no member of etcd
+            BMC Login
+              power-on
+              validated: Pass 
+            Hardware Validation
+              forced power-off
+            Power Off
+            Wait for Deprovisioning
+              volume OS is to go
+              deletion of a volume
+              volume tenants is to go
+              deletion of a volume, attempt 2
+            Discard Volumes
+              making of the OS volume
+            Make OS Volume
+              insertion of the agent's image
+            Insert Media
+              boot from virtual media
+            Boot Agent
+              power-on for the agent
+            Agent On
+            Write Image
+              power-off after the agent
+            Agent Off
+              ejection of the agent's image
+            Eject Media
+              boot from disk
+            Boot Disk
+            Join etcd left out: the machine has no member of etcd
+              join token
+            Mint Join Token
+              power-on of the new system
+            System On
+            Phone Home
+            Rejoin
+            Promote in etcd left out: the machine has no member of etcd
+              removal of the join token
+            Drop Join Token
+            Succeeded: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
+            next: rackwright bmm uncordon rack1compute01
+            Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
+            serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
+            volumes Some(["OS"]), deleted ["OS", "tenants"]
+        "#]],
     );
 }
 
