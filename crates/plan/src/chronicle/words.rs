@@ -168,11 +168,9 @@ fn whom_and_what(machine: impl Display, ask: DeviceAsk) -> (String, String) {
         DeviceAsk::MintJoinToken => format!("a token for `{machine}` to join with"),
         DeviceAsk::DropJoinToken => format!("the removal of the token for `{machine}` to join with"),
         DeviceAsk::Uncordon | DeviceAsk::WriteAccount => format!("an {ask}"),
-        DeviceAsk::InsertMedia
-        | DeviceAsk::EjectMedia
-        | DeviceAsk::DeleteVolume
-        | DeviceAsk::MakeOsVolume
-        | DeviceAsk::DropAccount => format!("the {ask}"),
+        DeviceAsk::InsertMedia | DeviceAsk::EjectMedia | DeviceAsk::DeleteVolume | DeviceAsk::MakeOsVolume | DeviceAsk::DropAccount => {
+            format!("the {ask}")
+        }
         _ => format!("a {ask}"),
     };
     let whom = match ask.party() {

@@ -22,9 +22,9 @@ pub(crate) fn report(draft: &mut Draft, attempt: &Attempt, report: &MachineRepor
     let operation = draft.after.running_on(&attempt.machine).filter(|operation| operation.id == attempt.operation).cloned();
     let Some(operation) = operation else { return refuse(attempt, vec![ended(draft, attempt)]) };
     let Some(round) = current(&operation).filter(|round| round.number == attempt.round && operation.cluster == attempt.cluster) else {
-    if operation.is_cleaning_up() {
-        return refuse(attempt, vec![format!("operation {} has given it up", operation.id.short())]);
-    }
+        if operation.is_cleaning_up() {
+            return refuse(attempt, vec![format!("operation {} has given it up", operation.id.short())]);
+        }
         return refuse(attempt, vec![format!("attempt {} of operation {} is not going on", attempt.round, operation.id.short())]);
     };
     let mut operation = (*operation).clone();

@@ -1,8 +1,7 @@
 //! The volumes of a machine that is replaced: all gone, one after the other, and one made for the system; or left alone.
 
 use model::{
-    Delivery, DeviceAsk, DriveSeen, Fact, Failure, FaultClass, Found, LookAt, Operation, PartHealth, Party, VolumeSeen,
-    Wait, WaitKind,
+    Delivery, DeviceAsk, DriveSeen, Fact, Failure, FaultClass, Found, LookAt, Operation, PartHealth, Party, VolumeSeen, Wait, WaitKind,
 };
 
 use super::attempt::of_step;

@@ -161,7 +161,16 @@ impl Board {
             Agent::Greedy => vec![call, (at(70), exchange(2))],
             Agent::Stalls(percent) => (1..=*percent).map(progress).chain([call]).collect(),
             Agent::Stutters => {
-                let mut told = vec![call.clone(), (at(61), call.1), progress(50), progress(20), progress(55), progress(70), written.clone(), written.clone()];
+                let mut told = vec![
+                    call.clone(),
+                    (at(61), call.1),
+                    progress(50),
+                    progress(20),
+                    progress(55),
+                    progress(70),
+                    written.clone(),
+                    written.clone(),
+                ];
                 told.push((at(171), MachineReport::Progress { percent: 90 }));
                 told.push((at(172), written.1));
                 told
