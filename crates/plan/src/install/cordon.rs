@@ -7,13 +7,17 @@ use super::attempt::of_step;
 use crate::asking::ask_or_wait;
 use crate::operate::{Bench, Finding};
 
+/// Whether the new system may be there in this step.
+pub(super) fn may_be_back(step: StepKind) -> bool {
+    matches!(step, StepKind::SystemOn | StepKind::PhoneHome | StepKind::Rejoin | StepKind::PromoteEtcd)
+}
+
 /// Cordons a node that has come back open. An undercloud that cannot be moved to it in its usual time keeps nobody: the hold is
 /// applied when the operation has ended.
 pub(super) fn keep_cordoned(bench: &Bench<'_>, step: StepKind, finding: Finding) -> Finding {
-    let may_be_back = matches!(step, StepKind::PhoneHome | StepKind::Rejoin | StepKind::PromoteEtcd);
     let is_open = || matches!(bench.sight.node(bench.now), Ok(Some(node)) if !node.unschedulable) && !bench.machine.holds.is_empty();
     let is_ending = finding == Finding::Done;
-    if !may_be_back || !(is_ending || matches!(finding, Finding::Wait { .. })) || !is_open() {
+    if !may_be_back(step) || !(is_ending || matches!(finding, Finding::Wait { .. })) || !is_open() {
         return finding;
     }
     let asked = of_step(bench.operation).iter().find(|entry| matches!(entry.fact, Fact::Asked { ask: DeviceAsk::Cordon, .. }));

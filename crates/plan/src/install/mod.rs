@@ -28,7 +28,7 @@ mod validate;
 mod volumes;
 mod write;
 
-use model::{Action, DeviceAsk, Fact, Failure, Machine, Operation, StepKind, StoragePolicy, ValidationResult, Wait};
+use model::{Action, DeviceAsk, Fact, Failure, Machine, Operation, Party, StepKind, StoragePolicy, ValidationResult, Wait};
 
 use crate::draft::With;
 use crate::operate::{Bench, Finding};
@@ -137,6 +137,10 @@ pub(crate) fn attend(bench: &Bench<'_>, step: StepKind, finding: Finding, waited
     }
     let finding = etcd::leave_by_fresh_list(bench, finding);
     let finding = firmware::spare_the_firmware(bench, finding, waited);
+    let waits = matches!(finding, Finding::Wait { .. } | Finding::Ask(_));
+    if let Some(wait) = looking::unanswered(bench, Party::Undercloud).filter(|_| waits && cordon::may_be_back(step)) {
+        return wait;
+    }
     let finding = cloud_init::renew_token(bench, step, finding);
     cordon::keep_cordoned(bench, step, finding)
 }
