@@ -34,7 +34,7 @@ pub fn site(number: u64, machines: u64) -> Site {
         racks: (1..=racks).map(rack).collect(),
         machines: (0..machines).map(|index| machine(number, index / MACHINES_PER_RACK + 1, index % MACHINES_PER_RACK + 1)).collect(),
         skus: Vec::new(),
-        join: None,
+        join: Some(model::JoinFacts { api_url: "https://undercloud.invalid:6443".to_owned(), ca_hash: None }),
         new_logins: std::collections::BTreeSet::new(),
     }
 }

@@ -80,12 +80,20 @@ impl Pair {
 
     /// Makes the version that all sites run known to them, with the simulator's images.
     pub async fn import_runtimes(&self) -> io::Result<()> {
-        let port = std::fs::read_to_string(self.directory.path().join("sim/image-port"))?;
+        let images = self.images()?;
         let mut client = Client::connect(self.address).await?;
         for cluster in 1..=self.clusters {
-            import_runtime(&mut client, &format!("site{cluster}"), &format!("http://127.0.0.1:{}", port.trim())).await?;
+            import_runtime(&mut client, &format!("site{cluster}"), &images).await?;
         }
         Ok(())
+    }
+
+    /// Where the simulator serves its images, as the files of its runtimes say.
+    fn images(&self) -> io::Result<String> {
+        let file = std::fs::read_dir(self.directory.path().join("sim/runtimes"))?.next();
+        let text = std::fs::read_to_string(file.ok_or_else(|| io::Error::other("the simulator comes with no runtime"))??.path())?;
+        let url = text.split_once("http://").and_then(|(_, rest)| rest.split('/').next());
+        url.map(|authority| format!("http://{authority}")).ok_or_else(|| io::Error::other("a runtime names no image"))
     }
 
     /// How many commits the store has had, as the control plane's metrics tell.

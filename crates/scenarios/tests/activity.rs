@@ -43,7 +43,7 @@ async fn a_machine_that_is_taken_out_leaves_its_log_behind() {
         [
             "14:00:00 Succeeded  rackwright bareMetalMachines/write: `rack1compute01` was added by the site's description",
             "14:00:02 Failed     alice      bareMetalMachines/fly/action: fly of `rack1compute01` was not taken up \
-             [NotFound InvalidAction: there is no action `fly`; powerOff, start, restart, cordon, uncordon, unmanage and manage are]",
+             [NotFound InvalidAction: there is no action `fly`; powerOff, start, restart, cordon, uncordon, reimage, replace, validateHardware, unmanage and manage are]",
             "14:00:02 Succeeded  rackwright bareMetalMachines/delete: `rack1compute01` was taken out by the site's description",
         ]
     );

@@ -372,7 +372,7 @@ mod tests {
         );
         let (_, seen) =
             send(&api, Method::GET, &format!("{}/site?api-version=1", MACHINES.replace("bareMetalMachines", "clusters")), "").await;
-        assert_eq!(told(&seen), ["clusters/inspect/action of-look Completed: Inspect Machines"]);
+        assert_eq!(told(&seen), ["clusters/inspect/action of-look Completed: Hardware Validation"]);
     }
 
     #[test]

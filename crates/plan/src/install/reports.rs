@@ -21,10 +21,10 @@ const DETAIL_MAX: usize = 300;
 pub(crate) fn report(draft: &mut Draft, attempt: &Attempt, report: &MachineReport, now: Timestamp) -> Result<(), Refusal> {
     let operation = draft.after.running_on(&attempt.machine).filter(|operation| operation.id == attempt.operation).cloned();
     let Some(operation) = operation else { return refuse(attempt, vec![ended(draft, attempt)]) };
+    if operation.is_cleaning_up() {
+        return refuse(attempt, vec![format!("operation {} has given it up", operation.id.short())]);
+    }
     let Some(round) = current(&operation).filter(|round| round.number == attempt.round && operation.cluster == attempt.cluster) else {
-        if operation.is_cleaning_up() {
-            return refuse(attempt, vec![format!("operation {} has given it up", operation.id.short())]);
-        }
         return refuse(attempt, vec![format!("attempt {} of operation {} is not going on", attempt.round, operation.id.short())]);
     };
     let mut operation = (*operation).clone();

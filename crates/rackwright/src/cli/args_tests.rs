@@ -196,6 +196,7 @@ fn the_help_teaches_commands_and_exit_codes() {
           4    refused by a rule; the message names it, its evidence and the remedy
           5    no server can be reached
           6    the operation was cancelled
+          7    not yet: what is asked about is still on its way (bmm verify)
           130  interrupted
 
         Environment:

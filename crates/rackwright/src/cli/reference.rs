@@ -90,6 +90,9 @@ fn one(page: &mut String, command: &Command, path: &str, everywhere: &[&Id]) {
 /// The id that the examples give to an operation, and the restart that it stands for.
 const RESTART: &str = "id 8f3c1a2b: rackwright bmm restart rack1compute01 --no-wait -o tsv --query id";
 
+/// The users that the examples give to a key set.
+const USERS: &str = r#"setup: echo '[{"azureUserName":"alice","userPrincipalName":"alice@example.com","sshPublicKey":{"keyData":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBvqyFZzF9gQZ7u0x3mRrT1yZ0Jb3uK7n2mR2uDk0l6J"}}]' > users.json"#;
+
 /// What an example needs before it, so that it can be executed as it stands: remarks that docs/README.md explains. A setting
 /// holds until the next one.
 fn needs(path: &str) -> &'static [&'static str] {
@@ -105,6 +108,13 @@ fn needs(path: &str) -> &'static [&'static str] {
         "operation cancel" => &["setup: rackwright sim fault add host-boots-slowly rack1compute01 --factor 100", RESTART],
         "activity-log show" => {
             &["id 0b0f8a52-6f3c-4a43-9c0e-2f2f4b8d9f10: rackwright activity-log list --max-events 1 -o tsv --query '[0].eventDataId'"]
+        }
+        "cluster baremetalmachinekeyset create" | "cluster bmckeyset create" => &[USERS],
+        "cluster baremetalmachinekeyset update" | "cluster baremetalmachinekeyset delete" | "cluster baremetalmachinekeyset show" => {
+            &[USERS, "setup: rackwright cluster baremetalmachinekeyset create ops --azure-group-id ID --expiration 2099-12-31T00:00:00Z --privilege-level Standard --user-list @users.json"]
+        }
+        "cluster bmckeyset update" | "cluster bmckeyset delete" | "cluster bmckeyset show" => {
+            &[USERS, "setup: rackwright cluster bmckeyset create admins --azure-group-id ID --expiration $(date -ud +30days +%FT%TZ) --privilege-level ReadOnly --user-list @users.json"]
         }
         "completions" => &["setup: mkdir -p ~/.local/share/bash-completion/completions"],
         "context use" => &["setup: sed -i 's/local\\b/lab/' ~/.config/rackwright/contexts.toml"],

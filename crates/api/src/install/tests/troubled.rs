@@ -6,7 +6,7 @@ use crate::install::pace::REPORTS_BURST;
 #[tokio::test(start_paused = true)]
 async fn why_a_machine_cannot_be_configured_ends_its_attempt() {
     let (rig, attempt) = (rig().await, attempt("m3", "op3", 2));
-    let exchanged = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), r#"{"machine":"m3"}"#).await;
+    let exchanged = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), r#"{"machine":"m3","nonce":"0123456789abcdef"}"#).await;
     assert_eq!(exchanged.status, StatusCode::OK);
     let answer = rig.tell(&attempt, "seed", &token(Purpose::Session, &attempt), "").await;
     assert_eq!(answer.status, StatusCode::CONFLICT);
@@ -21,7 +21,7 @@ async fn why_a_machine_cannot_be_configured_ends_its_attempt() {
 #[tokio::test(start_paused = true)]
 async fn a_token_cannot_be_tried_without_end() {
     let (rig, own, other) = (rig_with(Keeper::SaysNo, None).await, attempt("m1", "op1", 2), attempt("m2", "op2", 2));
-    let tried = async |token: String| rig.tell(&own, "exchange", &token, r#"{"machine":"m1"}"#).await.status;
+    let tried = async |token: String| rig.tell(&own, "exchange", &token, r#"{"machine":"m1","nonce":"0123456789abcdef"}"#).await.status;
     for _ in 0..REPORTS_BURST {
         assert_eq!(tried(token(Purpose::Agent, &own)).await, StatusCode::CONFLICT);
     }
@@ -42,7 +42,7 @@ async fn an_attempt_that_was_given_up_takes_nothing_while_its_machine_is_cleaned
     while !rig.face.api.cache.view().operations[&attempt.operation].is_cleaning_up() {
         changes.changed().await.unwrap();
     }
-    let answer = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), r#"{"machine":"m1"}"#).await;
+    let answer = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), r#"{"machine":"m1","nonce":"0123456789abcdef"}"#).await;
     assert_eq!(answer.status, StatusCode::CONFLICT);
     let media = rig.send(Method::GET, &ticket::media_path(&key(), &attempt), &[], "").await;
     assert_eq!(media.status, StatusCode::NOT_FOUND);
@@ -52,6 +52,6 @@ async fn an_attempt_that_was_given_up_takes_nothing_while_its_machine_is_cleaned
 #[tokio::test(start_paused = true)]
 async fn the_agent_is_told_the_disk_that_was_settled() {
     let (rig, attempt) = (rig().await, attempt("m2", "op2", 2));
-    let answer = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), r#"{"machine":"m2"}"#).await;
+    let answer = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), r#"{"machine":"m2","nonce":"0123456789abcdef"}"#).await;
     assert_eq!(answer.json()["osDisk"], json!({ "serial": "S1" }));
 }

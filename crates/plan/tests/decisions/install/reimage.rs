@@ -42,53 +42,53 @@ fn a_compute_machine_is_reimaged() {
     check(
         Role::Compute,
         expect![[r#"
-        Survey
-          cordon
-        Cordon
-        Leave etcd left out: the machine has no member of etcd
-          graceful shutdown
-        Power Off
-          attempt 1 by virtual media
-          insertion of the agent's image
-        Insert Media
-          boot from virtual media
-        Boot Agent
-          power-on for the agent
-        Agent On
-          told: Exchange
-          told: Progress { percent: 10 }
-          told: Progress { percent: 20 }
-          told: Progress { percent: 30 }
-          told: Progress { percent: 40 }
-          told: Progress { percent: 50 }
-          told: Progress { percent: 60 }
-          told: Progress { percent: 70 }
-          told: Progress { percent: 80 }
-          told: Progress { percent: 90 }
-          told: Progress { percent: 100 }
-          told: written, abababababab
-        Write Image
-          power-off after the agent
-        Agent Off
-          ejection of the agent's image
-        Eject Media
-          boot from disk
-        Boot Disk
-        Join etcd left out: the machine has no member of etcd
-          join token
-        Mint Join Token
-          power-on of the new system
-        System On
-          told: PhonedHome { key_sets: {} }
-        Phone Home
-        Rejoin
-        Promote in etcd left out: the machine has no member of etcd
-          removal of the join token
-        Drop Join Token
-        Succeeded: `rack1compute01` was reimaged with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
-        next: rackwright bmm uncordon rack1compute01
-        Provisioned; installed 4.7.8; held by installation by alice, operation op1 (reimaged; to be uncordoned by a person); waits for 
-    "#]],
+            Survey
+              cordon
+            Cordon
+            Leave etcd left out: the machine has no member of etcd
+              graceful shutdown
+            Power Off
+              attempt 1 by virtual media
+              insertion of the agent's image
+            Insert Media
+              boot from virtual media
+            Boot Agent
+              power-on for the agent
+            Agent On
+              told: Exchange { nonce: Digest("0000000000000000000000000000000000000000000000000000000000000001") }
+              told: Progress { percent: 10 }
+              told: Progress { percent: 20 }
+              told: Progress { percent: 30 }
+              told: Progress { percent: 40 }
+              told: Progress { percent: 50 }
+              told: Progress { percent: 60 }
+              told: Progress { percent: 70 }
+              told: Progress { percent: 80 }
+              told: Progress { percent: 90 }
+              told: Progress { percent: 100 }
+              told: written, abababababab
+            Write Image
+              power-off after the agent
+            Agent Off
+              ejection of the agent's image
+            Eject Media
+              boot from disk
+            Boot Disk
+            Join etcd left out: the machine has no member of etcd
+              join token
+            Mint Join Token
+              power-on of the new system
+            System On
+              told: PhonedHome { key_sets: {} }
+            Phone Home
+            Rejoin
+            Promote in etcd left out: the machine has no member of etcd
+              removal of the join token
+            Drop Join Token
+            Succeeded: `rack1compute01` was reimaged with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
+            next: rackwright bmm uncordon rack1compute01
+            Provisioned; installed 4.7.8; held by installation by alice, operation op1 (reimaged; to be uncordoned by a person); waits for 
+        "#]],
     );
 }
 
@@ -97,67 +97,67 @@ fn a_control_plane_machine_leaves_etcd_and_comes_back_as_a_voter() {
     check(
         Role::ControlPlane,
         expect![[r#"
-        Survey
-          cordon
-        Cordon
-          member a1 is to go
-          removal from etcd
-        Leave etcd
-          graceful shutdown
-        Power Off
-          attempt 1 by virtual media
-          insertion of the agent's image
-        Insert Media
-          boot from virtual media
-        Boot Agent
-          power-on for the agent
-        Agent On
-          told: Exchange
-          told: Progress { percent: 10 }
-          told: Progress { percent: 20 }
-          told: Progress { percent: 30 }
-          told: Progress { percent: 40 }
-          told: Progress { percent: 50 }
-          told: Progress { percent: 60 }
-          told: Progress { percent: 70 }
-          told: Progress { percent: 80 }
-          told: Progress { percent: 90 }
-          told: Progress { percent: 100 }
-          told: written, abababababab
-        Write Image
-          power-off after the agent
-        Agent Off
-          ejection of the agent's image
-        Eject Media
-          boot from disk
-        Boot Disk
-          addition to etcd
-        Join etcd
-          join token
-        Mint Join Token
-          power-on of the new system
-        System On
-          told: PhonedHome { key_sets: {} }
-        Phone Home
-        Rejoin
-          promotion in etcd
-          promotion in etcd was answered: busy: etcdserver: can only promote a learner member which is in sync with leader
-          promotion in etcd, attempt 2
-          promotion in etcd was answered: busy: etcdserver: can only promote a learner member which is in sync with leader
-          promotion in etcd, attempt 3
-          promotion in etcd was answered: busy: etcdserver: can only promote a learner member which is in sync with leader
-          promotion in etcd, attempt 4
-          promotion in etcd was answered: busy: etcdserver: can only promote a learner member which is in sync with leader
-          promotion in etcd, attempt 5
-          promotion in etcd was answered: busy: etcdserver: can only promote a learner member which is in sync with leader
-          promotion in etcd, attempt 6
-        Promote in etcd
-          removal of the join token
-        Drop Join Token
-        Succeeded: `rack1control01` was reimaged with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1control01
-        next: rackwright bmm uncordon rack1control01
-        Provisioned; installed 4.7.8; held by installation by alice, operation op1 (reimaged; to be uncordoned by a person); waits for 
-    "#]],
+            Survey
+              cordon
+            Cordon
+              member a1 is to go
+              removal from etcd
+            Leave etcd
+              graceful shutdown
+            Power Off
+              attempt 1 by virtual media
+              insertion of the agent's image
+            Insert Media
+              boot from virtual media
+            Boot Agent
+              power-on for the agent
+            Agent On
+              told: Exchange { nonce: Digest("0000000000000000000000000000000000000000000000000000000000000001") }
+              told: Progress { percent: 10 }
+              told: Progress { percent: 20 }
+              told: Progress { percent: 30 }
+              told: Progress { percent: 40 }
+              told: Progress { percent: 50 }
+              told: Progress { percent: 60 }
+              told: Progress { percent: 70 }
+              told: Progress { percent: 80 }
+              told: Progress { percent: 90 }
+              told: Progress { percent: 100 }
+              told: written, abababababab
+            Write Image
+              power-off after the agent
+            Agent Off
+              ejection of the agent's image
+            Eject Media
+              boot from disk
+            Boot Disk
+              addition to etcd
+            Join etcd
+              join token
+            Mint Join Token
+              power-on of the new system
+            System On
+              told: PhonedHome { key_sets: {} }
+            Phone Home
+            Rejoin
+              promotion in etcd
+              promotion in etcd was answered: busy: etcdserver: can only promote a learner member which is in sync with leader
+              promotion in etcd, attempt 2
+              promotion in etcd was answered: busy: etcdserver: can only promote a learner member which is in sync with leader
+              promotion in etcd, attempt 3
+              promotion in etcd was answered: busy: etcdserver: can only promote a learner member which is in sync with leader
+              promotion in etcd, attempt 4
+              promotion in etcd was answered: busy: etcdserver: can only promote a learner member which is in sync with leader
+              promotion in etcd, attempt 5
+              promotion in etcd was answered: busy: etcdserver: can only promote a learner member which is in sync with leader
+              promotion in etcd, attempt 6
+            Promote in etcd
+              removal of the join token
+            Drop Join Token
+            Succeeded: `rack1control01` was reimaged with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1control01
+            next: rackwright bmm uncordon rack1control01
+            Provisioned; installed 4.7.8; held by installation by alice, operation op1 (reimaged; to be uncordoned by a person); waits for 
+        "#]],
     );
 }
 
@@ -237,7 +237,7 @@ fn progress_is_told_in_phases_and_never_falls() {
     assert_eq!(rig.desk.snapshot.machines[&target(Role::ControlPlane)].provisioning, Provisioning::Provisioned);
     expect![[r#"
         14 % Deprovisioning (Deprovisioning): waiting for the effect of the graceful shutdown
-        28 % Provisioning (Provisioning): waiting for the effect of the boot from virtual media
+        20 % Provisioning (Provisioning): waiting for a look at the virtual drive and the boot source
         79 % Cloud Init (Provisioning): waiting for the new system to phone home
         Deprovisioning Completed true
         Provisioning Completed true

@@ -133,7 +133,7 @@ fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
         expect![[r#"
             reimage (unresponsive); then replace, contact support
             because its node has not been heard of since 10:00:00Z
-            because restart was tried at 2026-11-15 10:01:00Z and did not help: Succeeded
+            because restart was tried at 2026-11-15 10:01:00Z and did not help
             $ rackwright bmm reimage rack1compute01
             $ rackwright bmm verify rack1compute01
             $ rackwright bmm uncordon rack1compute01
@@ -149,16 +149,17 @@ fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
         None,
         &[],
         expect![[r#"
-            reimage (unresponsive); then replace, contact support
+            replace (unresponsive); then contact support
             because its node has not been heard of since 10:00:00Z
-            because restart was tried at 2026-11-15 10:01:00Z and did not help: Succeeded
-            because reimage was tried at 2026-11-15 10:01:00Z and did not help: Failed
+            because restart was tried at 2026-11-15 10:01:00Z and did not help
+            because reimage was tried at 2026-11-15 10:01:00Z and failed: as it was
             storage DiscardAll: no virtual machine has a disk on it
             warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
             $ repair or exchange what has failed; see that its firmware is what the runtime asks for
             $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL> --boot-mac-address <BOOT_MAC>
             $ rackwright bmm verify rack1compute01
             $ rackwright bmm uncordon rack1compute01
+            against: `rack1compute01` cannot be replaced: rule machine-healthy: cannot replace healthy machine (powered on, ready, provisioned, joined to cluster). Use --safeguard-mode None to override
         "#]],
     );
     check(
@@ -173,9 +174,9 @@ fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
         expect![[r#"
             contact support (unresponsive); then nothing
             because its node has not been heard of since 10:00:00Z
-            because restart was tried at 2026-11-15 10:01:00Z and did not help: Succeeded
-            because reimage was tried at 2026-11-15 10:01:00Z and did not help: Succeeded
-            because replace was tried at 2026-11-15 10:01:00Z and did not help: Succeeded
+            because restart was tried at 2026-11-15 10:01:00Z and did not help
+            because reimage was tried at 2026-11-15 10:01:00Z and did not help
+            because replace was tried at 2026-11-15 10:01:00Z and did not help
             $ contact support, and tell them what was tried
         "#]],
     );
@@ -190,6 +191,7 @@ fn what_failed_for_a_reason_of_its_own_is_not_a_rung() {
         expect![[r#"
             replace (hardware); then contact support
             because nothing is seen to be wrong with it
+            because replace failed at 10:01:00Z, and may be tried again when this is mended: as it was
             storage DiscardAll: no virtual machine has a disk on it
             warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
             $ repair or exchange what has failed; see that its firmware is what the runtime asks for

@@ -269,12 +269,12 @@ fn a_login_that_is_refused_ends_a_replace_before_anything_is_touched() {
         faulty(FaultClass::Denied, "GET /redfish/v1/Systems answered 401"),
         REPLACE,
         expect![[r#"
-        Failed (BmcLoginFailed): replace failed: BMC login unsuccessful: Fail - Unauthorized (denied: GET /redfish/v1/Systems answered 401); nothing was touched. Left behind: power unknown, the BMC refuses our credentials; holds none
-        next: rackwright bmm show rack1compute01
-        Provisioned; installed nothing; held by ; waits for the BMC (denied: GET /redfish/v1/Systems answered 401)
-        serial sn, login bmc/x, described as never; validated never; unhealthy: no
-        volumes Some(["OS", "tenants"]), deleted []
-    "#]],
+            Failed (BmcLoginFailed): replace failed: BMC login unsuccessful: Fail - Unauthorized (denied: GET /redfish/v1/Systems answered 401); nothing was touched. Left behind: power unknown, the BMC refuses our credentials; holds none
+            next: rackwright bmm replace rack1compute01 --bmc-credentials username=<USER> password=<PASSWORD>
+            Provisioned; installed nothing; held by ; waits for the BMC (denied: GET /redfish/v1/Systems answered 401)
+            serial sn, login bmc/x, described as never; validated never; unhealthy: no
+            volumes Some(["OS", "tenants"]), deleted []
+        "#]],
     );
 }
 
@@ -284,12 +284,12 @@ fn a_bmc_that_is_silent_ends_a_replace_after_a_while() {
         faulty(FaultClass::Unreachable, "connection refused"),
         REPLACE,
         expect![[r#"
-        Failed (BmcLoginFailed): replace failed: BMC login unsuccessful: Fail - Unreachable (unreachable: connection refused); nothing was touched. Left behind: power unknown, the BMC is unreachable; holds none
-        next: rackwright bmm show rack1compute01
-        Provisioned; installed nothing; held by ; waits for the BMC (unreachable: connection refused)
-        serial sn, login bmc/x, described as never; validated never; unhealthy: no
-        volumes Some(["OS", "tenants"]), deleted []
-    "#]],
+            Failed (BmcLoginFailed): replace failed: BMC login unsuccessful: Fail - Unreachable (unreachable: connection refused); nothing was touched. Left behind: power unknown, the BMC is unreachable; holds none
+            next: rackwright bmm replace rack1compute01 --bmc-credentials username=<USER> password=<PASSWORD>
+            Provisioned; installed nothing; held by ; waits for the BMC (unreachable: connection refused)
+            serial sn, login bmc/x, described as never; validated never; unhealthy: no
+            volumes Some(["OS", "tenants"]), deleted []
+        "#]],
     );
 }
 
@@ -323,7 +323,7 @@ fn a_validation_on_demand_only_records() {
           validated: Fail Drive test(s) failed: [Disk_0_Capacity_GB] expected: 960; observed: nothing; [Disk_0_Type] expected: SSD; observed: nothing; [Disk_1_Capacity_GB] expected: 960; observed: nothing; [Disk_1_Type] expected: SSD; observed: nothing; [Additional logs: No drive is seen in bay 0; No drive is seen in bay 1]
         Hardware Validation
         Succeeded: the hardware of `rack1compute01` is not as it should be: Drive test(s) failed: [Disk_0_Capacity_GB] expected: 960; observed: nothing; [Disk_0_Type] expected: SSD; observed: nothing; [Disk_1_Capacity_GB] expected: 960; observed: nothing; [Disk_1_Type] expected: SSD; observed: nothing; [Additional logs: No drive is seen in bay 0; No drive is seen in bay 1]
-        next: nothing
+        next: rackwright bmm advise rack1compute01 --symptom hardware
         Provisioned; installed nothing; held by ; waits for 
         serial sn, login bmc/x, described as never; validated Fail; unhealthy: no
     "#]].assert_eq(&text);

@@ -135,7 +135,7 @@ fn a_machine_that_an_action_left_dead_is_compared_with_how_it_was_before_that() 
     machine.unhealthy = None;
     machine.provisioning = Provisioning::Error;
     rig.desk.snapshot.set_machine(machine);
-    rig.device(&target(Role::Compute)).board.parts.drives = 1;
+    rig.device(&target(Role::Compute)).board.parts.drives = 2;
     replace(&mut rig, Role::Compute, REPLACE, None);
     assert_eq!(recorded(&rig), "op1: firewall running", "the action before did not succeed");
     ask(&mut rig, &target(Role::Compute), Action::Uncordon, None);

@@ -51,7 +51,7 @@ fn full() -> Value {
 fn what_would_be_installed_is_named() {
     let mut preview = bare("reimage");
     preview["runtime"] = json!("4.7.8");
-    assert!(page(&preview).contains("installs  runtime 4.7.8\n"), "{}", page(&preview));
+    assert!(page(&preview).contains("\ninstalls   runtime 4.7.8\n"), "{}", page(&preview));
 }
 
 #[test]
