@@ -112,7 +112,9 @@ fn was_seen_healthy(snapshot: &Snapshot, machine: &Machine, dead_boots: &DeadBoo
 fn was_seen_without_vote(snapshot: &Snapshot, machine: &Machine, dead_boots: &DeadBoots) -> bool {
     let seen = snapshot.observation(&machine.name);
     let off = seen.bmc.fault.is_none() && seen.power.as_ref().is_some_and(|power| power.what == Power::Off);
-    let is_dead = seen.boot_id().is_some_and(|boot_id| dead_boots.get(&machine.name) == Some(&boot_id));
+    // A silent undercloud tells no boot, so that the last one counts which it told.
+    let stored = machine.last_seen.node.as_ref().filter(|_| snapshot.undercloud.fault.is_some()).map(|node| node.what.boot_id.clone());
+    let is_dead = seen.boot_id().or(stored).is_some_and(|boot_id| dead_boots.get(&machine.name) == Some(&boot_id));
     off || is_dead || has_no_ready_node(snapshot, machine)
 }
 
