@@ -100,8 +100,8 @@ fn times_told(own: &[&Value], fact: &Value) -> Option<usize> {
                 serde_json::from_value(fact["what"].clone()).expect("the journal tells leftovers as the model does");
             Some(workload(own, &format!("left as it was: {left}")))
         }
-        "found" | "evacuating" | "returning" => None,
-        "leavingEtcd" | "installing" | "reported" | "discarding" | "inspecting" | "validated" => {
+        "found" | "evacuating" | "returning" | "systemDisk" | "inspected" => None,
+        "leavingEtcd" | "outOfEtcd" | "installing" | "reported" | "cleaningUp" | "discarding" | "inspecting" | "validated" | "warned" => {
             let words = installation(fact)?;
             let is_it = |event: &Value| name(event).ends_with("/installation") && text(&event["properties"]["message"]).contains(&words);
             Some(count(own, is_it))
@@ -116,6 +116,9 @@ fn installation(fact: &Value) -> Option<String> {
         ("leavingEtcd", _) => return Some(format!("member {} of etcd is to go", text(&fact["member"]["id"]))),
         ("installing", _) => return Some(format!("the installation of runtime {} (image ", text(&fact["version"]))),
         ("discarding", _) => return Some(format!("volume `{}` of ", text(&fact["name"]))),
+        ("warned", _) => return Some(format!(" although {}", text(&fact["words"]))),
+        ("outOfEtcd", _) => "etcd has no member of ",
+        ("cleaningUp", _) => return Some(format!(" is given up: {}", text(&fact["because"]))),
         ("inspecting", _) => " are validated",
         ("validated", _) => "the hardware of ",
         ("reported", "exchange") => " has called",

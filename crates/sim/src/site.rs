@@ -188,6 +188,13 @@ impl Site {
         self.settle().await.ok()
     }
 
+    /// Has the machine's system run the member of this URL, whatever its own first-boot configuration said.
+    pub async fn configure_etcd(&self, machine: &str, peer_url: &str) -> Option<()> {
+        let index = self.inner.layout.index_of(machine)?;
+        self.change(|world, now| world.configure_etcd(index, Some(peer_url.to_owned()), now));
+        self.settle().await.ok()
+    }
+
     /// The machines that a member of etcd may run on.
     pub fn etcd_machines(&self) -> impl Iterator<Item = &MachineSpec> {
         let may_vote = |role: Role| matches!(role, Role::ControlPlane | Role::SpareControlPlane);

@@ -277,7 +277,7 @@ impl World {
     }
 
     /// The machine's new system is configured to run the member that is reached by this URL, or none.
-    pub(crate) fn configure_etcd(&mut self, machine: usize, peer_url: Option<String>, now: Instant) {
+    pub fn configure_etcd(&mut self, machine: usize, peer_url: Option<String>, now: Instant) {
         let before = match peer_url {
             Some(url) => self.etcd.configured.insert(machine, url),
             None => self.etcd.configured.remove(&machine),

@@ -86,7 +86,7 @@ fn manner(snapshot: &Snapshot, machine: &Machine, next: Remedy, storage: Storage
     let is_in_use = matches!(next, Remedy::Reimage | Remedy::Replace) && guarded.no_workloads(Safeguard::All).is_err();
     let is_refused = match next {
         Remedy::Reimage => is_in_use && !machine.is_ready(),
-        Remedy::Replace => machine.is_ready(),
+        Remedy::Replace => guarded.not_healthy().is_err(),
         _ => false,
     };
     let safeguard = if is_refused { Safeguard::None } else { Safeguard::All };

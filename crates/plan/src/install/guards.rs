@@ -160,7 +160,7 @@ impl Guarded<'_> {
     }
 
     /// A machine that nobody sees is not taken for one that is down: it may serve.
-    fn not_healthy(&self) -> Result<(), Refusal> {
+    pub(crate) fn not_healthy(&self) -> Result<(), Refusal> {
         let name = &self.machine.name;
         match self.health() {
             Health::Ill => Ok(()),

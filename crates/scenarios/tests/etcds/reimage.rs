@@ -162,6 +162,7 @@ impl Stand {
     async fn let_the_simulated_etcd_follow(&self, name: &str) {
         let etcd: EtcdCluster = etcd_of(&self.house.site);
         let stale = etcd.observe_members().await.unwrap().of(name, None).next().expect("it is listed still").clone();
+        self.house.site.configure_etcd(name, &stale.peer_urls[0]).await.expect("the machine is there");
         etcd.request_member_remove(&stale.id).await.unwrap();
         etcd.request_learner_add(&stale.peer_urls[0]).await.unwrap();
         let promoting = async {
