@@ -259,8 +259,10 @@ async fn what_every_read_answers_is_in_the_document() {
         HttpRequest.clientRequestId
         ImageRepositoryCredentials.password
         KeeperState.error
+        Operation.inspection
         OperationStatusResult.error
         OperationStatusResult.properties
+        PostCheck.awaits
         VirtualMachineProperties.networkData
         VirtualMachineProperties.networkDataContent
         VirtualMachineProperties.userData
