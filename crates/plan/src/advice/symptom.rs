@@ -2,6 +2,7 @@
 
 use model::{Machine, Power, ProblemKind, Provisioning, Readiness, Symptom, Timestamp, ValidationResult, WaitKind};
 
+use super::tried;
 use crate::snapshot::Snapshot;
 use crate::words;
 
@@ -65,7 +66,8 @@ fn provisioning(snapshot: &Snapshot, machine: &Machine) -> Option<(Symptom, Stri
         // Somebody is at it.
         Provisioning::Preparing | Provisioning::Provisioning | Provisioning::Deprovisioning => snapshot.running_on(&machine.name).is_none(),
     };
-    is_stuck.then(|| (Symptom::StuckProvisioning, format!("it is {:?}, and nothing is at work on it", machine.provisioning)))
+    let symptom = if tried::disks_at_fault(snapshot, machine) { Symptom::Hardware } else { Symptom::StuckProvisioning };
+    is_stuck.then(|| (symptom, format!("it is {:?}, and nothing is at work on it", machine.provisioning)))
 }
 
 fn problems(machine: &Machine) -> Vec<(Symptom, String)> {

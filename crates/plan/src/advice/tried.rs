@@ -21,14 +21,15 @@ pub(super) fn on(snapshot: &Snapshot, machine: &Machine, wrong_since: Option<Tim
         .filter_map(|operation| Some((operation.as_ref(), operation.ended.as_ref()?)))
         .collect();
     let wrong_since = [wrong_since, undone_since(machine, &own)].into_iter().flatten().min().unwrap_or(now);
-    let tried = own.into_iter().filter_map(|(operation, ended)| {
+    let tried = own.iter().enumerate().filter_map(|(place, (operation, ended))| {
         let action = match operation.action {
             Action::Restart => Remedy::Restart,
             Action::Reimage { .. } => Remedy::Reimage,
             Action::Replace { .. } => Remedy::Replace,
             _ => return None,
         };
-        let counts = wrong_since < ended.at + SAME_TROUBLE && did_its_work(operation, ended);
+        let is_against_it = wrong_since < ended.at + SAME_TROUBLE;
+        let counts = is_against_it && did_its_work(operation, ended) && !is_first_of_storage(ended, &own[place + 1..]);
         Some(Tried { action, operation: operation.id.clone(), at: ended.at, result: ended.result, counts, message: ended.message.clone() })
     });
     tried.collect()
@@ -54,6 +55,21 @@ fn did_its_work(operation: &Operation, ended: &Ended) -> bool {
         _ if installs(operation.action) => is_written(operation) || is_fault_of_disks(operation),
         _ => has_reached_bmc(operation),
     }
+}
+
+/// A controller that did not do what it was asked for may do so when it, or what it holds, has been seen to; twice is not by chance.
+fn is_first_of_storage(ended: &Ended, earlier: &[(&Operation, &Ended)]) -> bool {
+    let is_of_storage = |ended: &Ended| ended.failure == Some(Failure::StorageFailed);
+    is_of_storage(ended) && !earlier.iter().any(|(_, ended)| is_of_storage(ended))
+}
+
+/// Whether the latest installation failed for what is wrong with the machine's disks.
+pub(super) fn disks_at_fault(snapshot: &Snapshot, machine: &Machine) -> bool {
+    let latest = snapshot.ended().rev().filter_map(|(_, id)| snapshot.operations.get(id));
+    let mut own = latest.filter(|operation| operation.machine() == Some(&machine.name) && installs(operation.action));
+    own.next().is_some_and(|operation| {
+        is_fault_of_disks(operation) || operation.ended.as_ref().is_some_and(|ended| ended.failure == Some(Failure::StorageFailed))
+    })
 }
 
 fn is_written(operation: &Operation) -> bool {

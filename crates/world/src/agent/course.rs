@@ -139,7 +139,7 @@ impl World {
             }
             Some(Effect::WriteSystem { fetched, first_boot }) => {
                 self.configure_etcd(index, first_boot.etcd.clone(), at);
-                let system = System { image: Some(fetched.sha256), release: fetched.release, setup: first_setup(first_boot) };
+                let system = System { image: Some(fetched.sha256), release: fetched.release, setup: first_setup(*first_boot) };
                 self.hardware_mut(index).volumes.write(fetched.volume, Contents::System(Box::new(system)));
             }
         }

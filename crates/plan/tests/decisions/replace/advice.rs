@@ -156,10 +156,9 @@ fn a_machine_that_does_not_answer_climbs_the_whole_ladder() {
             storage DiscardAll: no virtual machine has a disk on it
             warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
             $ repair or exchange what has failed; see that its firmware is what the runtime asks for
-            $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL> --boot-mac-address <BOOT_MAC>
+            $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL> --boot-mac-address <BOOT_MAC>
             $ rackwright bmm verify rack1compute01
             $ rackwright bmm uncordon rack1compute01
-            against: `rack1compute01` cannot be replaced: rule machine-healthy: cannot replace healthy machine (powered on, ready, provisioned, joined to cluster). Use --safeguard-mode None to override
         "#]],
     );
     check(
@@ -270,7 +269,7 @@ fn a_machine_that_was_given_up_is_replaced_whatever_is_said_of_it() {
             storage DiscardAll: no virtual machine has a disk on it
             warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
             $ repair or exchange what has failed; see that its firmware is what the runtime asks for
-            $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL> --boot-mac-address <BOOT_MAC>
+            $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --bmc-credentials username=<USER> password=<PASSWORD> --bmc-mac-address <BMC_MAC> --serial-number <SERIAL> --boot-mac-address <BOOT_MAC>
             $ rackwright bmm verify rack1compute01
             $ rackwright bmm uncordon rack1compute01
         "#]],
@@ -285,7 +284,7 @@ fn a_machine_that_was_given_up_is_replaced_whatever_is_said_of_it() {
             part psu: replace Unnecessary, data Safe
             storage DiscardAll: no virtual machine has a disk on it
             warning: repair all failed parts first: one replace after all repairs; and no reimage right after it
-            $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll --safeguard-mode None
+            $ rackwright bmm replace rack1compute01 --storage-policy DiscardAll
             $ rackwright bmm verify rack1compute01
             $ rackwright bmm uncordon rack1compute01
         "#]],
