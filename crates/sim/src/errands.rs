@@ -70,7 +70,7 @@ impl Way {
             Errand::FetchSeed { session } => {
                 let body = self.answer(empty(in_session(Method::GET, &session, "seed"))).await?;
                 let seed: Seed = serde_json::from_slice(&body).map_err(|_| silence("the answer is no first-boot configuration"))?;
-                Ok(Outcome::Seed(read_seed(&seed.user_data, session.config.ca)))
+                Ok(Outcome::Seed(Box::new(read_seed(&seed.user_data, session.config.ca))))
             }
             Errand::PhoneHome { home, ca } => {
                 let request = call(Method::POST, &home.url, Some(&home.token), ca.as_deref());

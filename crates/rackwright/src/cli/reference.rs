@@ -110,12 +110,14 @@ fn needs(path: &str) -> &'static [&'static str] {
             &["id 0b0f8a52-6f3c-4a43-9c0e-2f2f4b8d9f10: rackwright activity-log list --max-events 1 -o tsv --query '[0].eventDataId'"]
         }
         "cluster baremetalmachinekeyset create" | "cluster bmckeyset create" => &[USERS],
-        "cluster baremetalmachinekeyset update" | "cluster baremetalmachinekeyset delete" | "cluster baremetalmachinekeyset show" => {
-            &[USERS, "setup: rackwright cluster baremetalmachinekeyset create ops --azure-group-id ID --expiration 2099-12-31T00:00:00Z --privilege-level Standard --user-list @users.json"]
-        }
-        "cluster bmckeyset update" | "cluster bmckeyset delete" | "cluster bmckeyset show" => {
-            &[USERS, "setup: rackwright cluster bmckeyset create admins --azure-group-id ID --expiration $(date -ud +30days +%FT%TZ) --privilege-level ReadOnly --user-list @users.json"]
-        }
+        "cluster baremetalmachinekeyset update" | "cluster baremetalmachinekeyset delete" | "cluster baremetalmachinekeyset show" => &[
+            USERS,
+            "setup: rackwright cluster baremetalmachinekeyset create ops --azure-group-id ID --expiration 2099-12-31T00:00:00Z --privilege-level Standard --user-list @users.json",
+        ],
+        "cluster bmckeyset update" | "cluster bmckeyset delete" | "cluster bmckeyset show" => &[
+            USERS,
+            "setup: rackwright cluster bmckeyset create admins --azure-group-id ID --expiration $(date -ud +30days +%FT%TZ) --privilege-level ReadOnly --user-list @users.json",
+        ],
         "completions" => &["setup: mkdir -p ~/.local/share/bash-completion/completions"],
         "context use" => &["setup: sed -i 's/local\\b/lab/' ~/.config/rackwright/contexts.toml"],
         _ => &[],

@@ -136,7 +136,7 @@ pub enum Outcome {
         sha256: String,
         release: Option<Release>,
     },
-    Seed(FirstBoot),
+    Seed(Box<FirstBoot>),
     Done,
 }
 

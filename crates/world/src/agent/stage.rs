@@ -209,7 +209,7 @@ impl Stage {
             }
             (Stage::FetchingSeed(session, fetched), Outcome::Seed(first_boot)) => {
                 let sha256 = fetched.sha256.clone();
-                Next::at(Stage::Telling(session, sha256), now).doing(Effect::WriteSystem { fetched, first_boot: Box::new(first_boot) })
+                Next::at(Stage::Telling(session, sha256), now).doing(Effect::WriteSystem { fetched, first_boot })
             }
             (Stage::FetchingSeed(session, _), Outcome::Refused { status }) => {
                 let detail = format!("the first-boot configuration was refused with {status}");

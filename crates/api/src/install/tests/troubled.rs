@@ -6,7 +6,8 @@ use crate::install::pace::REPORTS_BURST;
 #[tokio::test(start_paused = true)]
 async fn why_a_machine_cannot_be_configured_ends_its_attempt() {
     let (rig, attempt) = (rig().await, attempt("m3", "op3", 2));
-    let exchanged = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), r#"{"machine":"m3","nonce":"0123456789abcdef"}"#).await;
+    let exchanged =
+        rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), r#"{"machine":"m3","nonce":"0123456789abcdef"}"#).await;
     assert_eq!(exchanged.status, StatusCode::OK);
     let answer = rig.tell(&attempt, "seed", &token(Purpose::Session, &attempt), "").await;
     assert_eq!(answer.status, StatusCode::CONFLICT);

@@ -65,7 +65,7 @@ fn image() -> Outcome {
 fn seed(token: &str) -> Outcome {
     let phone_home = PhoneHome { url: "http://control/phone-home".to_owned(), token: "system-token".to_owned() };
     let join = Join { api_url: "http://kubernetes".to_owned(), token: token.to_owned() };
-    Outcome::Seed(FirstBoot { phone_home: Some(phone_home), join: Some(join), etcd: None, ca: None })
+    Outcome::Seed(Box::new(FirstBoot { phone_home: Some(phone_home), join: Some(join), etcd: None, ca: None }))
 }
 
 fn silence() -> Outcome {
