@@ -25,7 +25,7 @@ pub enum MachineKeySetCommand {
     ///
     /// Its users come with the next reimage or replace of each machine. What they may do is settled when it is made.
     ///
-    /// Example: rackwright cluster baremetalmachinekeyset create ops --azure-group-id ID --expiration $(date -ud +90days +%FT%TZ) --privilege-level Standard --user-list @users.json
+    /// Example: rackwright cluster baremetalmachinekeyset create ops --azure-group-id ID --expiration 2099-12-31T00:00:00Z --privilege-level Standard --user-list @users.json
     Create(CreateMachineArgs),
     /// Change the users of a key set for machines, when it expires, or from where they may come. Not disruptive.
     ///
@@ -62,13 +62,13 @@ pub enum BmcKeySetCommand {
     ///
     /// Accounts are made on the BMC of every machine, at most ten of all key sets. What they may do is settled when it is made.
     ///
-    /// Example: rackwright cluster bmckeyset create admins --azure-group-id ID --expiration $(date -ud +90days +%FT%TZ) --privilege-level ReadOnly --user-list @users.json
+    /// Example: rackwright cluster bmckeyset create admins --azure-group-id ID --expiration 2027-06-30T00:00:00Z --privilege-level ReadOnly --user-list @users.json
     Create(CreateBmcArgs),
     /// Change the users of a key set for BMCs, or when it expires. Not disruptive.
     ///
     /// A list of users takes the place of the one before.
     ///
-    /// Example: rackwright cluster bmckeyset update admins --expiration $(date -ud +90days +%FT%TZ)
+    /// Example: rackwright cluster bmckeyset update admins --expiration 2027-06-30T00:00:00Z
     Update(UpdateBmcArgs),
     /// Delete a key set for BMCs, and its accounts on the BMCs. Not disruptive.
     ///
