@@ -117,7 +117,7 @@ fn needs(path: &str) -> &'static [&'static str] {
             USERS,
             "setup: rackwright cluster baremetalmachinekeyset create ops --azure-group-id ID --expiration 2099-12-31T00:00:00Z --privilege-level Standard --user-list @users.json",
         ],
-        "cluster bmckeyset update" | "cluster bmckeyset delete" | "cluster bmckeyset show" => &[
+        "cluster bmckeyset delete" | "cluster bmckeyset show" => &[
             USERS,
             "setup: rackwright cluster bmckeyset create admins --azure-group-id ID --expiration $(date -ud +30days +%FT%TZ) --privilege-level ReadOnly --user-list @users.json",
         ],
