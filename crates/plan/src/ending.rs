@@ -65,6 +65,7 @@ pub(crate) fn safe_point_at(bench: &Bench<'_>, step: StepKind) -> Option<Timesta
         StepKind::MakeOsVolume => &[DeviceAsk::MakeOsVolume],
         StepKind::ValidateHardware => &[DeviceAsk::PowerOn],
         StepKind::AwaitOff => &[DeviceAsk::ForceOff],
+        StepKind::WriteImage if install::is_started_again(bench.operation) => &[DeviceAsk::ForceOff, DeviceAsk::AgentOn],
         StepKind::Survey | StepKind::Login | StepKind::WriteImage | StepKind::PhoneHome | StepKind::InspectMachines => &[],
     };
     let settled = asks.iter().filter_map(|ask| {

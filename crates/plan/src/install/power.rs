@@ -35,14 +35,14 @@ pub(super) fn stay_off(bench: &Bench<'_>) -> Result<(), Finding> {
 }
 
 /// The power as it was seen since we last asked for a change of it.
-fn power(bench: &Bench<'_>) -> Result<Power, Wait> {
+pub(super) fn power(bench: &Bench<'_>) -> Result<Power, Wait> {
     let asks = bench.operation.journal.iter().rev();
     let mut asked_at = asks.filter_map(|entry| matches!(entry.fact, Fact::Asked { ask, .. } if ask.power().is_some()).then_some(entry.at));
     bench.sight.power(asked_at.next().unwrap_or(bench.operation.accepted_at), bench.now)
 }
 
 /// Seen off, but asked more than once in this step: the other request may still be obeyed, after a power-on.
-fn late_off(bench: &Bench<'_>) -> Option<Finding> {
+pub(super) fn late_off(bench: &Bench<'_>) -> Option<Finding> {
     let operation = bench.operation;
     let may_have_arrived = |ask, attempt| operation.fault_of(ask, attempt).is_none_or(|(_, fault)| fault.delivery == Delivery::Maybe);
     let offs = of_step(operation).iter().filter_map(|entry| match entry.fact {

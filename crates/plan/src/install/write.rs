@@ -1,9 +1,10 @@
 //! The agent writes the image: it calls, tells how far it is, and tells the digest of what it read back. The digest is compared here.
 
-use model::{Failure, FaultClass, Found, InstallTrouble, LookAt, MachineReport, Power, Readiness, StepKind, Timestamp, Wait, WaitKind};
+use model::{DeviceAsk, Failure, FaultClass, Found, InstallTrouble, LookAt, MachineReport, Power, StepKind, Timestamp, Wait, WaitKind};
 
 use super::attempt::{Round, current};
 use super::looking::look;
+use super::missed::{runs_old_system, start_again};
 use crate::evacuate::counted_from;
 use crate::operate::{Bench, Finding};
 
@@ -53,12 +54,16 @@ fn trouble(bench: &Bench<'_>, round: &Round) -> Option<String> {
 
 /// From when on the agent is waited for.
 fn started_at(bench: &Bench<'_>) -> Timestamp {
-    bench.operation.done_at(StepKind::AgentOn).unwrap_or(bench.operation.accepted_at)
+    let first_at = bench.operation.done_at(StepKind::AgentOn).unwrap_or(bench.operation.accepted_at);
+    bench.operation.last_asked(DeviceAsk::AgentOn).map_or(first_at, |(asked_at, _)| asked_at.max(first_at))
 }
 
 fn calling(bench: &Bench<'_>) -> Finding {
     let since = started_at(bench);
     let until = counted_from(bench.operation, since) + bench.limits.agent_timeout;
+    if let Some(finding) = start_again(bench, bench.now >= until) {
+        return finding;
+    }
     if bench.now < until {
         let wait = Wait { kind: WaitKind::AgentCall, since, expected_by: Some(since + bench.limits.expected_agent) };
         return Finding::wait_until(wait, until);
@@ -97,9 +102,11 @@ fn old_system(bench: &Bench<'_>) -> String {
     if bench.sight.power(started_at(bench), bench.now) == Ok(Power::Off) {
         return "; it is off now".into();
     }
-    let node = bench.sight.node(bench.now).ok().flatten();
-    let is_back = node.is_some_and(|node| node.ready == Readiness::True && bench.machine.is_node_ready(node));
-    if is_back { "; its node is ready, so it has started its old disk".into() } else { "; it may have started its old disk".into() }
+    if runs_old_system(bench) {
+        "; its node is ready, so it has started its old disk".into()
+    } else {
+        "; it may have started its old disk".into()
+    }
 }
 
 /// The agent is given its time from its latest word on.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{OperationResult, Power, Provisioning, Role, SourceSeen, Span};
+use model::{OperationResult, Power, Provisioning, Role, SourceSeen, Span, StepKind};
 
 use super::stage::{REIMAGE, ask, latest, site_of, target};
 use crate::rig::Death;
@@ -96,4 +96,34 @@ fn reports_that_come_twice_or_out_of_order_change_nothing() {
     let (calm, _) = run(Role::Compute, &Agent::Works, None);
     let (stuttered, _) = run(Role::Compute, &Agent::Stutters, None);
     assert_eq!(stuttered, calm);
+}
+
+/// A reimage whose agent behaves so until we come back after a death, and works from then on; how it ended, and how often the machine
+/// was switched on.
+fn missed(before: Agent, after: Agent) -> (String, u32) {
+    let (mut rig, machine) = (site_of(Role::Compute), target(Role::Compute));
+    rig.device(&machine).board.agent = before;
+    ask(&mut rig, &machine, REIMAGE);
+    for _ in 0..600 {
+        if latest(&rig).done_at(StepKind::AgentOn).is_some() {
+            break;
+        }
+        rig.run_for(Span::seconds(1));
+    }
+    rig.die();
+    rig.device(&machine).board.agent = after;
+    assert!(rig.run_until_idle(Span::hours(2)));
+    let ended = latest(&rig).ended.expect("it has ended");
+    let told = ended.message.split(" of the power-on").next().unwrap_or_default().to_owned();
+    (format!("{:?}: {told}", ended.result), rig.device(&machine).went_on)
+}
+
+#[test]
+fn a_machine_whose_firmware_found_nobody_while_we_were_away_is_started_again_and_not_for_ever() {
+    let installed =
+        "Succeeded: `rack1compute01` was reimaged with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01";
+    assert_eq!(missed(Agent::Absent, Agent::Works), (installed.to_owned(), 3), "its old system runs");
+    assert_eq!(missed(Agent::Silent, Agent::Works), (installed.to_owned(), 3), "it hangs");
+    let given_up = "Failed: reimage failed: no agent has called within 30m 00s";
+    assert_eq!(missed(Agent::Absent, Agent::Absent), (given_up.to_owned(), 2));
 }
