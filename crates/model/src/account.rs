@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::device_ask::DeviceAsk;
 use crate::fault::Fault;
 use crate::name::KeySetName;
-use crate::operation::DeviceAsk;
 use crate::time::Timestamp;
 
 /// What is remembered of a BMC's accounts. Those that are not named here are none of ours.

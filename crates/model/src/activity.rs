@@ -8,12 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
 use crate::cluster::{Connection, Home};
+use crate::device_ask::DeviceAsk;
 use crate::errand::Errand;
 use crate::fault::Fault;
 use crate::hold::HoldOwner;
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RackName, TenantClusterName, VmName};
-use crate::operation::{DeviceAsk, Ended, StepKind, Target};
+use crate::operation::{Ended, Target};
 use crate::refusal::Refusal;
+use crate::step::StepKind;
 use crate::text::cleaned;
 
 /// The version of what an entry means. A reader that meets a newer one leaves it out.

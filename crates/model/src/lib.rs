@@ -6,6 +6,7 @@ mod activity;
 mod advice;
 mod baseline;
 mod cluster;
+mod device_ask;
 mod endpoint;
 mod errand;
 mod etcd;
@@ -15,6 +16,7 @@ mod hold;
 mod inspection;
 mod install;
 mod join;
+mod journal;
 mod keeper_state;
 pub mod keys;
 mod keyset;
@@ -36,6 +38,7 @@ mod secret;
 mod selector;
 mod site;
 mod sku;
+mod step;
 mod tenant_cluster;
 mod text;
 mod time;
@@ -54,6 +57,7 @@ pub use advice::{
 };
 pub use baseline::{Baseline, BaselineNode, BaselineVm};
 pub use cluster::{Cluster, ClusterStatus, Connection, Home, Rack};
+pub use device_ask::{DeviceAsk, Party};
 pub use endpoint::Endpoint;
 pub use errand::{Errand, ErrandAnswer, ErrandOutcome, ErrandState};
 pub use etcd::{EtcdMember, EtcdSeen};
@@ -66,6 +70,7 @@ pub use inspection::{
 };
 pub use install::{Attempt, BootWay, InstallTrouble, MachineReport, OS_VOLUME, OsTarget};
 pub use join::JoinFacts;
+pub use journal::{Entry, Fact};
 pub use keeper_state::{Footing, HeldLease, KeeperState, Looks, SiteFileRefused};
 pub use keyset::{
     BMC_EXPIRATION_MAX, BMC_USERS_MAX, JUMP_HOSTS_MAX, KEY_SET_TEXT_MAX, KEY_SET_USER_MAX, KEY_SETS_MAX, KeySet, KeySetChange, KeySetKind,
@@ -83,9 +88,7 @@ pub use name::{
     RequestId, RequestKey, TenantClusterName, VmName, natural_cmp,
 };
 pub use observation::{Contact, NodeProblem, NodeSeen, Power, PowerRequest, ProblemKind, Readiness, Seen};
-pub use operation::{
-    Cancel, DeviceAsk, Ended, Entry, Fact, Failure, OPERATION_FORMAT, Operation, OperationResult, Party, StepKind, Target,
-};
+pub use operation::{Cancel, Ended, Failure, OPERATION_FORMAT, Operation, OperationResult, Target};
 pub use pod::{BudgetSeen, EvictionAnswer, Grace, Neighbourhood, PodDemands, PodOwner, PodPhase, PodRef, PodSeen, Termination, Toleration};
 pub use preview::{
     BudgetFate, ExpectedDuration, NodeFate, NodeOutcome, PodFate, PodOutcome, Preview, QuorumFate, TenantQuorumFate, VmFate, VmOutcome,
@@ -101,6 +104,7 @@ pub use secret::SecretRef;
 pub use selector::{LabelExpression, LabelOperator, LabelSelector};
 pub use site::{Site, SiteMachine, SiteRack, Standing};
 pub use sku::{Sku, SkuDrive, SkuPort};
+pub use step::StepKind;
 pub use tenant_cluster::{
     DrainPolicy, NodeRole, PoolSeen, Settings, Taint, TenantCluster, TenantClusterSeen, TenantMachineSeen, TenantNode, TenantNodeSeen,
 };

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::account::BmcAccounts;
 use crate::baseline::Baseline;
+use crate::device_ask::DeviceAsk;
 use crate::evacuation::Evacuated;
 use crate::fault::Fault;
 use crate::hold::Hold;
 use crate::look::{LookAt, Looked};
 use crate::name::{ClusterName, MachineName, OperationId, RackName, RequestKey};
 use crate::observation::{Contact, NodeSeen, Power, Readiness, Seen};
-use crate::operation::DeviceAsk;
 use crate::replacement::{Replaced, Unhealthy};
 use crate::runtime::Installed;
 use crate::secret::SecretRef;

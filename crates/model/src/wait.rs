@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::device_ask::DeviceAsk;
 use crate::errand::Errand;
 use crate::fault::{Fault, FaultClass};
 use crate::limits::Limits;
 use crate::look::LookAt;
 use crate::name::{OperationId, TenantClusterName, VmName};
-use crate::operation::DeviceAsk;
 use crate::time::{Span, Timestamp};
 use crate::vm::VmState;
 
