@@ -8,7 +8,7 @@ use model::{
 };
 
 use crate::snapshot::Snapshot;
-use crate::{contact, control_plane, evacuate, install, operate};
+use crate::{contact, control_plane, evacuate, install, membership, operate};
 
 /// Operations that may run in one cluster at once.
 ///
@@ -195,7 +195,7 @@ impl Guarded<'_> {
     /// A vote may be taken only while everybody else is healthy, and never the last one without the caller's word.
     fn kcp_votes(&self) -> Result<(), Refusal> {
         if !self.costs_a_vote() {
-            return Ok(());
+            return self.kcp_learner();
         }
         let votes = control_plane::votes_without(self.snapshot, self.machine);
         if votes.members == 1 {
@@ -219,6 +219,17 @@ impl Guarded<'_> {
             return self.refuse(Rule::KcpQuorum, vec![votes.to_string()], "add a control-plane machine first");
         }
         Ok(())
+    }
+
+    /// Etcd takes one learner at a time, so that a machine without a member could be installed, and not join.
+    fn kcp_learner(&self) -> Result<(), Refusal> {
+        let is_to_join = self.machine.is_active_kcp() && install::installs(self.action) && install::is_etcd_known(self.snapshot, self.now);
+        let seen = control_plane::etcd_seen(self.snapshot).filter(|_| is_to_join);
+        let peer_url = install::earlier_peer_url(self.snapshot, &self.machine.name);
+        let beside = |seen| membership::learner_beside(self.snapshot, seen, self.machine, peer_url.as_deref());
+        let Some(learner) = seen.and_then(beside) else { return Ok(()) };
+        let evidence = vec![format!("etcd has a learner already, and takes one at a time: {learner}")];
+        self.refuse(Rule::KcpOthersHealthy, evidence, "let that member be promoted, or have it removed, first")
     }
 
     fn costs_a_vote(&self) -> bool {

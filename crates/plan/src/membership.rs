@@ -28,6 +28,12 @@ pub(crate) fn has_vote(snapshot: &Snapshot, seen: &EtcdSeen, machine: &Machine) 
     member_of(snapshot, seen, machine, None).is_some_and(|member| !member.is_learner)
 }
 
+/// A learner that is not this machine's, in words.
+pub(crate) fn learner_beside(snapshot: &Snapshot, seen: &EtcdSeen, machine: &Machine, peer_url: Option<&str>) -> Option<String> {
+    let own = member_of(snapshot, seen, machine, peer_url);
+    seen.members.iter().find(|member| member.is_learner && own.is_none_or(|own| own.id != member.id)).map(described)
+}
+
 /// Why it cannot be told whether the machine has a member.
 pub(crate) fn doubt(snapshot: &Snapshot, seen: &EtcdSeen, machine: &Machine, peer_url: Option<&str>) -> Option<String> {
     if member_of(snapshot, seen, machine, peer_url).is_some() {

@@ -8,6 +8,7 @@ use model::{DeviceAsk, Entry, Fact, Failure, Machine, Operation, StepKind, Times
 
 use super::insist::was_refused;
 use super::prepare::installs;
+use crate::advance::sooner;
 use crate::ending;
 use crate::evacuate::counted_from;
 use crate::operate::{Bench, Finding};
@@ -68,15 +69,15 @@ pub(super) fn best_effort(bench: &Bench<'_>, finding: Finding) -> Finding {
     let Some(PutOff { since, .. }) = put_off(bench.operation) else { return finding };
     let until = counted_from(bench.operation, since) + bench.limits.clean_up_timeout;
     let is_late = bench.now >= until && bench.sight.observation.asking.is_none();
-    let sooner = |at: Option<Timestamp>| Some(at.map_or(until, |at| at.min(until))).filter(|at| *at > bench.now);
+    let in_time = |at| sooner(at, Some(until)).filter(|at| *at > bench.now);
     match finding {
         Finding::Fail { because, .. } => Finding::Skip(because),
         Finding::Ask(_) if is_late => Finding::Skip(format!("it was not done within {}", bench.limits.clean_up_timeout)),
         Finding::Wait { wait, .. } | Finding::Look { wait, .. } if is_late => {
             Finding::Skip(format!("it was not done within {}, waiting for {}", bench.limits.clean_up_timeout, wait.kind))
         }
-        Finding::Wait { wait, until } => Finding::Wait { wait, until: sooner(until) },
-        Finding::Look { at, wait, until } => Finding::Look { at, wait, until: sooner(until) },
+        Finding::Wait { wait, until } => Finding::Wait { wait, until: in_time(until) },
+        Finding::Look { at, wait, until } => Finding::Look { at, wait, until: in_time(until) },
         other => other,
     }
 }

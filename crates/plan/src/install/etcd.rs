@@ -1,10 +1,13 @@
 //! The machine's member of the undercloud's etcd: removed before the machine is wiped, added as a learner before its new system
 //! starts, promoted when it has caught up. Etcd itself judges the latter.
 
-use model::{DeviceAsk, EtcdMember, EtcdSeen, Fact, Failure, FaultClass, LookAt, Operation, Span, Timestamp, Wait, WaitKind};
+use model::{
+    DeviceAsk, EtcdMember, EtcdSeen, Fact, Failure, FaultClass, LookAt, MachineName, Operation, Span, StepKind, Timestamp, Wait, WaitKind,
+};
 
 use super::attempt::{of_step, step_began_at};
 use super::looking::{etcd, look};
+use crate::advance::sooner;
 use crate::asking::ask_or_wait;
 use crate::control_plane;
 use crate::evacuate::counted_from;
@@ -98,8 +101,8 @@ fn within_time(bench: &Bench<'_>, ask: DeviceAsk, finding: Finding) -> Finding {
         // Whether a vote may be taken at all is not etcd's doing.
         Finding::Ask(DeviceAsk::LeaveEtcd) => finding,
         Finding::Ask(_) | Finding::Wait { .. } | Finding::Look { .. } if bench.now >= until => failed(overdue(bench, ask, &finding)),
-        Finding::Wait { wait, until: sooner } => Finding::wait_until(wait, earlier(sooner, until)),
-        Finding::Look { at, wait, until: sooner } => Finding::Look { at, wait, until: Some(earlier(sooner, until)) },
+        Finding::Wait { wait, until: by } => Finding::Wait { wait, until: sooner(by, Some(until)) },
+        Finding::Look { at, wait, until: by } => Finding::Look { at, wait, until: sooner(by, Some(until)) },
         other => other,
     }
 }
@@ -110,18 +113,21 @@ fn etcd_began_at(bench: &Bench<'_>, ask: DeviceAsk) -> Timestamp {
     asked_at.filter(|_| ask == DeviceAsk::LeaveEtcd).map_or_else(|| step_began_at(bench.operation), |entry| entry.at)
 }
 
-/// Nobody leaves by a list that was told long ago: while the control plane was waited for, others may have left.
-pub(super) fn leave_by_fresh_list(bench: &Bench<'_>, finding: Finding) -> Finding {
-    let looked = bench.snapshot.etcd.as_ref().filter(|_| finding == Finding::Ask(DeviceAsk::LeaveEtcd));
-    let too_old_at = looked.map(|looked| looked.began_at + LIST_AGE).filter(|at| bench.now >= *at);
-    match too_old_at.map(|since| look(bench, LookAt::Etcd, since)) {
-        Some(Err(look)) => look,
-        _ => finding,
+/// Nobody leaves, or is kept from it, by a list that was told long ago: while the control plane was waited for, others may have left
+/// or come to vote.
+pub(super) fn leave_by_fresh_list(bench: &Bench<'_>, step: StepKind, finding: Finding) -> Finding {
+    let Some(looked) = bench.snapshot.etcd.as_ref().filter(|_| step == StepKind::LeaveEtcd) else { return finding };
+    let too_old_at = looked.began_at + LIST_AGE;
+    let fresh = || if bench.now >= too_old_at { look(bench, LookAt::Etcd, too_old_at).err() } else { None };
+    match finding {
+        Finding::Ask(DeviceAsk::LeaveEtcd) => fresh().unwrap_or(finding),
+        Finding::Wait { wait: wait @ Wait { kind: WaitKind::ControlPlane { .. }, .. }, until } => match fresh() {
+            Some(Finding::Look { at, until: by, .. }) => Finding::Look { at, wait, until: sooner(until, by) },
+            Some(Finding::Wait { until: by, .. }) => Finding::Wait { wait, until: sooner(until, by) },
+            _ => Finding::Wait { wait, until: sooner(until, Some(too_old_at)) },
+        },
+        other => other,
     }
-}
-
-fn earlier(sooner: Option<Timestamp>, until: Timestamp) -> Timestamp {
-    sooner.map_or(until, |sooner| sooner.min(until))
 }
 
 fn overdue(bench: &Bench<'_>, ask: DeviceAsk, finding: &Finding) -> String {
@@ -168,16 +174,19 @@ fn leaving(operation: &Operation) -> Option<&EtcdMember> {
 /// did before it left in an earlier one that failed; or by its node's address.
 pub(super) fn peer_url(snapshot: &Snapshot, operation: &Operation) -> Option<String> {
     let machine = operation.machine()?;
-    let of = |operation: &Operation| operation.etcd_peers().map(|(peer_url, _)| peer_url.to_owned());
-    let earlier = || {
-        let ended = snapshot.ended().rev().filter_map(|(_, id)| snapshot.operations.get(id));
-        ended.filter(|ended| ended.machine() == Some(machine)).find_map(|ended| of(ended))
-    };
+    let own = operation.etcd_peers().map(|(peer_url, _)| peer_url.to_owned());
     let by_address = || {
         let node = snapshot.machines.get(machine)?.last_seen.node.as_ref()?;
         node.what.internal_ip.as_ref().map(|ip| format!("https://{}:{PEER_PORT}", bracketed(ip)))
     };
-    of(operation).or_else(earlier).or_else(by_address)
+    own.or_else(|| earlier_peer_url(snapshot, machine)).or_else(by_address)
+}
+
+/// How the others reached a machine's member before it left in an earlier installation.
+pub(crate) fn earlier_peer_url(snapshot: &Snapshot, machine: &MachineName) -> Option<String> {
+    let ended = snapshot.ended().rev().filter_map(|(_, id)| snapshot.operations.get(id));
+    let mut own = ended.filter(|ended| ended.machine() == Some(machine));
+    own.find_map(|ended| ended.etcd_peers().map(|(peer_url, _)| peer_url.to_owned()))
 }
 
 fn bracketed(ip: &str) -> String {

@@ -26,6 +26,8 @@ pub(super) fn spare_the_firmware(bench: &Bench<'_>, finding: Finding, waited: Op
     }
     let survey = match looking::survey_since(bench, since(bench)) {
         Ok(survey) => survey,
+        // A BMC that has no answer to that has no job that could be waited for.
+        Err(Finding::Fail { .. }) => return finding,
         Err(look) => return look,
     };
     let Some(job) = firmware_job(survey) else { return finding };

@@ -52,12 +52,29 @@ pub(super) fn boot_agent(bench: &Bench<'_>) -> Finding {
         Ok(round) => round,
         Err(finding) => return finding,
     };
-    let (ask, wanted) = match round.way {
+    let (ask, wanted) = source_of(round.way);
+    set_source(bench, ask, wanted)
+}
+
+fn source_of(way: BootWay) -> (DeviceAsk, SourceSeen) {
+    match way {
         BootWay::VirtualMedia => (DeviceAsk::BootFromMedia, SourceSeen::Media),
         BootWay::UefiHttp => (DeviceAsk::BootFromHttp, SourceSeen::Http),
         BootWay::Pxe => (DeviceAsk::BootFromPxe, SourceSeen::Pxe),
-    };
-    set_source(bench, ask, wanted)
+    }
+}
+
+/// How a machine that was set to start the agent is set otherwise now, in words.
+pub(super) fn strayed(bench: &Bench<'_>) -> Result<Option<String>, Finding> {
+    let round = survey::attempt(bench)?;
+    let seen = boot(bench)?;
+    let is_empty = round.way == BootWay::VirtualMedia && seen.media.is_none();
+    let is_elsewhere = seen.source != source_of(round.way).1;
+    Ok(match (is_elsewhere, is_empty) {
+        (true, _) => Some(format!("its BMC has set it to start from {} meanwhile", seen.source.in_words())),
+        (false, true) => Some("its BMC has emptied the virtual drive meanwhile".to_owned()),
+        (false, false) => None,
+    })
 }
 
 /// The attempt, of a machine that is off.

@@ -3,12 +3,12 @@
 //! The machine still starts from the same source, and the token is unused. So it is switched off and on once more, and being away
 //! costs time only. One that is not started though we were there is not asked again: that would hide what is wrong with it.
 
-use model::{DeviceAsk, Fact, Operation, Power, Readiness};
+use model::{DeviceAsk, Fact, Failure, Operation, Power, Readiness, StepKind};
 
 use super::attempt::of_step;
 use super::insist::{insist_on_power, tries};
+use super::media;
 use super::power::{late_off, power};
-use crate::asking::ask_or_wait;
 use crate::operate::{Bench, Finding};
 
 /// How often a machine is started again for the same attempt.
@@ -31,6 +31,11 @@ pub(crate) fn is_started_again(operation: &Operation) -> bool {
     latest_ask(operation).is_some()
 }
 
+/// Whether it is about to be: an agent that calls now would be cut off while it writes. The next one has the same token.
+pub(super) fn is_going_off(operation: &Operation) -> bool {
+    operation.done_at(StepKind::AgentOn).is_some() && latest_ask(operation) == Some(DeviceAsk::ForceOff)
+}
+
 /// What was last asked of the power since the agent was first started.
 fn latest_ask(operation: &Operation) -> Option<DeviceAsk> {
     of_step(operation).iter().rev().find_map(|entry| match entry.fact {
@@ -48,16 +53,33 @@ fn off_and_on(bench: &Bench<'_>) -> Finding {
     match power(bench) {
         Err(wait) => Finding::wait(wait),
         Ok(Power::Off) => late_off(bench).unwrap_or_else(|| on(bench)),
-        Ok(_) => ask_or_wait(bench, DeviceAsk::ForceOff),
+        Ok(_) => insist_on_power(bench, DeviceAsk::ForceOff, "it is still on"),
     }
 }
 
 fn on(bench: &Bench<'_>) -> Finding {
-    insist_on_power(bench, DeviceAsk::AgentOn, "it is still off")
+    match media::strayed(bench) {
+        Err(finding) => finding,
+        Ok(Some(seen)) => {
+            let because = format!("the machine was to be started again with its agent, and {seen}");
+            Finding::Fail { failure: Failure::InstallFailed, because }
+        }
+        Ok(None) => insist_on_power(bench, DeviceAsk::AgentOn, "it is still off"),
+    }
 }
 
-/// Whether the system of before has come up instead.
+/// Whether the system of before has come up instead: it has been started since, so it tells of another boot than was found.
 pub(super) fn runs_old_system(bench: &Bench<'_>) -> bool {
     let node = bench.sight.node(bench.now).ok().flatten();
-    node.is_some_and(|node| node.ready == Readiness::True && bench.machine.is_node_ready(node))
+    node.is_some_and(|node| {
+        let is_another_boot = Some(node.boot_id.as_str()) != bench.operation.found_boot_id();
+        node.ready == Readiness::True && is_another_boot && bench.machine.is_node_ready(node)
+    })
+}
+
+/// The boot of the system of before, where that was switched off just now: it must not pass for the new system's.
+pub(super) fn note_old_boot(bench: &Bench<'_>) -> Option<Fact> {
+    let is_off = latest_ask(bench.operation) == Some(DeviceAsk::ForceOff) && power(bench) == Ok(Power::Off);
+    let boot_id = bench.sight.observation.boot_id().filter(|_| is_off)?;
+    (Some(boot_id.as_str()) != bench.operation.found_boot_id()).then(|| Fact::Found { boot_id: Some(boot_id), provisioning: None })
 }

@@ -36,6 +36,7 @@ use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
 pub(crate) use attempt::current;
+pub(crate) use etcd::earlier_peer_url;
 pub use guards::is_install_url_useless;
 pub(crate) use guards::{awaits_looks, hinges_on_etcd, is_etcd_known, unknowns};
 pub use inspect::INSPECTED_AT_ONCE;
@@ -71,13 +72,13 @@ pub(crate) const REIMAGE: [StepKind; 18] = [
     StepKind::DropJoinToken,
 ];
 
-/// The steps of a replace.
+/// The steps of a replace. The vote is given up only when it is known that the new hardware answers, and is what it should be.
 pub(crate) const REPLACE: [StepKind; 23] = [
     StepKind::Survey,
     StepKind::Cordon,
-    StepKind::LeaveEtcd,
     StepKind::Login,
     StepKind::ValidateHardware,
+    StepKind::LeaveEtcd,
     StepKind::PowerOff,
     StepKind::AwaitOff,
     StepKind::DiscardVolumes,
@@ -137,8 +138,8 @@ pub(crate) fn attend(bench: &Bench<'_>, step: StepKind, finding: Finding, waited
     if !installs(bench.operation.action) {
         return finding;
     }
-    let finding = etcd::leave_by_fresh_list(bench, finding);
-    let finding = firmware::spare_the_firmware(bench, finding, waited);
+    let finding = etcd::leave_by_fresh_list(bench, step, finding);
+    let finding = clean_up::best_effort(bench, firmware::spare_the_firmware(bench, finding, waited));
     let waits = matches!(finding, Finding::Wait { .. } | Finding::Ask(_));
     if let Some(wait) = looking::unanswered(bench, Party::Undercloud).filter(|_| waits && cordon::may_be_back(step)) {
         return wait;
@@ -160,6 +161,7 @@ pub(crate) fn note(bench: &Bench<'_>, step: StepKind) -> Option<Fact> {
         StepKind::InsertMedia | StepKind::BootAgent => survey::note_attempt(bench),
         StepKind::ValidateHardware => validate::note(bench),
         StepKind::DiscardVolumes => volumes::note_discarding(bench),
+        StepKind::WriteImage => missed::note_old_boot(bench),
         _ => None,
     }
 }

@@ -33,10 +33,10 @@ pub fn phase_of(action: Action, step: StepKind) -> Option<Phase> {
         return None;
     }
     match step {
-        StepKind::Survey | StepKind::Cordon | StepKind::LeaveEtcd => Some(Phase::Deprovisioning),
-        StepKind::PowerOff if matches!(action, Action::Reimage { .. }) => Some(Phase::Deprovisioning),
+        StepKind::Survey | StepKind::Cordon => Some(Phase::Deprovisioning),
+        StepKind::LeaveEtcd | StepKind::PowerOff if matches!(action, Action::Reimage { .. }) => Some(Phase::Deprovisioning),
         StepKind::Login | StepKind::ValidateHardware => Some(Phase::HardwareValidation),
-        StepKind::PowerOff | StepKind::AwaitOff => Some(Phase::WaitForDeprovisioning),
+        StepKind::LeaveEtcd | StepKind::PowerOff | StepKind::AwaitOff => Some(Phase::WaitForDeprovisioning),
         StepKind::DiscardVolumes
         | StepKind::MakeOsVolume
         | StepKind::MintJoinToken

@@ -4,6 +4,7 @@
 use model::{Attempt, Entry, Fact, InstallTrouble, MachineReport, Operation, Refusal, Rule, Span, StepKind, Timestamp, cleaned};
 
 use super::attempt::{Round, current};
+use super::missed::is_going_off;
 use crate::draft::Draft;
 use crate::ending;
 use crate::key_sets;
@@ -70,6 +71,7 @@ fn hear(operation: &Operation, round: &Round, report: &MachineReport, now: Times
         // The answer to it was lost on its way, as when we died before it was sent.
         MachineReport::Exchange { nonce } if round.exchanged(operation) == Some(nonce) => Heard::Known,
         MachineReport::Exchange { .. } if has_exchanged => misused(operation, round, now),
+        MachineReport::Exchange { .. } if is_going_off(operation) => Heard::OutOfPlace("it is being started again".into()),
         MachineReport::Exchange { .. } if agent_runs => Heard::News(report.clone()),
         MachineReport::PhonedHome { .. } if round.has_phoned_home(operation) => Heard::Known,
         MachineReport::PhonedHome { .. } if matches!(step, Some(StepKind::SystemOn | StepKind::PhoneHome)) => Heard::News(report.clone()),

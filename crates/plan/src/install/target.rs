@@ -6,6 +6,7 @@ use model::{
 
 use super::login;
 use super::looking::{look, says_never};
+use crate::evacuate::counted_from;
 use crate::operate::{Bench, Finding};
 
 pub(super) fn note(bench: &Bench<'_>) -> Option<Fact> {
@@ -51,10 +52,14 @@ fn expect_volume(bench: &Bench<'_>, name: &str) -> Result<(), Finding> {
         Ok(Found::Volumes(seen)) => seen.volumes.as_deref(),
         Ok(_) => None,
         Err(finding) if says_never(&finding) => None,
-        Err(finding) if is_fault(&finding) => return Ok(()),
+        Err(finding) if is_fault(&finding) && is_long_ago(bench) => return Ok(()),
         Err(finding) => return Err(finding),
     };
-    let is_on = bench.sight.power(bench.operation.accepted_at, bench.now) == Ok(Power::On);
+    let is_on = match bench.sight.power(bench.operation.accepted_at, bench.now) {
+        Ok(power) => power == Power::On,
+        Err(wait) if !is_long_ago(bench) => return Err(Finding::wait(wait)),
+        Err(_) => false,
+    };
     match listed {
         None if is_on => Err(untouched("the BMC has no volumes to offer, and its SKU names no drive (`os-drive`) for the system")),
         Some([]) if is_on && !discards_all(bench) => {
@@ -65,6 +70,11 @@ fn expect_volume(bench: &Bench<'_>, name: &str) -> Result<(), Finding> {
         }
         _ => Ok(()),
     }
+}
+
+/// Nobody is kept waiting for ever by a BMC that tells one thing and not another.
+fn is_long_ago(bench: &Bench<'_>) -> bool {
+    bench.now >= counted_from(bench.operation, bench.operation.accepted_at) + bench.limits.expected_validation
 }
 
 pub(super) fn is_fault(finding: &Finding) -> bool {

@@ -67,7 +67,7 @@ pub(super) fn discarding(operation: &Operation) -> Option<Discarding<'_>> {
 
 fn delete(bench: &Bench<'_>, volume: &VolumeSeen) -> Finding {
     let tries = tries(bench.operation);
-    if tries == 0 {
+    if deletions(bench.operation).next().is_none() {
         return Finding::Ask(DeviceAsk::DeleteVolume);
     }
     match asked(bench, DeviceAsk::DeleteVolume) {
@@ -94,14 +94,21 @@ fn going(bench: &Bench<'_>, tries: usize) -> Wait {
 /// How often the present volume's deletion was asked for, but for what did not reach the BMC, or found the controller at work: perhaps
 /// on just this.
 fn tries(operation: &Operation) -> usize {
-    let since = discarding(operation).map_or(0, |volume| volume.at);
     let was_lost = |attempt| {
         let fault = operation.fault_of(DeviceAsk::DeleteVolume, attempt);
         let is_passing = |class| matches!(class, FaultClass::Unreachable | FaultClass::Busy);
         fault.is_some_and(|(_, fault)| is_passing(fault.class) && fault.delivery == Delivery::No)
     };
-    let asks = operation.journal.iter().skip(since);
-    asks.filter(|entry| matches!(entry.fact, Fact::Asked { ask: DeviceAsk::DeleteVolume, attempt } if !was_lost(attempt))).count()
+    deletions(operation).filter(|attempt| !was_lost(*attempt)).count()
+}
+
+/// The requests for the present volume's deletion.
+fn deletions(operation: &Operation) -> impl Iterator<Item = u32> {
+    let since = discarding(operation).map_or(0, |volume| volume.at);
+    operation.journal.iter().skip(since).filter_map(|entry| match entry.fact {
+        Fact::Asked { ask: DeviceAsk::DeleteVolume, attempt } => Some(attempt),
+        _ => None,
+    })
 }
 
 fn undeletable(bench: &Bench<'_>, volume: &VolumeSeen) -> Finding {
@@ -129,6 +136,10 @@ pub(super) fn make_os_volume(bench: &Bench<'_>) -> Finding {
     };
     match seen {
         Some(volumes) if volumes.iter().any(|volume| is_called(volume, &name)) => Finding::Done,
+        // A BMC may list volumes only while its machine is on. The agent writes to no other disk, and says so if there is none.
+        None | Some([]) if !discards_all(bench) => {
+            Finding::Skip(format!("the BMC lists no volumes while the machine is off; the agent looks for `{name}`"))
+        }
         _ if !discards_all(bench) => failed(format!("there is no volume `{name}` for the system: {}", target::how_to_have(bench))),
         None => failed("the BMC has no volumes to offer, so none can be made for the system: name a drive in its SKU (`os-drive`)".into()),
         Some([]) => match insist(bench, DeviceAsk::MakeOsVolume, LookAt::Volumes, "there is no volume yet") {

@@ -311,10 +311,13 @@ impl Rig {
         if let Some(fault) = &device.bmc_fault {
             return Err(fault.clone());
         }
+        if let Some(fault) = device.board.look_faults.get(&look.at) {
+            return Err(fault.clone());
+        }
         match look.at {
             LookAt::Survey => Ok(Found::Survey(device.board.survey.clone())),
             LookAt::Boot => Ok(Found::Boot(device.board.seen())),
-            LookAt::Volumes => Ok(Found::Volumes(device.board.parts.volumes())),
+            LookAt::Volumes => Ok(Found::Volumes(device.board.parts.volumes(device.power == Power::On))),
             LookAt::Hardware => Ok(Found::Hardware(Box::new(device.board.parts.inspection(device.power == Power::On)))),
             LookAt::Accounts => Ok(Found::Accounts(device.board.accounts.seen())),
             other @ LookAt::Etcd => panic!("these devices do not show {other}"),

@@ -2,7 +2,7 @@
 //! disk again.
 
 use expect_test::expect;
-use model::{Ask, Delivery, DeviceAsk, Fault, FaultClass, MachineReport, OperationId, Power, Role, SourceSeen, Span, StepKind};
+use model::{Ask, Delivery, DeviceAsk, Fault, FaultClass, LookAt, MachineReport, OperationId, Power, Role, SourceSeen, Span, StepKind};
 
 use super::stage::{REIMAGE, ask, ending, latest, reimage, site, succeeded, target, verdict};
 use crate::rig::Rig;
@@ -81,6 +81,19 @@ fn a_bmc_that_falls_silent_does_not_keep_a_failed_installation_going() {
         Failed (InstallFailed): reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 10:03:02Z); the machine's network may be open to others. Left behind: power unknown, the BMC is unreachable; holds installation by alice, operation op1; the agent may still run; its image may be in the virtual drive; the machine may not be set to start from its disk
         next: rackwright bmm show rack1compute01
     "#]].assert_eq(&ending(&latest(&rig)));
+}
+
+#[test]
+fn a_bmc_that_does_not_know_of_its_jobs_any_more_is_cleaned_up_all_the_same() {
+    let mut rig = site();
+    rig.device(&target(Role::Compute)).board.agent = Agent::Stalls(40);
+    ask(&mut rig, &target(Role::Compute), REIMAGE);
+    run_to(&mut rig, StepKind::AgentOn);
+    let missing = Fault::new(FaultClass::Missing, Delivery::No, "404");
+    rig.device(&target(Role::Compute)).board.look_faults = [(LookAt::Survey, missing)].into();
+    assert!(rig.run_until_idle(Span::hours(4)));
+    assert!(ending(&latest(&rig)).contains("31 % written. Left behind: power Off"), "{}", ending(&latest(&rig)));
+    assert_eq!(set(&mut rig), (Power::Off, None, SourceSeen::Disk));
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use model::{OperationResult, Power, Provisioning, Role, SourceSeen, Span, StepKind};
+use model::{Ask, Attempt, DeviceAsk, OperationResult, Power, Provisioning, Role, SourceSeen, Span, StepKind};
 
-use super::stage::{REIMAGE, ask, latest, site_of, target};
+use super::stage::{REIMAGE, ask, ending, latest, site_of, succeeded, target, verdict};
 use crate::rig::Death;
-use crate::rig::board::{Agent, Disk};
+use crate::rig::board::{Agent, Disk, exchange};
 
 /// What a run comes to, as far as a crash must not change it.
 #[derive(Debug, PartialEq)]
@@ -116,6 +116,29 @@ fn missed(before: Agent, after: Agent) -> (String, u32) {
     let ended = latest(&rig).ended.expect("it has ended");
     let told = ended.message.split(" of the power-on").next().unwrap_or_default().to_owned();
     (format!("{:?}: {told}", ended.result), rig.device(&machine).went_on)
+}
+
+#[test]
+fn an_agent_that_calls_when_its_machine_is_already_going_off_is_not_let_in() {
+    let (mut rig, machine) = (site_of(Role::Compute), target(Role::Compute));
+    rig.device(&machine).board.agent = Agent::Silent;
+    ask(&mut rig, &machine, REIMAGE);
+    while latest(&rig).done_at(StepKind::AgentOn).is_none() {
+        rig.run_for(Span::seconds(1));
+    }
+    rig.die();
+    rig.device(&machine).board.agent = Agent::Works;
+    rig.device(&machine).habits.off_after = Span::seconds(50);
+    while latest(&rig).last_asked(DeviceAsk::ForceOff).is_none() {
+        rig.run_for(Span::seconds(1));
+    }
+    let operation = latest(&rig);
+    let attempt = Attempt { cluster: operation.cluster.clone(), machine: machine.clone(), operation: operation.id.clone(), round: 1 };
+    let late = rig.desk.request("the machine", Ask::Report { attempt, report: exchange(9) }, None);
+    rig.run_for(Span::seconds(4));
+    assert!(verdict(&rig, &late).contains("it is being started again"), "{}", verdict(&rig, &late));
+    assert!(rig.run_until_idle(Span::hours(2)));
+    assert!(succeeded(&latest(&rig)), "{}", ending(&latest(&rig)));
 }
 
 #[test]

@@ -113,6 +113,40 @@ fn a_voter_that_may_be_the_machines_is_not_left_behind() {
 }
 
 #[test]
+fn a_voter_leaves_as_soon_as_the_others_are_seen_to_vote_again() {
+    let mut rig = site();
+    rig.look_takes = Span::seconds(1);
+    let request =
+        model::Ask::Act { machine: target(Role::ControlPlane), action: REIMAGE, outage: model::Outage::Refused, replacement: None };
+    rig.desk.request("alice", request, None);
+    rig.run_for(Span::millis(1_500));
+    rig.etcd.members[1].is_learner = true;
+    rig.run_for(Span::minutes(5));
+    expect!["the control plane (`rack2control01` has no member of etcd that is known to vote)"]
+        .assert_eq(&rig.desk.snapshot.machines[&target(Role::ControlPlane)].waits[0].kind.to_string());
+    rig.etcd.members[1].is_learner = false;
+    rig.run_for(Span::minutes(2));
+    assert!(latest(&rig).was_seen(model::StepKind::LeaveEtcd), "it goes by what etcd tells now");
+    assert!(rig.run_until_idle(Span::hours(2)));
+    assert!(succeeded(&latest(&rig)), "{}", ending(&latest(&rig)));
+}
+
+#[test]
+fn a_machine_without_a_member_is_not_installed_while_etcd_has_a_learner_of_another() {
+    let mut rig = site();
+    rig.etcd.members.remove(0);
+    rig.etcd.members[0].is_learner = true;
+    let id = ask(&mut rig, &target(Role::ControlPlane), REIMAGE);
+    expect![[r#"
+        `rack1control01` cannot be reimaged: rule kcp-others-healthy: etcd has a learner already, and takes one at a time: `rack2control01` (https://rack2control01:2380, id a2)
+        remedy: let that member be promoted, or have it removed, first"#]].assert_eq(&verdict(&rig, &id));
+    rig.etcd.members[0].is_learner = false;
+    rig.run_for(Span::minutes(1));
+    let id = ask(&mut rig, &target(Role::ControlPlane), REIMAGE);
+    assert_eq!(verdict(&rig, &id), "accepted");
+}
+
+#[test]
 fn a_machine_whose_member_was_removed_by_hand_can_be_installed() {
     let mut rig = site();
     rig.etcd.members.remove(0);

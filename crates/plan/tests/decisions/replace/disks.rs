@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use model::{Action, Delivery, DeviceAsk, Fact, Fault, FaultClass, Role, Sku, Span};
+use model::{Action, Delivery, DeviceAsk, Fact, Fault, FaultClass, LookAt, Role, Sku, Span, StepKind};
 
 use super::stage::{PRESERVE, REPLACE, ask, ending, latest, new_board, replace, site, target};
 use super::steps::exchanged;
@@ -177,9 +177,39 @@ fn volumes_that_disappear_with_the_power_are_not_made_anew_over_what_is_to_be_pr
     let operation = latest(&rig);
     assert!(operation.last_asked(DeviceAsk::MakeOsVolume).is_none() && operation.last_asked(DeviceAsk::GracefulOff).is_some());
     expect![[r#"
-        Failed (StorageFailed): replace failed: there is no volume `OS` for the system: `Preserve` makes none, because the drives may hold data: import the controller's foreign configuration, or make the volume by hand. Left behind: power Off; holds power-off by operation op1
-        next: rackwright bmm start rack1compute01
+        Failed (InstallFailed): replace failed: there is no disk to install on (no such disk); look at its drives with `rackwright bmm validate`. Left behind: power Off; holds installation by alice, operation op1
+        next: rackwright bmm replace rack1compute01
     "#]].assert_eq(&ending(&operation));
+}
+
+#[test]
+fn a_volume_that_is_told_of_only_while_the_machine_is_on_is_left_to_the_agent() {
+    let mut rig = site();
+    exchanged(&mut rig);
+    rig.device(&target(Role::Compute)).board.parts.are_shy = true;
+    let operation = replace(&mut rig, Role::Compute, PRESERVE, Some(new_board()));
+    assert!(succeeded(&operation), "{}", ending(&operation));
+    assert_eq!(
+        operation.skip_reason(StepKind::MakeOsVolume),
+        Some("the BMC lists no volumes while the machine is off; the agent looks for `OS`")
+    );
+    assert_eq!(rig.device(&target(Role::Compute)).board.parts.deleted, Vec::<String>::new());
+}
+
+#[test]
+fn one_look_at_the_volumes_that_fails_is_not_all_that_is_known_of_them() {
+    let mut rig = site();
+    exchanged(&mut rig);
+    let machine = target(Role::Compute);
+    rig.device(&machine).board.parts.volumes = Some(vec!["tenants".into()]);
+    rig.device(&machine).board.look_faults = [(LookAt::Volumes, Fault::new(FaultClass::Busy, Delivery::No, "later"))].into();
+    ask(&mut rig, &machine, PRESERVE, Some(new_board()));
+    rig.run_for(Span::seconds(30));
+    assert!(latest(&rig).is_running());
+    rig.device(&machine).board.look_faults.clear();
+    assert!(rig.run_until_idle(Span::hours(5)));
+    assert!(ending(&latest(&rig)).contains("there is only `tenants`"), "{}", ending(&latest(&rig)));
+    assert!(ending(&latest(&rig)).contains("nothing was touched"));
 }
 
 #[test]
@@ -220,6 +250,24 @@ fn a_controller_that_is_at_work_on_a_deletion_is_left_to_it() {
     assert!(rig.run_until_idle(Span::hours(5)));
     assert!(succeeded(&latest(&rig)), "{}", ending(&latest(&rig)));
     assert_eq!(rig.device(&machine).board.parts.deleted, ["tenants"]);
+}
+
+#[test]
+fn a_controller_that_is_busy_from_the_beginning_is_asked_now_and_then() {
+    let mut rig = site();
+    exchanged(&mut rig);
+    let machine = target(Role::Compute);
+    ask(&mut rig, &machine, REPLACE, Some(new_board()));
+    while latest(&rig).done_at(StepKind::AwaitOff).is_none() {
+        rig.run_for(Span::millis(100));
+    }
+    rig.device(&machine).refuses = Some(Fault::new(FaultClass::Busy, Delivery::No, "the storage controller rebuilds"));
+    rig.run_for(Span::minutes(15));
+    let asked = latest(&rig).last_asked(DeviceAsk::DeleteVolume).unwrap().1;
+    assert!(latest(&rig).is_running() && (2..40).contains(&asked), "{asked} times");
+    rig.device(&machine).refuses = None;
+    assert!(rig.run_until_idle(Span::hours(5)));
+    assert!(succeeded(&latest(&rig)), "{}", ending(&latest(&rig)));
 }
 
 #[test]

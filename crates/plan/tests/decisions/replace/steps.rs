@@ -1,7 +1,7 @@
 //! The steps of a replace that a reimage has not.
 
 use expect_test::{Expect, expect};
-use model::{Action, Delivery, Fault, FaultClass, Power, Role, RunStrategy, Safeguard, Span, StepKind, StoragePolicy};
+use model::{Action, Delivery, DeviceAsk, Failure, Fault, FaultClass, Power, Role, RunStrategy, Safeguard, Span, StepKind, StoragePolicy};
 
 use super::stage::{PRESERVE, REPLACE, ask, ending, identity, latest, left, new_board, replace, site, target, told, verdict};
 use crate::rig::Rig;
@@ -46,57 +46,68 @@ fn without_the_safeguard_a_machine_that_is_well_is_emptied_and_then_replaced() {
 }
 
 #[test]
+fn a_voter_whose_new_hardware_is_not_right_keeps_its_vote() {
+    let mut rig = site();
+    let machine = target(Role::ControlPlane);
+    rig.device(&machine).board.parts.is_linked = false;
+    let operation = replace(&mut rig, Role::ControlPlane, PRESERVE, None);
+    assert_eq!(operation.ended.as_ref().and_then(|ended| ended.failure), Some(Failure::ValidationFailed));
+    assert_eq!(rig.etcd.members.iter().filter(|member| !member.is_learner).count(), 3);
+    assert!(operation.last_asked(DeviceAsk::LeaveEtcd).is_none() && rig.device(&machine).power == Power::On);
+}
+
+#[test]
 fn a_compute_machine_is_replaced_and_its_volumes_are_discarded() {
     check(
         exchanged,
         REPLACE,
         expect![[r#"
-        Survey
-          cordon
-        Cordon
-        Leave etcd left out: the machine has no member of etcd
-        BMC Login
-          validated: Pass 
-        Hardware Validation
-          graceful shutdown
-        Power Off
-        Wait for Deprovisioning
-          volume OS is to go
-          deletion of a volume
-          volume tenants is to go
-          deletion of a volume, attempt 2
-        Discard Volumes
-          making of the OS volume
-        Make OS Volume
-          insertion of the agent's image
-        Insert Media
-          boot from virtual media
-        Boot Agent
-          power-on for the agent
-        Agent On
-        Write Image
-          power-off after the agent
-        Agent Off
-          ejection of the agent's image
-        Eject Media
-          boot from disk
-        Boot Disk
-        Join etcd left out: the machine has no member of etcd
-          join token
-        Mint Join Token
-          power-on of the new system
-        System On
-        Phone Home
-        Rejoin
-        Promote in etcd left out: the machine has no member of etcd
-          removal of the join token
-        Drop Join Token
-        Succeeded: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
-        next: rackwright bmm uncordon rack1compute01
-        Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
-        serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
-        volumes Some(["OS"]), deleted ["OS", "tenants"]
-    "#]],
+            Survey
+              cordon
+            Cordon
+            BMC Login
+              validated: Pass 
+            Hardware Validation
+            Leave etcd left out: the machine has no member of etcd
+              graceful shutdown
+            Power Off
+            Wait for Deprovisioning
+              volume OS is to go
+              deletion of a volume
+              volume tenants is to go
+              deletion of a volume, attempt 2
+            Discard Volumes
+              making of the OS volume
+            Make OS Volume
+              insertion of the agent's image
+            Insert Media
+              boot from virtual media
+            Boot Agent
+              power-on for the agent
+            Agent On
+            Write Image
+              power-off after the agent
+            Agent Off
+              ejection of the agent's image
+            Eject Media
+              boot from disk
+            Boot Disk
+            Join etcd left out: the machine has no member of etcd
+              join token
+            Mint Join Token
+              power-on of the new system
+            System On
+            Phone Home
+            Rejoin
+            Promote in etcd left out: the machine has no member of etcd
+              removal of the join token
+            Drop Join Token
+            Succeeded: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
+            next: rackwright bmm uncordon rack1compute01
+            Provisioned; installed 4.7.8; held by installation by alice, operation op1 (replaced; to be uncordoned by a person); waits for 
+            serial sn2, login replace/1, described as sn; validated Pass; unhealthy: no
+            volumes Some(["OS"]), deleted ["OS", "tenants"]
+        "#]],
     );
 }
 
@@ -109,10 +120,10 @@ fn preserve_leaves_the_volumes_alone() {
             Survey
               cordon
             Cordon
-            Leave etcd left out: the machine has no member of etcd
             BMC Login
               validated: Pass 
             Hardware Validation
+            Leave etcd left out: the machine has no member of etcd
               graceful shutdown
             Power Off
             Wait for Deprovisioning
@@ -165,11 +176,11 @@ fn a_machine_that_is_off_is_switched_on_to_be_validated() {
             Survey
               cordon
             Cordon
-            Leave etcd left out: the machine has no member of etcd
             BMC Login
               power-on
               validated: Pass 
             Hardware Validation
+            Leave etcd left out: the machine has no member of etcd
               forced power-off
             Power Off
             Wait for Deprovisioning
@@ -222,18 +233,17 @@ fn hardware_that_does_not_match_ends_a_replace_and_marks_the_machine() {
         change,
         REPLACE,
         expect![[r#"
-        Survey
-          cordon
-        Cordon
-        Leave etcd left out: the machine has no member of etcd
-        BMC Login
-          validated: Fail Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]
-        Failed (ValidationFailed): replace failed: Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]. Left behind: power On; holds installation by alice, operation op1
-        next: rackwright bmm advise rack1compute01 --symptom hardware
-        Provisioned; installed nothing; held by installation by alice, operation op1 (its hardware validation failed); waits for 
-        serial sn, login bmc/x, described as never; validated Fail; unhealthy: Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]
-        volumes Some(["OS", "tenants"]), deleted []
-    "#]],
+            Survey
+              cordon
+            Cordon
+            BMC Login
+              validated: Fail Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]
+            Failed (ValidationFailed): replace failed: Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]. Left behind: power On; holds installation by alice, operation op1
+            next: rackwright bmm advise rack1compute01 --symptom hardware
+            Provisioned; installed nothing; held by installation by alice, operation op1 (its hardware validation failed); waits for 
+            serial sn, login bmc/x, described as never; validated Fail; unhealthy: Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]
+            volumes Some(["OS", "tenants"]), deleted []
+        "#]],
     );
 }
 
@@ -243,18 +253,17 @@ fn a_serial_number_that_the_bmc_does_not_tell_the_same_ends_a_replace() {
         |_| {},
         REPLACE,
         expect![[r#"
-        Survey
-          cordon
-        Cordon
-        Leave etcd left out: the machine has no member of etcd
-        BMC Login
-          validated: Fail System test(s) failed: [Serial_Number] expected: sn2; observed: sn
-        Failed (ValidationFailed): replace failed: System test(s) failed: [Serial_Number] expected: sn2; observed: sn. Left behind: power On; holds installation by alice, operation op1
-        next: rackwright bmm advise rack1compute01 --symptom hardware
-        Provisioned; installed nothing; held by installation by alice, operation op1 (its hardware validation failed); waits for 
-        serial sn, login bmc/x, described as never; validated Fail; unhealthy: System test(s) failed: [Serial_Number] expected: sn2; observed: sn
-        volumes Some(["OS", "tenants"]), deleted []
-    "#]],
+            Survey
+              cordon
+            Cordon
+            BMC Login
+              validated: Fail System test(s) failed: [Serial_Number] expected: sn2; observed: sn
+            Failed (ValidationFailed): replace failed: System test(s) failed: [Serial_Number] expected: sn2; observed: sn. Left behind: power On; holds installation by alice, operation op1
+            next: rackwright bmm advise rack1compute01 --symptom hardware
+            Provisioned; installed nothing; held by installation by alice, operation op1 (its hardware validation failed); waits for 
+            serial sn, login bmc/x, described as never; validated Fail; unhealthy: System test(s) failed: [Serial_Number] expected: sn2; observed: sn
+            volumes Some(["OS", "tenants"]), deleted []
+        "#]],
     );
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Attempt, BootSeen, DeviceAsk, Digest, InstallTrouble, JobSeen, MachineReport, SourceSeen, Span, Survey};
+use model::{Attempt, BootSeen, DeviceAsk, Digest, Fault, InstallTrouble, JobSeen, LookAt, MachineReport, SourceSeen, Span, Survey};
 use plan::{Step, With};
 
 use super::accounts::Accounts;
@@ -47,6 +47,8 @@ pub struct Board {
     pub is_discreet: bool,
     /// A boot source is forgotten when the machine starts.
     pub is_forgetful: bool,
+    /// What its BMC answers to who looks.
+    pub look_faults: BTreeMap<LookAt, Fault>,
     pub attempt: Option<Attempt>,
     pub parts: Parts,
     /// The key sets that the new system is configured with.
@@ -81,6 +83,7 @@ impl Default for Board {
             unknown: BTreeSet::new(),
             is_discreet: false,
             is_forgetful: false,
+            look_faults: BTreeMap::new(),
             attempt: None,
             parts: Parts::default(),
             key_sets: BTreeMap::new(),

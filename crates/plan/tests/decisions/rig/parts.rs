@@ -12,6 +12,8 @@ pub struct Parts {
     pub deleted: Vec<String>,
     /// Volumes are called by their place in the list, as some controllers do it.
     pub are_numbered: bool,
+    /// Volumes are told of only while the machine is on.
+    pub are_shy: bool,
     pub serial_number: String,
     pub is_linked: bool,
     /// Until it has been on for a while its links are down.
@@ -26,6 +28,7 @@ impl Default for Parts {
             deletions_ignored: 0,
             deleted: Vec::new(),
             are_numbered: false,
+            are_shy: false,
             serial_number: "sn".into(),
             is_linked: true,
             drives: 2,
@@ -64,12 +67,14 @@ impl Parts {
         disk.volume.as_ref().is_some_and(is_volume) || disk.serial.as_ref().is_some_and(is_drive)
     }
 
-    pub fn volumes(&self) -> VolumesSeen {
+    pub fn volumes(&self, is_on: bool) -> VolumesSeen {
         let seen = |(place, name): (usize, &String)| {
             let path = if self.are_numbered { format!("/volumes/{place}") } else { format!("/volumes/{name}") };
             VolumeSeen { path, controller: "/raid".into(), name: name.clone() }
         };
-        VolumesSeen { volumes: self.volumes.as_ref().map(|volumes| volumes.iter().enumerate().map(seen).collect()) }
+        VolumesSeen {
+            volumes: self.volumes.as_ref().filter(|_| is_on || !self.are_shy).map(|volumes| volumes.iter().enumerate().map(seen).collect()),
+        }
     }
 
     pub fn inspection(&self, is_on: bool) -> Inspection {
