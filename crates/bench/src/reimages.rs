@@ -30,6 +30,9 @@ const CLIENTS: usize = 64;
 /// Logins and first looks are over by then.
 const WARM_UP: Duration = Duration::from_secs(5);
 
+/// How long a fleet is watched at rest, to know what of the processor time is not the reimages'.
+const AT_REST: Duration = Duration::from_secs(10);
+
 /// What profiles showed of these figures.
 const BOTH_CORES: &str = "both cores, with the control plane and the simulator, and whatever else runs on this machine";
 const PLANE_TIME: &str = "a fifth is the store's writer, a sixth what answers clients and agents; then JSON, copies of documents, sockets";
@@ -38,7 +41,8 @@ const COMMITS: &str =
     "the API's, which files each request and each report and sweeps it away; a keeper's carries the news of many machines";
 const MEMORY: &str =
     "operations with their journals, what was looked at, and an open connection to each BMC; read from the code, not measured";
-const HOUSE_TIME: &str = "a third is the store's writer; then copies and comparisons of documents, JSON, and the allocator";
+const HOUSE_TIME: &str = "a quarter is the store's writer; then copies and comparisons of documents, JSON, and the allocator";
+const BEYOND_REST: &str = "what grows is that a machine that waits for its turn is looked at every two seconds";
 
 fn measure(size: Size) -> io::Result<Report> {
     let runtime = Runtime::new()?;
@@ -110,10 +114,11 @@ impl Clusters {
     }
 }
 
-/// Machines per minute, and the processor time of one.
+/// Machines per minute, and the processor time of one: all of it, and without what the fleet costs at rest meanwhile.
 struct Cost {
     per_minute: f64,
     each: f64,
+    beyond_rest: f64,
 }
 
 async fn in_process(size: Size) -> io::Result<(Vec<Figure>, Vec<Curve>)> {
@@ -122,28 +127,42 @@ async fn in_process(size: Size) -> io::Result<(Vec<Figure>, Vec<Curve>)> {
         let mut costs = Vec::new();
         for fleet in size.pick(clusters.fleets().to_vec(), vec![3]) {
             let fleet_shape = size.pick(clusters.hold(fleet), Fleet { clusters: 1, racks: 1, machines_per_rack: 6 });
-            let cost = reimage(fleet_shape, fleet).await?;
-            table::say(&format!("  {fleet} machines {}: {:.1} ms each, {:.0} per minute", clusters.what(), cost.each, cost.per_minute));
+            let cost = reimage(fleet_shape, fleet, size.pick(AT_REST, Duration::ZERO)).await?;
+            table::say(&format!(
+                "  {fleet} machines {}: {:.1} ms each, {:.1} beyond rest, {:.0} per minute",
+                clusters.what(),
+                cost.each,
+                cost.beyond_rest,
+                cost.per_minute
+            ));
             costs.push((fleet, cost));
         }
         figures.extend(told(clusters, &costs));
-        let points = costs.iter().map(|(fleet, cost)| (*fleet, cost.each)).collect();
-        curves.push(Curve { what: format!("processor time of one, {}", clusters.what()), unit: Unit::Milliseconds, points });
+        let points = costs.iter().map(|(fleet, cost)| (*fleet, cost.beyond_rest)).collect();
+        curves.push(Curve {
+            what: format!("processor time of one beyond the fleet's at rest, {}", clusters.what()),
+            unit: Unit::Milliseconds,
+            points,
+        });
     }
     Ok((figures, curves))
 }
 
 /// Reimages that many machines at once.
-async fn reimage(shape: Fleet, count: u64) -> io::Result<Cost> {
+async fn reimage(shape: Fleet, count: u64, at_rest: Duration) -> io::Result<Cost> {
     let house = House::build(shape).await?;
     house.import_runtime().await?;
     let machines: Vec<String> = house.machines.iter().take(usize::try_from(count).unwrap_or(usize::MAX)).cloned().collect();
+    let resting = own_cpu_time()?;
+    tokio::time::sleep(at_rest).await;
+    let rest = if at_rest.is_zero() { 0.0 } else { (own_cpu_time()? - resting).as_secs_f64() / at_rest.as_secs_f64() };
     let before = own_cpu_time()?;
     let took = acting::act_at_once(house.callers(CLIENTS.min(machines.len())), &machines, REIMAGE).await?;
     let spent = milliseconds(own_cpu_time()? - before);
     house.close().await;
     let count = machines.len() as f64;
-    Ok(Cost { per_minute: 60.0 * count / took.as_secs_f64(), each: spent / count })
+    let beyond_rest = (spent - rest * milliseconds(took)).max(0.0) / count;
+    Ok(Cost { per_minute: 60.0 * count / took.as_secs_f64(), each: spent / count, beyond_rest })
 }
 
 fn told(clusters: Clusters, costs: &[(u64, Cost)]) -> Vec<Figure> {
@@ -152,6 +171,8 @@ fn told(clusters: Clusters, costs: &[(u64, Cost)]) -> Vec<Figure> {
         let what = format!("{} machines reimaged at once in process, {}", Unit::Count.show(*fleet as f64), clusters.what());
         figures.push(Figure::new(what, cost.per_minute, Unit::PerMinute, BOTH_CORES));
         figures.push(Figure::new("of each, processor time of everything", cost.each, Unit::Milliseconds, HOUSE_TIME));
+        let what = "of it, beyond what the whole fleet costs at rest in that time";
+        figures.push(Figure::new(what, cost.beyond_rest, Unit::Milliseconds, BEYOND_REST));
     }
     figures
 }
