@@ -68,7 +68,7 @@ pub use inspection::{
     AlarmSeen, BootDeviceSeen, DriveSeen, FirmwareSeen, Inspection, LicenseSeen, LogSeen, PartHealth, PortSeen, SensorKind, SensorSeen,
     SystemSeen, Told,
 };
-pub use install::{Attempt, BootWay, InstallTrouble, MachineReport, OS_VOLUME, OsTarget};
+pub use install::{Attempt, BootWay, InstallTrouble, Installing, MachineReport, OS_VOLUME, OsTarget};
 pub use join::JoinFacts;
 pub use journal::{Entry, Fact};
 pub use keeper_state::{Footing, HeldLease, KeeperState, Looks, SiteFileRefused};

@@ -70,8 +70,7 @@ pub(crate) fn safe_point_at(bench: &Bench<'_>, step: StepKind) -> Option<Timesta
     };
     let settled = asks.iter().filter_map(|ask| {
         let (asked_at, attempt) = bench.operation.last_asked(*ask)?;
-        let refused = bench.operation.fault_of(*ask, attempt).is_some_and(|(_, fault)| fault.delivery == model::Delivery::No);
-        (!refused).then(|| answered_at(bench, asked_at) + settle_before_stop(bench, *ask))
+        (!bench.operation.was_refused(*ask, attempt)).then(|| answered_at(bench, asked_at) + settle_before_stop(bench, *ask))
     });
     Some(settled.max().unwrap_or(bench.operation.accepted_at))
 }

@@ -6,7 +6,6 @@ use model::{
 };
 
 use super::attempt::current;
-use super::insist::was_refused;
 use super::validate;
 
 pub(crate) fn installs(action: Action) -> bool {
@@ -65,7 +64,7 @@ const UNDOING: [DeviceAsk; 7] = [
 /// Whether the system of before cannot be counted on any more.
 fn is_undone(operation: &Operation) -> bool {
     operation.journal.iter().any(|entry| match entry.fact {
-        Fact::Asked { ask, attempt } => UNDOING.contains(&ask) && !was_refused(operation, ask, attempt),
+        Fact::Asked { ask, attempt } => UNDOING.contains(&ask) && !operation.was_refused(ask, attempt),
         _ => false,
     })
 }
