@@ -110,7 +110,7 @@ pub use tenant_cluster::{
 };
 pub use text::{cleaned, is_unprintable};
 pub use time::{Clock, Span, Timestamp};
-pub use validation::{Category, CategoryResult, Comparison, FieldResult, Validation, ValidationMark, ValidationResult};
+pub use validation::{Category, CategoryResult, Comparison, FieldResult, Judged, Validation, ValidationMark, ValidationResult};
 pub use vm::{
     BootMethod, DeviceModel, DiskRef, DiskStorage, HintExecution, HintKind, HintScope, HintTarget, InstancePhase, InstanceSeen,
     IpAllocation, NetworkAttachment, NodeOf, OsDisk, OsDiskSeen, PlacementHint, Registry, RunStrategy, VirtioInterface, Vm, VmProvisioning,

@@ -182,12 +182,13 @@ mod tests {
     fn hardware_that_failed_on_demand_is_no_warning_and_in_a_replace_it_is_two() {
         let mut machine = machine(false);
         let provisioned = "The OS is provisioned to the machine.";
-        machine.validated = Some(model::ValidationMark { at: Timestamp::EPOCH, result: ValidationResult::Fail });
+        machine.validated = Some(mark(ValidationResult::Fail));
         assert_eq!(machine_message(&machine), provisioned);
+        let mark = |result| model::ValidationMark { at: Timestamp::EPOCH, result, of: model::Judged::Hardware };
         machine.unhealthy = Some(model::Unhealthy { since: Timestamp::EPOCH, because: "a drive is missing".into() });
         let given_up = format!("{provisioned} Warning: BMM Node is unhealthy and may require hardware replacement.");
         assert_eq!(machine_message(&machine), format!("{given_up} Warning: This machine has failed hardware validation"));
-        machine.validated = Some(model::ValidationMark { at: Timestamp::EPOCH, result: ValidationResult::Pass });
+        machine.validated = Some(mark(ValidationResult::Pass));
         assert_eq!(machine_message(&machine), given_up, "only a replace clears the mark");
     }
 
