@@ -36,8 +36,10 @@ fn note_taken_down(operation: &Operation, machine: &mut Machine) {
 }
 
 pub(crate) fn note_step_done(operation: &Operation, machine: &mut Machine, step: StepKind) {
-    if installs(operation.action) && step == StepKind::PowerOff {
-        note_taken_down(operation, machine);
+    match step {
+        StepKind::PowerOff if installs(operation.action) => note_taken_down(operation, machine),
+        StepKind::Login => validate::note_login_seen(operation, machine),
+        _ => {}
     }
 }
 

@@ -168,8 +168,16 @@ fn validated(
     }
 }
 
-/// What a validation changes about its machine. A replace whose hardware is what it should be has the machine take its identity:
-/// its login has been accepted by now.
+/// A machine whose BMC has let us in with the login of a replace, and told the serial number of the replace or none, keeps both, whatever
+/// its validation comes to: another try with the old ones would be refused, and lock the account.
+pub(super) fn note_login_seen(operation: &Operation, machine: &mut Machine) {
+    let Some((now, replacement)) = operation.done_at(StepKind::Login).zip(operation.replacement.as_ref()) else { return };
+    let Hardware { serial_number, credentials, .. } = replacement.applied_to(&machine.hardware);
+    let after = Hardware { serial_number, credentials, ..machine.hardware.clone() };
+    take_identity(machine, after, now);
+}
+
+/// What a validation changes about its machine. A replace whose hardware is what it should be has the machine take its identity.
 pub(super) fn note_validated(operation: &Operation, machine: &mut Machine, now: Timestamp) {
     let Some((result, failures)) = result_of(operation) else { return };
     machine.validated = Some(ValidationMark { at: now, result, of: Judged::Hardware });
@@ -178,12 +186,11 @@ pub(super) fn note_validated(operation: &Operation, machine: &mut Machine, now: 
         (true, ValidationResult::Fail) => {
             machine.unhealthy.get_or_insert_with(|| Unhealthy { since: now, because: failures.join("; ") });
         }
-        (true, ValidationResult::Pass) => take_identity(operation, machine, now),
+        (true, ValidationResult::Pass) => take_identity(machine, identity(machine, operation), now),
     }
 }
 
-fn take_identity(operation: &Operation, machine: &mut Machine, now: Timestamp) {
-    let after = identity(machine, operation);
+fn take_identity(machine: &mut Machine, after: Hardware, now: Timestamp) {
     if after == machine.hardware {
         return;
     }

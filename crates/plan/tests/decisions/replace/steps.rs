@@ -222,18 +222,18 @@ fn hardware_that_does_not_match_ends_a_replace_and_marks_the_machine() {
         change,
         REPLACE,
         expect![[r#"
-        Survey
-          cordon
-        Cordon
-        Leave etcd left out: the machine has no member of etcd
-        BMC Login
-          validated: Fail Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]
-        Failed (ValidationFailed): replace failed: Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]. Left behind: power On; holds installation by alice, operation op1
-        next: rackwright bmm advise rack1compute01 --symptom hardware
-        Provisioned; installed nothing; held by installation by alice, operation op1 (its hardware validation failed); waits for 
-        serial sn, login bmc/x, described as never; validated Fail; unhealthy: Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]
-        volumes Some(["OS", "tenants"]), deleted []
-    "#]],
+            Survey
+              cordon
+            Cordon
+            Leave etcd left out: the machine has no member of etcd
+            BMC Login
+              validated: Fail Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]
+            Failed (ValidationFailed): replace failed: Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]. Left behind: power On; holds installation by alice, operation op1
+            next: rackwright bmm advise rack1compute01 --symptom hardware
+            Provisioned; installed nothing; held by installation by alice, operation op1 (its hardware validation failed); waits for 
+            serial sn2, login replace/1, described as sn; validated Fail; unhealthy: Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]
+            volumes Some(["OS", "tenants"]), deleted []
+        "#]],
     );
 }
 
@@ -243,18 +243,18 @@ fn a_serial_number_that_the_bmc_does_not_tell_the_same_ends_a_replace() {
         |_| {},
         REPLACE,
         expect![[r#"
-        Survey
-          cordon
-        Cordon
-        Leave etcd left out: the machine has no member of etcd
-        BMC Login
-          validated: Fail System test(s) failed: [Serial_Number] expected: sn2; observed: sn
-        Failed (ValidationFailed): replace failed: System test(s) failed: [Serial_Number] expected: sn2; observed: sn. Left behind: power On; holds installation by alice, operation op1
-        next: rackwright bmm advise rack1compute01 --symptom hardware
-        Provisioned; installed nothing; held by installation by alice, operation op1 (its hardware validation failed); waits for 
-        serial sn, login bmc/x, described as never; validated Fail; unhealthy: System test(s) failed: [Serial_Number] expected: sn2; observed: sn
-        volumes Some(["OS", "tenants"]), deleted []
-    "#]],
+            Survey
+              cordon
+            Cordon
+            Leave etcd left out: the machine has no member of etcd
+            BMC Login
+              validated: Fail System test(s) failed: [Serial_Number] expected: sn2; observed: sn
+            Failed (ValidationFailed): replace failed: System test(s) failed: [Serial_Number] expected: sn2; observed: sn. Left behind: power On; holds installation by alice, operation op1
+            next: rackwright bmm advise rack1compute01 --symptom hardware
+            Provisioned; installed nothing; held by installation by alice, operation op1 (its hardware validation failed); waits for 
+            serial sn2, login replace/1, described as sn; validated Fail; unhealthy: System test(s) failed: [Serial_Number] expected: sn2; observed: sn
+            volumes Some(["OS", "tenants"]), deleted []
+        "#]],
     );
 }
 
