@@ -8,6 +8,7 @@ use model::{
 use crate::asking::answered_at;
 use crate::evacuate;
 use crate::install;
+use crate::left_behind::left_behind;
 use crate::operate::{Bench, settle_of};
 
 /// The time that a keeper was down does not count: what was left at the last entry of the journal is left when the
@@ -227,23 +228,6 @@ fn withdraw_cordon(operation: &Operation, machine: &mut Machine) {
         let is_untouched = machine.evacuated.is_none();
         machine.holds.retain(|hold| !(is_untouched && matches!(&hold.owner, HoldOwner::Evacuation { by, .. } if *by == operation.id)));
     }
-}
-
-/// Power and holds as they are left.
-fn left_behind(operation: &Operation, machine: &Machine) -> String {
-    let power = match (&machine.last_seen.bmc_fault, &machine.last_seen.power) {
-        (Some(fault), _) => format!("unknown, {}", crate::words::bmc_trouble(fault.what.class)),
-        (None, Some(power)) => format!("{:?}", power.what),
-        (None, None) => "unknown".to_owned(),
-    };
-    let holds = if machine.holds.is_empty() {
-        "none".to_owned()
-    } else {
-        machine.holds.iter().map(|hold| hold.owner.to_string()).collect::<Vec<_>>().join(", ")
-    };
-    let memory = machine.evacuated.as_ref().and_then(|memory| evacuate::kept_in_memory(operation, memory));
-    let memory = memory.map(|memory| format!("; {memory}")).unwrap_or_default();
-    format!("power {power}; holds {holds}{memory}{}", install::clean_up::left_undone(operation))
 }
 
 fn next_command(operation: &Operation, machine: &Machine, failure: Option<Failure>) -> String {

@@ -24,6 +24,7 @@ mod install;
 mod install_invariants;
 pub mod invariants;
 mod key_sets;
+mod left_behind;
 mod membership;
 mod node_step;
 mod objection;
