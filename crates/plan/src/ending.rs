@@ -1,8 +1,8 @@
 //! How operations end: succeeded, failed or cancelled, what they leave behind, and what a person should type next.
 
 use model::{
-    Action, DesiredPower, DeviceAsk, Ended, Entry, Evacuate, Fact, Failure, Hold, HoldOwner, Machine, Operation, OperationResult, Power,
-    Provisioning, Span, StepKind, Timestamp,
+    Action, DesiredPower, DeviceAsk, Ended, Entry, Evacuate, Fact, Failure, FaultClass, Hold, HoldOwner, Machine, Operation,
+    OperationResult, Power, Provisioning, Span, StepKind, Timestamp,
 };
 
 use crate::asking::answered_at;
@@ -233,10 +233,13 @@ fn withdraw_cordon(operation: &Operation, machine: &mut Machine) {
 fn next_command(operation: &Operation, machine: &Machine, failure: Option<Failure>) -> String {
     let name = &machine.name;
     let off = is_seen_off(machine);
-    if failure == Some(Failure::BmcLoginFailed) && matches!(operation.action, Action::Replace { .. }) {
+    let trouble = machine.last_seen.bmc_fault.as_ref().map(|fault| fault.what.class);
+    // Another login helps neither against silence nor with a certificate that is not trusted.
+    let is_refused = matches!(trouble, None | Some(FaultClass::Denied | FaultClass::NoLogin));
+    if failure == Some(Failure::BmcLoginFailed) && is_refused && matches!(operation.action, Action::Replace { .. }) {
         return format!("rackwright bmm replace {name} --bmc-credentials username=<USER> password=<PASSWORD>");
     }
-    if machine.last_seen.bmc_fault.is_some() {
+    if trouble.is_some() {
         return format!("rackwright bmm show {name}");
     }
     match operation.action {

@@ -285,7 +285,7 @@ fn a_bmc_that_is_silent_ends_a_replace_after_a_while() {
         REPLACE,
         expect![[r#"
             Failed (BmcLoginFailed): replace failed: BMC login unsuccessful: Fail - Unreachable (unreachable: connection refused); nothing was touched. Left behind: power unknown, the BMC is unreachable; holds none
-            next: rackwright bmm replace rack1compute01 --bmc-credentials username=<USER> password=<PASSWORD>
+            next: rackwright bmm show rack1compute01
             Provisioned; installed nothing; held by ; waits for the BMC (unreachable: connection refused)
             serial sn, login bmc/x, described as never; validated never; unhealthy: no
             volumes Some(["OS", "tenants"]), deleted []
