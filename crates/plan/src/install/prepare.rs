@@ -64,7 +64,7 @@ const UNDOING: [DeviceAsk; 7] = [
 ];
 
 /// Whether the system of before cannot be counted on any more.
-fn is_undone(operation: &Operation) -> bool {
+pub(crate) fn is_undone(operation: &Operation) -> bool {
     operation.journal.iter().any(|entry| match entry.fact {
         Fact::Asked { ask, attempt } => UNDOING.contains(&ask) && !operation.was_refused(ask, attempt),
         _ => false,
