@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::name::{ClusterName, KeySetName, MachineName, OperationId};
-use crate::runtime::Digest;
+use crate::runtime::{Digest, RuntimeVersion};
 
 /// One try of an operation to install a machine. Its tokens and its URL die with it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -17,6 +17,15 @@ pub struct Attempt {
     pub operation: OperationId,
     /// Counts from 1 within the operation.
     pub round: u32,
+}
+
+/// What an attempt installs, and how the machine is started for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Installing<'a> {
+    pub round: u32,
+    pub way: BootWay,
+    pub version: RuntimeVersion,
+    pub image: &'a Digest,
 }
 
 /// How a machine is started to be installed.

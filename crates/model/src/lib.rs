@@ -68,7 +68,7 @@ pub use inspection::{
     AlarmSeen, BootDeviceSeen, DriveSeen, FirmwareSeen, Inspection, LicenseSeen, LogSeen, PartHealth, PortSeen, SensorKind, SensorSeen,
     SystemSeen, Told,
 };
-pub use install::{Attempt, BootWay, InstallTrouble, MachineReport, OS_VOLUME, OsTarget};
+pub use install::{Attempt, BootWay, InstallTrouble, Installing, MachineReport, OS_VOLUME, OsTarget};
 pub use join::JoinFacts;
 pub use journal::{Entry, Fact};
 pub use keeper_state::{Footing, HeldLease, KeeperState, Looks, SiteFileRefused};
@@ -110,7 +110,7 @@ pub use tenant_cluster::{
 };
 pub use text::{cleaned, is_unprintable};
 pub use time::{Clock, Span, Timestamp};
-pub use validation::{Category, CategoryResult, Comparison, FieldResult, Validation, ValidationMark, ValidationResult};
+pub use validation::{Category, CategoryResult, Comparison, FieldResult, Judged, Validation, ValidationMark, ValidationResult};
 pub use vm::{
     BootMethod, DeviceModel, DiskRef, DiskStorage, HintExecution, HintKind, HintScope, HintTarget, InstancePhase, InstanceSeen,
     IpAllocation, NetworkAttachment, NodeOf, OsDisk, OsDiskSeen, PlacementHint, Registry, RunStrategy, VirtioInterface, Vm, VmProvisioning,

@@ -9,8 +9,8 @@ use crate::device_ask::DeviceAsk;
 use crate::errand::Errand;
 use crate::etcd::EtcdMember;
 use crate::evacuation::Leftover;
-use crate::fault::Fault;
-use crate::install::OsTarget;
+use crate::fault::{Delivery, Fault};
+use crate::install::{Installing, OsTarget};
 use crate::journal::{Entry, Fact};
 use crate::machine::Provisioning;
 use crate::name::{ClusterName, CorrelationId, MachineName, OperationId, RequestKey, TenantClusterName, VmName};
@@ -224,6 +224,19 @@ impl Operation {
     pub fn fault_of(&self, ask: DeviceAsk, attempt: u32) -> Option<(Timestamp, &Fault)> {
         self.journal.iter().rev().find_map(|entry| match &entry.fact {
             Fact::Faulted { ask: asked, attempt: tried, fault } if *asked == ask && *tried == attempt => Some((entry.at, fault)),
+            _ => None,
+        })
+    }
+
+    /// Whether this attempt at an ask certainly had no effect.
+    pub fn was_refused(&self, ask: DeviceAsk, attempt: u32) -> bool {
+        self.fault_of(ask, attempt).is_some_and(|(_, fault)| fault.delivery == Delivery::No)
+    }
+
+    /// The latest attempt to install the machine; those before it are over.
+    pub fn installing(&self) -> Option<Installing<'_>> {
+        self.journal.iter().rev().find_map(|entry| match &entry.fact {
+            Fact::Installing { round, way, version, image } => Some(Installing { round: *round, way: *way, version: *version, image }),
             _ => None,
         })
     }

@@ -34,6 +34,30 @@ impl Validation {
 pub struct ValidationMark {
     pub at: Timestamp,
     pub result: ValidationResult,
+    #[serde(default, skip_serializing_if = "Judged::is_hardware")]
+    pub of: Judged,
+}
+
+/// What a validation has come to judge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Judged {
+    #[default]
+    Hardware,
+    /// The BMC was silent, so that nothing is said of the hardware.
+    Login,
+}
+
+impl Judged {
+    fn is_hardware(&self) -> bool {
+        *self == Judged::Hardware
+    }
+}
+
+impl ValidationMark {
+    /// Whether hardware was seen that is not what it should be.
+    pub fn is_of_bad_hardware(&self) -> bool {
+        self.result == ValidationResult::Fail && self.of == Judged::Hardware
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,13 +1,14 @@
 //! How operations end: succeeded, failed or cancelled, what they leave behind, and what a person should type next.
 
 use model::{
-    Action, DesiredPower, DeviceAsk, Ended, Entry, Evacuate, Fact, Failure, Hold, HoldOwner, Machine, Operation, OperationResult, Power,
-    Provisioning, Span, StepKind, Timestamp,
+    Action, DesiredPower, DeviceAsk, Ended, Entry, Evacuate, Fact, Failure, FaultClass, Hold, HoldOwner, Machine, Operation,
+    OperationResult, Power, Provisioning, Span, StepKind, Timestamp,
 };
 
 use crate::asking::answered_at;
 use crate::evacuate;
 use crate::install;
+use crate::left_behind::left_behind;
 use crate::operate::{Bench, settle_of};
 
 /// The time that a keeper was down does not count: what was left at the last entry of the journal is left when the
@@ -70,8 +71,7 @@ pub(crate) fn safe_point_at(bench: &Bench<'_>, step: StepKind) -> Option<Timesta
     };
     let settled = asks.iter().filter_map(|ask| {
         let (asked_at, attempt) = bench.operation.last_asked(*ask)?;
-        let refused = bench.operation.fault_of(*ask, attempt).is_some_and(|(_, fault)| fault.delivery == model::Delivery::No);
-        (!refused).then(|| answered_at(bench, asked_at) + settle_before_stop(bench, *ask))
+        (!bench.operation.was_refused(*ask, attempt)).then(|| answered_at(bench, asked_at) + settle_before_stop(bench, *ask))
     });
     Some(settled.max().unwrap_or(bench.operation.accepted_at))
 }
@@ -230,30 +230,16 @@ fn withdraw_cordon(operation: &Operation, machine: &mut Machine) {
     }
 }
 
-/// Power and holds as they are left.
-fn left_behind(operation: &Operation, machine: &Machine) -> String {
-    let power = match (&machine.last_seen.bmc_fault, &machine.last_seen.power) {
-        (Some(fault), _) => format!("unknown, {}", crate::words::bmc_trouble(fault.what.class)),
-        (None, Some(power)) => format!("{:?}", power.what),
-        (None, None) => "unknown".to_owned(),
-    };
-    let holds = if machine.holds.is_empty() {
-        "none".to_owned()
-    } else {
-        machine.holds.iter().map(|hold| hold.owner.to_string()).collect::<Vec<_>>().join(", ")
-    };
-    let memory = machine.evacuated.as_ref().and_then(|memory| evacuate::kept_in_memory(operation, memory));
-    let memory = memory.map(|memory| format!("; {memory}")).unwrap_or_default();
-    format!("power {power}; holds {holds}{memory}{}", install::clean_up::left_undone(operation))
-}
-
 fn next_command(operation: &Operation, machine: &Machine, failure: Option<Failure>) -> String {
     let name = &machine.name;
     let off = is_seen_off(machine);
-    if failure == Some(Failure::BmcLoginFailed) && matches!(operation.action, Action::Replace { .. }) {
+    let trouble = machine.last_seen.bmc_fault.as_ref().map(|fault| fault.what.class);
+    // Another login helps neither against silence nor with a certificate that is not trusted.
+    let is_refused = matches!(trouble, None | Some(FaultClass::Denied | FaultClass::NoLogin));
+    if failure == Some(Failure::BmcLoginFailed) && is_refused && matches!(operation.action, Action::Replace { .. }) {
         return format!("rackwright bmm replace {name} --bmc-credentials username=<USER> password=<PASSWORD>");
     }
-    if machine.last_seen.bmc_fault.is_some() {
+    if trouble.is_some() {
         return format!("rackwright bmm show {name}");
     }
     match operation.action {

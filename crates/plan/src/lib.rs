@@ -24,6 +24,7 @@ mod install;
 mod install_invariants;
 pub mod invariants;
 mod key_sets;
+mod left_behind;
 mod membership;
 mod node_step;
 mod objection;
@@ -66,6 +67,7 @@ pub use install::{INSPECTED_AT_ONCE, Phase, ReplacementFlaw, SERIAL_NUMBER_MAX, 
 pub use key_sets::{
     KeySetDetail, KeySetFlaw, KeySetStatus, UserStanding, UserStatus, check_key_set, check_key_set_change, is_key_set_valid, key_set_status,
 };
+pub use membership::{Voteless, voteless};
 pub use objection::{Busy, Objection};
 pub use operate::steps_of;
 pub use placement::{Weakness, weaknesses};

@@ -4,8 +4,9 @@
 
 use std::net::IpAddr;
 
-use model::{EtcdMember, EtcdSeen, Machine, NodeSeen};
+use model::{EtcdMember, EtcdSeen, Machine, MachineName, NodeSeen, Seen, Site, Timestamp};
 
+use crate::enroll::{Stored, enroll};
 use crate::snapshot::Snapshot;
 
 /// The member that is, or is to be, this machine's. `peer_url` is how one that has not been heard from yet was added.
@@ -43,6 +44,35 @@ pub(crate) fn doubt(snapshot: &Snapshot, seen: &EtcdSeen, machine: &Machine, pee
     (!strangers.is_empty()).then(|| {
         format!("etcd lists {}, which is no machine's by name or address, and nothing that is `{}`'s", strangers.join(", "), machine.name)
     })
+}
+
+/// A machine of the control plane that should have a vote in etcd, and has none that could be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Voteless {
+    pub machine: MachineName,
+    /// Why it may have one all the same.
+    pub doubt: Option<String>,
+}
+
+/// Active machines of the control plane without a member that votes, of a site that nobody keeps yet.
+pub fn voteless(site: &Site, nodes: &[NodeSeen], seen: &EtcdSeen) -> Vec<Voteless> {
+    let Some(snapshot) = sighted(site, nodes) else { return Vec::new() };
+    let active = snapshot.control_plane().filter(|machine| machine.is_active_kcp());
+    let without = active.filter(|machine| !has_vote(&snapshot, seen, machine));
+    without.map(|machine| Voteless { machine: machine.name.clone(), doubt: doubt(&snapshot, seen, machine, None) }).collect()
+}
+
+/// A described site with its nodes; nothing if something speaks against the description, which is told by itself.
+fn sighted(site: &Site, nodes: &[NodeSeen]) -> Option<Snapshot> {
+    let at = Timestamp::EPOCH;
+    let enrolled = enroll(&Stored::default(), site, at).ok()?;
+    let mut snapshot = Snapshot::new(enrolled.cluster?, at);
+    for mut machine in enrolled.machines.into_values() {
+        let node = nodes.iter().find(|node| node.machine.eq_ignore_ascii_case(machine.name.as_str()));
+        machine.last_seen.node = node.map(|node| Seen { what: node.clone(), at });
+        snapshot.set_machine(machine);
+    }
+    Some(snapshot)
 }
 
 fn described(member: &EtcdMember) -> String {
@@ -104,6 +134,79 @@ fn host(url: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const MACHINES: [&str; 3] = ["rack1control01", "rack2control01", "rack3control01"];
+
+    fn site() -> Site {
+        let machine = |name: &str| model::SiteMachine {
+            name: MachineName::new(name).unwrap(),
+            role: model::Role::ControlPlane,
+            standing: model::Standing::Provisioned,
+            hardware: model::Hardware {
+                rack: model::RackName::new("rack1").unwrap(),
+                slot: 1,
+                sku: "any".into(),
+                serial_number: name.into(),
+                bmc_address: format!("http://{name}.invalid"),
+                bmc_mac: "00:00:00:00:00:01".into(),
+                boot_mac: "00:00:00:00:00:02".into(),
+                credentials: model::SecretRef::new(format!("bmc/{name}")),
+            },
+        };
+        Site {
+            cluster: model::ClusterName::new("site1").unwrap(),
+            home: model::Home { subscription: "s".into(), resource_group: "site1".into(), location: "local".into() },
+            version: "4.9.2".into(),
+            limits: model::Limits::default(),
+            racks: Vec::new(),
+            machines: MACHINES.map(machine).into(),
+            skus: Vec::new(),
+            join: None,
+            new_logins: std::collections::BTreeSet::new(),
+        }
+    }
+
+    /// As kubeadm makes them: nodes and members have names of their own, and members the addresses of their nodes.
+    fn nodes() -> Vec<NodeSeen> {
+        let node = |(number, machine): (usize, &str)| NodeSeen {
+            name: format!("host{number}"),
+            ready: model::Readiness::True,
+            unschedulable: false,
+            cordoned_by_us: false,
+            boot_id: "boot1".into(),
+            kubelet_version: String::new(),
+            os_image: String::new(),
+            machine: machine.into(),
+            internal_ip: Some(format!("10.0.0.{number}")),
+            problems: Vec::new(),
+        };
+        MACHINES.into_iter().enumerate().map(node).collect()
+    }
+
+    fn members(names: [&str; 3]) -> EtcdSeen {
+        let member = |(number, name): (usize, &str)| EtcdMember {
+            id: number.to_string(),
+            name: name.into(),
+            peer_urls: vec![format!("https://10.0.0.{number}:2380")],
+            is_learner: false,
+        };
+        EtcdSeen { members: names.into_iter().enumerate().map(member).collect() }
+    }
+
+    #[test]
+    fn who_has_no_vote_is_told_by_name_node_and_address_and_doubted_only_for_strangers() {
+        assert_eq!(voteless(&site(), &nodes(), &members(["host0", "host1", "host2"])), []);
+        assert_eq!(voteless(&site(), &nodes(), &members(["etcd-a", "etcd-b", "etcd-c"])), []);
+        assert_eq!(voteless(&site(), &[], &members(MACHINES)), []);
+        let strange = voteless(&site(), &[], &members(["etcd-a", "etcd-b", "etcd-c"]));
+        assert!(strange.len() == 3 && strange.iter().all(|voteless| voteless.doubt.is_some()), "{strange:?}");
+        let mut gone = members(["host0", "host1", "host2"]);
+        gone.members[0].is_learner = true;
+        gone.members.pop();
+        let without: Vec<(String, Option<String>)> =
+            voteless(&site(), &nodes(), &gone).into_iter().map(|voteless| (voteless.machine.to_string(), voteless.doubt)).collect();
+        assert_eq!(without, [("rack1control01".to_owned(), None), ("rack3control01".to_owned(), None)]);
+    }
 
     #[test]
     fn a_peer_url_has_a_host() {

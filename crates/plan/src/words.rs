@@ -5,6 +5,8 @@ use model::{
     WaitKind,
 };
 
+use crate::install;
+
 /// `detailedStatusMessage` of a machine: what it is, then every warning.
 pub fn machine_message(machine: &Machine) -> String {
     let mut parts = vec![match machine.provisioning {
@@ -102,10 +104,11 @@ pub enum ProvisioningState {
     Provisioning,
 }
 
-/// Whether an operation says how its machine is: one that only looks does not, nor one that the BMC let nothing be done by.
+/// Whether an operation says how its machine is: one that only looks does not, nor one that the BMC did not let in before its system was
+/// taken away.
 pub fn tells_of_machine(operation: &Operation) -> bool {
-    let is_unauthorized = operation.ended.as_ref().is_some_and(|ended| ended.failure == Some(Failure::BmcLoginFailed));
-    operation.action != Action::Validate && !is_unauthorized
+    let was_not_let_in = operation.ended.as_ref().is_some_and(|ended| ended.failure == Some(Failure::BmcLoginFailed));
+    operation.action != Action::Validate && (!was_not_let_in || install::is_undone(operation))
 }
 
 /// By the latest operation that tells of the machine. A client's write that was done since says that all is well again, as it does in
@@ -127,7 +130,7 @@ pub fn provisioning_state(machine: &Machine, latest: Option<&Operation>) -> Prov
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Delivery, Fault, NodeProblem, Power, Seen, Site, Timestamp};
+    use model::{Delivery, DeviceAsk, Ended, Entry, Fact, Fault, NodeProblem, Power, Seen, Site, Timestamp};
 
     fn machine(silent: bool) -> Machine {
         let site = Site {
@@ -181,14 +184,47 @@ mod tests {
     #[test]
     fn hardware_that_failed_on_demand_is_no_warning_and_in_a_replace_it_is_two() {
         let mut machine = machine(false);
+        let mark = |result| model::ValidationMark { at: Timestamp::EPOCH, result, of: model::Judged::Hardware };
         let provisioned = "The OS is provisioned to the machine.";
-        machine.validated = Some(model::ValidationMark { at: Timestamp::EPOCH, result: ValidationResult::Fail });
+        machine.validated = Some(mark(ValidationResult::Fail));
         assert_eq!(machine_message(&machine), provisioned);
         machine.unhealthy = Some(model::Unhealthy { since: Timestamp::EPOCH, because: "a drive is missing".into() });
         let given_up = format!("{provisioned} Warning: BMM Node is unhealthy and may require hardware replacement.");
         assert_eq!(machine_message(&machine), format!("{given_up} Warning: This machine has failed hardware validation"));
-        machine.validated = Some(model::ValidationMark { at: Timestamp::EPOCH, result: ValidationResult::Pass });
+        machine.validated = Some(mark(ValidationResult::Pass));
         assert_eq!(machine_message(&machine), given_up, "only a replace clears the mark");
+    }
+
+    #[test]
+    fn a_bmc_that_lets_nobody_in_changes_no_state_unless_the_system_is_gone() {
+        let operation = |journal: Vec<Fact>| Operation {
+            format: model::OPERATION_FORMAT,
+            id: model::OperationId::new("op1"),
+            cluster: model::ClusterName::new("site1").unwrap(),
+            target: model::Target::Machine(model::MachineName::new("rack1compute01").unwrap()),
+            action: Action::Replace { storage: model::StoragePolicy::Preserve, safeguard: model::Safeguard::All },
+            caller: "alice".into(),
+            correlation_id: model::CorrelationId::new("c"),
+            request_key: None,
+            accepted_at: Timestamp::EPOCH,
+            deadline_at: Timestamp::EPOCH,
+            journal: journal.into_iter().map(|fact| Entry { at: Timestamp::EPOCH, fact }).collect(),
+            cancel: None,
+            ended: Some(Ended {
+                at: Timestamp::EPOCH,
+                result: OperationResult::Failed,
+                message: String::new(),
+                next: None,
+                failure: Some(Failure::BmcLoginFailed),
+            }),
+            wait: None,
+            replacement: None,
+        };
+        let state = |journal| provisioning_state(&machine(false), Some(&operation(journal)));
+        let asked = |ask| Fact::Asked { ask, attempt: 1 };
+        assert_eq!(state(Vec::new()), ProvisioningState::Succeeded);
+        assert_eq!(state(vec![asked(DeviceAsk::Cordon)]), ProvisioningState::Succeeded);
+        assert_eq!(state(vec![asked(DeviceAsk::LeaveEtcd)]), ProvisioningState::Failed);
     }
 
     #[test]

@@ -40,10 +40,7 @@ impl Installing {
         if !operation.is_running() || operation.is_cleaning_up() {
             return None;
         }
-        operation.journal.iter().rev().find_map(|entry| match &entry.fact {
-            Fact::Installing { round, way, version, .. } => Some(Installing { round: *round, way: *way, version: *version }),
-            _ => None,
-        })
+        operation.installing().map(|model::Installing { round, way, version, .. }| Installing { round, way, version })
     }
 }
 

@@ -86,7 +86,8 @@ fn manner(snapshot: &Snapshot, machine: &Machine, next: Remedy, storage: Storage
     let is_in_use = matches!(next, Remedy::Reimage | Remedy::Replace) && guarded.no_workloads(Safeguard::All).is_err();
     let is_refused = match next {
         Remedy::Reimage => is_in_use && !machine.is_ready(),
-        Remedy::Replace => guarded.not_healthy().is_err(),
+        // A machine that nobody sees may serve: what speaks against a replace is told, and not overridden.
+        Remedy::Replace => guarded.is_seen_well(),
         _ => false,
     };
     let safeguard = if is_refused { Safeguard::None } else { Safeguard::All };
@@ -161,12 +162,12 @@ fn warnings(machine: &Machine, next: Remedy) -> Vec<String> {
 
 /// What speaks against the next action now, asked for as its command says. What is on a machine that is emptied before does not.
 fn against(snapshot: &Snapshot, machine: &Machine, next: Remedy, manner: Manner, now: Timestamp) -> Option<Refusal> {
-    let safeguard = if manner.evacuates { Safeguard::None } else { manner.safeguard };
+    let emptied = if manner.evacuates { Safeguard::None } else { manner.safeguard };
     let action = match next {
         Remedy::Start => Action::Start,
         Remedy::Restart => Action::Restart,
-        Remedy::Reimage => Action::Reimage { safeguard },
-        Remedy::Replace => Action::Replace { storage: manner.storage, safeguard },
+        Remedy::Reimage => Action::Reimage { safeguard: emptied },
+        Remedy::Replace => Action::Replace { storage: manner.storage, safeguard: manner.safeguard },
         Remedy::Nothing | Remedy::Wait | Remedy::Support => return None,
     };
     let guarded = Guarded { snapshot, machine, action, outage: Outage::Refused, now };

@@ -1,8 +1,8 @@
 //! What the repair of a part means: whether a replace is needed, what becomes of virtual machines' data, which storage policy is safe.
 
 use model::{
-    Action, DataRisk, Machine, PartAdvice, Power, Readiness, RepairedPart, ReplaceNeed, Replacement, Span, StorageAdvice, StoragePolicy,
-    Timestamp,
+    Action, DataRisk, Hardware, Machine, PartAdvice, Power, Readiness, RepairedPart, ReplaceNeed, Replacement, Span, StorageAdvice,
+    StoragePolicy, Timestamp,
 };
 
 use crate::disks::{self, named};
@@ -123,7 +123,7 @@ pub(crate) fn storage_warnings(
         return discarded(snapshot, machine, action).into_iter().collect();
     }
     let mut warnings: Vec<String> = away(machine, now).into_iter().map(|words| format!("{words}; then only DiscardAll works")).collect();
-    if let Some(what) = replacement.and_then(|replacement| of_another_board(machine, replacement)) {
+    if let Some(what) = of_another_board(machine, replacement) {
         warnings
             .push(format!("{what} is another one, and so is its system board: then Preserve is known to fail, and only DiscardAll works"));
     }
@@ -132,7 +132,7 @@ pub(crate) fn storage_warnings(
 
 /// The same of what nobody has said.
 pub(crate) fn storage_unknown(machine: &Machine, action: Action, replacement: Option<&Replacement>) -> Option<&'static str> {
-    let is_known = replacement.is_some_and(|replacement| of_another_board(machine, replacement).is_some());
+    let is_known = of_another_board(machine, replacement).is_some();
     (preserves(action) && !is_known).then_some(
         "whether the system board, the RAID controller or the backplane is another one: then Preserve is known to fail, and only DiscardAll works",
     )
@@ -157,15 +157,24 @@ fn preserves(action: Action) -> bool {
 }
 
 /// What shows that the system board was exchanged: it carries the serial number and the BMC.
-fn of_another_board(machine: &Machine, replacement: &Replacement) -> Option<&'static str> {
-    let after = replacement.applied_to(&machine.hardware);
-    if after.serial_number != machine.hardware.serial_number {
+fn of_another_board(machine: &Machine, replacement: Option<&Replacement>) -> Option<&'static str> {
+    let before = installed_on(machine);
+    let after = replacement.map_or_else(|| machine.hardware.clone(), |replacement| replacement.applied_to(&machine.hardware));
+    if after.serial_number != before.serial_number {
         Some("its serial number")
-    } else if !is_same_mac(&after.bmc_mac, &machine.hardware.bmc_mac) {
+    } else if !is_same_mac(&after.bmc_mac, &before.bmc_mac) {
         Some("its BMC's MAC address")
     } else {
         None
     }
+}
+
+/// The hardware that the volumes were made on: a machine keeps what a replace has found of its new board, even if nothing was installed
+/// on it then.
+fn installed_on(machine: &Machine) -> &Hardware {
+    let installed_at = machine.installed.as_ref().map(|installed| installed.at);
+    let replaced = machine.replaced.as_ref().filter(|replaced| installed_at.is_none_or(|at| at < replaced.at));
+    replaced.map_or(&machine.hardware, |replaced| &replaced.described)
 }
 
 fn is_same_mac(one: &str, other: &str) -> bool {

@@ -1,6 +1,6 @@
 //! What is wrong with a machine, as far as it can be seen.
 
-use model::{Machine, Power, ProblemKind, Provisioning, Readiness, Symptom, Timestamp, ValidationResult, WaitKind};
+use model::{Judged, Machine, Power, ProblemKind, Provisioning, Readiness, Symptom, Timestamp, ValidationMark, WaitKind};
 
 use super::tried;
 use crate::snapshot::Snapshot;
@@ -23,6 +23,7 @@ pub(super) fn observe(snapshot: &Snapshot, machine: &Machine) -> Observed {
     let mut found: Vec<(Symptom, String)> = found.collect();
     let symptom = found.first().map(|(symptom, _)| *symptom);
     let mut evidence: Vec<String> = found.drain(..).map(|(_, words)| words).collect();
+    evidence.extend(unreached(machine));
     if let Some(fault) = &machine.last_seen.bmc_fault {
         let since = fault.at.clock();
         evidence.push(format!(
@@ -41,7 +42,7 @@ pub(super) fn observe(snapshot: &Snapshot, machine: &Machine) -> Observed {
 fn since(machine: &Machine) -> Option<Timestamp> {
     let seen = &machine.last_seen;
     let given_up = machine.unhealthy.as_ref().map(|unhealthy| unhealthy.since);
-    let failed = machine.validated.as_ref().filter(|mark| mark.result == ValidationResult::Fail).map(|mark| mark.at);
+    let failed = bad_hardware(machine).map(|mark| mark.at);
     let lost = seen.node.as_ref().filter(|node| node.what.ready != Readiness::True).map(|node| node.at);
     let off = seen.power.as_ref().filter(|_| power(machine).is_some()).map(|power| power.at);
     let problems = words::problems(machine).iter().filter_map(|problem| problem.since);
@@ -55,8 +56,19 @@ fn given_up(machine: &Machine) -> Option<(Symptom, String)> {
 }
 
 fn validated(machine: &Machine) -> Option<(Symptom, String)> {
-    let mark = machine.validated.as_ref().filter(|mark| mark.result == ValidationResult::Fail)?;
+    let mark = bad_hardware(machine)?;
     Some((Symptom::Hardware, format!("its hardware validation failed at {}", mark.at.clock())))
+}
+
+fn bad_hardware(machine: &Machine) -> Option<&ValidationMark> {
+    machine.validated.as_ref().filter(|mark| mark.is_of_bad_hardware())
+}
+
+/// A BMC that was silent says nothing of its machine: that is no symptom, and nothing is done about it but to look again.
+fn unreached(machine: &Machine) -> Option<String> {
+    let mark = machine.validated.as_ref().filter(|mark| mark.of == Judged::Login)?;
+    let (at, name) = (mark.at.clock(), &machine.name);
+    Some(format!("its BMC was silent at {at}, so that its hardware could not be validated: rackwright bmm validate {name}"))
 }
 
 fn provisioning(snapshot: &Snapshot, machine: &Machine) -> Option<(Symptom, String)> {

@@ -1,8 +1,8 @@
 //! What was done to a machine already about the trouble that it is in, as far as ended operations are kept.
 
 use model::{
-    Action, Delivery, Ended, Fact, Failure, InstallTrouble, Machine, MachineReport, Operation, OperationResult, Party, Provisioning,
-    Remedy, Span, Timestamp, Tried,
+    Action, Ended, Fact, Failure, InstallTrouble, Machine, MachineReport, Operation, OperationResult, Party, Provisioning, Remedy, Span,
+    Timestamp, Tried,
 };
 
 use crate::install::{current, installs};
@@ -85,9 +85,8 @@ fn is_fault_of_disks(operation: &Operation) -> bool {
 }
 
 fn has_reached_bmc(operation: &Operation) -> bool {
-    let was_refused = |ask, attempt| operation.fault_of(ask, attempt).is_some_and(|(_, fault)| fault.delivery == Delivery::No);
     operation.journal.iter().any(|entry| match entry.fact {
-        Fact::Asked { ask, attempt } => ask.party() == Party::Bmc && !was_refused(ask, attempt),
+        Fact::Asked { ask, attempt } => ask.party() == Party::Bmc && !operation.was_refused(ask, attempt),
         _ => false,
     })
 }

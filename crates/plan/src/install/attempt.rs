@@ -1,6 +1,6 @@
 //! What an operation's journal says of the installation that is going on: which attempt it is, and what the machine told of it.
 
-use model::{Attempt, BootWay, Digest, Entry, Fact, MachineReport, Operation, RuntimeVersion, Timestamp};
+use model::{Attempt, BootWay, Digest, Entry, Fact, Installing, MachineReport, Operation, RuntimeVersion, Timestamp};
 
 /// The attempt that is going on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,12 +13,8 @@ pub(crate) struct Round {
 
 /// The latest attempt of the operation; those before it are over.
 pub(crate) fn current(operation: &Operation) -> Option<Round> {
-    operation.journal.iter().rev().find_map(|entry| match &entry.fact {
-        Fact::Installing { round, way, version, image } => {
-            Some(Round { number: *round, way: *way, version: *version, image: image.clone() })
-        }
-        _ => None,
-    })
+    let Installing { round, way, version, image } = operation.installing()?;
+    Some(Round { number: round, way, version, image: image.clone() })
 }
 
 impl Round {

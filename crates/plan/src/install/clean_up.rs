@@ -6,7 +6,6 @@
 
 use model::{DeviceAsk, Entry, Fact, Failure, Machine, Operation, StepKind, Timestamp};
 
-use super::insist::was_refused;
 use super::prepare::installs;
 use crate::advance::sooner;
 use crate::ending;
@@ -40,7 +39,7 @@ pub(crate) fn put_off(operation: &Operation) -> Option<PutOff<'_>> {
 /// Whether a machine is, or may be, set to start the agent.
 pub(crate) fn is_needed(operation: &Operation) -> bool {
     let is_set_up = |entry: &Entry| match entry.fact {
-        Fact::Asked { ask, attempt } => SETTING_UP.contains(&ask) && !was_refused(operation, ask, attempt),
+        Fact::Asked { ask, attempt } => SETTING_UP.contains(&ask) && !operation.was_refused(ask, attempt),
         _ => false,
     };
     installs(operation.action)

@@ -160,7 +160,7 @@ impl Guarded<'_> {
     }
 
     /// A machine that nobody sees is not taken for one that is down: it may serve.
-    pub(crate) fn not_healthy(&self) -> Result<(), Refusal> {
+    fn not_healthy(&self) -> Result<(), Refusal> {
         let name = &self.machine.name;
         match self.health() {
             Health::Ill => Ok(()),
@@ -178,6 +178,11 @@ impl Guarded<'_> {
                 format!("ask again when it can be; to replace it all the same: `rackwright bmm replace {name} --safeguard-mode None`"),
             ),
         }
+    }
+
+    /// Whether a machine is seen to be well, so that a replace has nothing to repair.
+    pub(crate) fn is_seen_well(&self) -> bool {
+        matches!(self.health(), Health::Well)
     }
 
     /// What is seen now counts; where nothing is, what was seen last. A BMC that is silent has no word in it: the node's is enough.

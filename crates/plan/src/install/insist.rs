@@ -1,6 +1,6 @@
 //! A device is asked until what was asked for is seen, but not for ever: some report success and do nothing.
 
-use model::{Delivery, DeviceAsk, Fact, Failure, LookAt, Operation};
+use model::{DeviceAsk, Fact, Failure, LookAt};
 
 use super::attempt::of_step;
 use super::looking::look_again;
@@ -14,15 +14,9 @@ pub(crate) const TRIES: usize = 3;
 
 /// How often this was asked for in the present step, but for what did not reach the device.
 pub(crate) fn tries(bench: &Bench<'_>, ask: DeviceAsk) -> usize {
-    let operation = bench.operation;
-    let asks = of_step(operation).iter();
-    let arrived = |attempt| !was_refused(operation, ask, attempt);
+    let asks = of_step(bench.operation).iter();
+    let arrived = |attempt| !bench.operation.was_refused(ask, attempt);
     asks.filter(|entry| matches!(entry.fact, Fact::Asked { ask: asked, attempt } if asked == ask && arrived(attempt))).count()
-}
-
-/// Whether this attempt at an ask certainly had no effect.
-pub(crate) fn was_refused(operation: &Operation, ask: DeviceAsk, attempt: u32) -> bool {
-    operation.fault_of(ask, attempt).is_some_and(|(_, fault)| fault.delivery == Delivery::No)
 }
 
 pub(crate) fn was_asked_in_step(bench: &Bench<'_>, ask: DeviceAsk) -> bool {

@@ -43,7 +43,7 @@ pub use inspect::INSPECTED_AT_ONCE;
 pub(crate) use inspect::{inspect, plan_inspection};
 pub(crate) use missed::is_started_again;
 pub use phases::{Phase, phase_of};
-pub(crate) use prepare::{installs, note_ask, note_end, note_fact, note_step_done, prepare};
+pub(crate) use prepare::{installs, is_undone, note_ask, note_end, note_fact, note_step_done, prepare};
 pub use replacement::{ReplacementFlaw, SERIAL_NUMBER_MAX, check_replacement};
 pub(crate) use reports::report;
 pub(crate) use runtimes::{forget_runtime, import_runtime};

@@ -6,7 +6,6 @@ use model::{
 };
 
 use super::attempt::current;
-use super::insist::was_refused;
 use super::validate;
 
 pub(crate) fn installs(action: Action) -> bool {
@@ -37,8 +36,10 @@ fn note_taken_down(operation: &Operation, machine: &mut Machine) {
 }
 
 pub(crate) fn note_step_done(operation: &Operation, machine: &mut Machine, step: StepKind) {
-    if installs(operation.action) && step == StepKind::PowerOff {
-        note_taken_down(operation, machine);
+    match step {
+        StepKind::PowerOff if installs(operation.action) => note_taken_down(operation, machine),
+        StepKind::Login => validate::note_login_seen(operation, machine),
+        _ => {}
     }
 }
 
@@ -63,9 +64,9 @@ const UNDOING: [DeviceAsk; 7] = [
 ];
 
 /// Whether the system of before cannot be counted on any more.
-fn is_undone(operation: &Operation) -> bool {
+pub(crate) fn is_undone(operation: &Operation) -> bool {
     operation.journal.iter().any(|entry| match entry.fact {
-        Fact::Asked { ask, attempt } => UNDOING.contains(&ask) && !was_refused(operation, ask, attempt),
+        Fact::Asked { ask, attempt } => UNDOING.contains(&ask) && !operation.was_refused(ask, attempt),
         _ => false,
     })
 }

@@ -3,8 +3,8 @@
 //! In a replace what does not match ends the operation, and the machine counts as given up; on demand it is only recorded.
 
 use model::{
-    Action, DeviceAsk, Fact, Failure, FaultClass, Found, Hardware, Inspection, LookAt, Machine, Operation, Party, Power, Replaced,
-    Timestamp, Unhealthy, Validation, ValidationMark, ValidationResult, Wait, WaitKind,
+    Action, DeviceAsk, Fact, Failure, FaultClass, Found, Hardware, Inspection, Judged, LookAt, Machine, Operation, Party, Power, Replaced,
+    StepKind, Timestamp, Unhealthy, Validation, ValidationMark, ValidationResult, Wait, WaitKind,
 };
 
 use super::insist::was_asked_in_step;
@@ -121,15 +121,17 @@ fn identity(machine: &Machine, operation: &Operation) -> Hardware {
 }
 
 /// Who does not let us in is validated all the same: that is a result, and the one of before is none any more. A login that is refused
-/// says nothing of the machine; silence does, where somebody asked how the machine is.
+/// says nothing of the machine; silence is marked where somebody asked how the machine is, but takes back no hardware that was seen to
+/// be wrong.
 pub(crate) fn note_login(snapshot: &Snapshot, machine: &mut Machine, operation: &Operation, now: Timestamp) -> Option<Validation> {
     let validates = matches!(operation.action, Action::Validate | Action::Replace { .. });
     operation.ended.as_ref().filter(|ended| validates && ended.failure == Some(Failure::BmcLoginFailed))?;
     let observation = snapshot.observation(&machine.name);
     let mut looks = [LookAt::Hardware, LookAt::Survey].into_iter().filter_map(|at| observation.looked.get(&at));
     let fault = looks.find_map(|looked| looked.found.as_ref().err().filter(|_| looked.began_at >= operation.accepted_at))?;
-    if operation.action == Action::Validate && fault.class == FaultClass::Unreachable {
-        machine.validated = Some(ValidationMark { at: now, result: ValidationResult::Fail });
+    let is_known_bad = machine.validated.as_ref().is_some_and(ValidationMark::is_of_bad_hardware);
+    if operation.action == Action::Validate && fault.class == FaultClass::Unreachable && !is_known_bad {
+        machine.validated = Some(ValidationMark { at: now, result: ValidationResult::Fail, of: Judged::Login });
     }
     Some(validated(snapshot, machine, operation, validation::login_failed(fault), now))
 }
@@ -166,22 +168,29 @@ fn validated(
     }
 }
 
-/// What a validation changes about its machine. A replace whose hardware is what it should be has the machine take its identity:
-/// its login has been accepted by now.
+/// A machine whose BMC has let us in with the login of a replace, and told the serial number of the replace or none, keeps both, whatever
+/// its validation comes to: another try with the old ones would be refused, and lock the account.
+pub(super) fn note_login_seen(operation: &Operation, machine: &mut Machine) {
+    let Some((now, replacement)) = operation.done_at(StepKind::Login).zip(operation.replacement.as_ref()) else { return };
+    let Hardware { serial_number, credentials, .. } = replacement.applied_to(&machine.hardware);
+    let after = Hardware { serial_number, credentials, ..machine.hardware.clone() };
+    take_identity(machine, after, now);
+}
+
+/// What a validation changes about its machine. A replace whose hardware is what it should be has the machine take its identity.
 pub(super) fn note_validated(operation: &Operation, machine: &mut Machine, now: Timestamp) {
     let Some((result, failures)) = result_of(operation) else { return };
-    machine.validated = Some(ValidationMark { at: now, result });
+    machine.validated = Some(ValidationMark { at: now, result, of: Judged::Hardware });
     match (replaces(operation), result) {
         (false, _) => {}
         (true, ValidationResult::Fail) => {
             machine.unhealthy.get_or_insert_with(|| Unhealthy { since: now, because: failures.join("; ") });
         }
-        (true, ValidationResult::Pass) => take_identity(operation, machine, now),
+        (true, ValidationResult::Pass) => take_identity(machine, identity(machine, operation), now),
     }
 }
 
-fn take_identity(operation: &Operation, machine: &mut Machine, now: Timestamp) {
-    let after = identity(machine, operation);
+fn take_identity(machine: &mut Machine, after: Hardware, now: Timestamp) {
     if after == machine.hardware {
         return;
     }

@@ -80,7 +80,7 @@ pub async fn run(paths: &[PathBuf], showing: &Showing, screen: &mut Screen) -> R
 
 async fn check(loaded: &Loaded) -> Result<SiteReport, Trouble> {
     let (probes, nodes, etcd) = tokio::join!(probe_all(loaded), nodes_of(loaded), members_of(loaded));
-    Ok(SiteReport::new(loaded, &probes?, &nodes).with_etcd(loaded, etcd.as_ref()))
+    Ok(SiteReport::new(loaded, &probes?, &nodes).with_etcd(loaded, nodes.as_deref().unwrap_or_default(), etcd.as_ref()))
 }
 
 /// A login that is held for the length of a check, and not in the vault.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use model::{EtcdSeen, Fault, FaultClass, MachineName, NodeSeen, Power, Readiness, Role, SiteMachine, Sku, Standing};
+use model::{EtcdSeen, Fault, FaultClass, MachineName, NodeSeen, Power, Readiness, SiteMachine, Sku, Standing};
+use plan::Voteless;
 use redfish::{Identity, SerialMatch, compare_serial};
 use serde_json::{Value, json};
 
@@ -108,8 +109,9 @@ impl SiteReport {
         }
     }
 
-    /// The same with what etcd tells. Every active machine of the control plane should have a member with a vote.
-    pub fn with_etcd(mut self, loaded: &Loaded, seen: Option<&Result<EtcdSeen, Fault>>) -> SiteReport {
+    /// The same with what etcd tells. Every active machine of the control plane should have a member with a vote; that none can be told to
+    /// be its own is only noted.
+    pub fn with_etcd(mut self, loaded: &Loaded, nodes: &[NodeSeen], seen: Option<&Result<EtcdSeen, Fault>>) -> SiteReport {
         let at = loaded.described.locate(Place::Etcd);
         match seen {
             None => {}
@@ -118,10 +120,10 @@ impl SiteReport {
                 self.etcd = Some(Err(fault.to_string()));
             }
             Some(Ok(seen)) => {
-                let is_active = |machine: &&SiteMachine| machine.role == Role::ControlPlane && machine.standing == Standing::Provisioned;
-                for machine in loaded.site().machines.iter().filter(is_active) {
-                    if !seen.of(machine.name.as_str(), None).any(|member| !member.is_learner) {
-                        self.problems.push(format!("{at}: `{}` has no member of etcd that votes", machine.name));
+                for Voteless { machine, doubt } in plan::voteless(loaded.site(), nodes, seen) {
+                    match doubt {
+                        Some(doubt) => self.weaknesses.push(doubt),
+                        None => self.problems.push(format!("{at}: `{machine}` has no member of etcd that votes")),
                     }
                 }
                 self.etcd = Some(Ok(format!("{} members, of which {} vote", seen.members.len(), seen.voters())));
@@ -274,7 +276,7 @@ mod tests {
     fn machines_that_validation_knows_nothing_of_are_noted() {
         let machine = |number: u32, sku: &str| SiteMachine {
             name: MachineName::new(format!("m{number}")).unwrap(),
-            role: Role::Compute,
+            role: model::Role::Compute,
             standing: Standing::Provisioned,
             hardware: model::Hardware {
                 rack: model::RackName::new("rack1").unwrap(),

@@ -17,6 +17,7 @@ use tokio::sync::watch;
 
 use crate::cluster::{Etcds, NAMES};
 use crate::real::check_writes;
+use crate::suite::member;
 use crate::writer;
 
 /// A boot takes 2.4 s; etcd, which is no faster than it is, has 12 s to catch up.
@@ -87,7 +88,7 @@ impl Stand {
     async fn is_learner(&self, name: &str) -> Option<bool> {
         let seen = self.members().await;
         let url = self.etcds.peer_url(name);
-        seen.of(name, Some(&url)).next().map(|member| member.is_learner)
+        member(&seen, name, Some(&url)).map(|member| member.is_learner)
     }
 
     async fn leader(&self) -> &'static str {
@@ -161,14 +162,14 @@ impl Stand {
     /// the real one is.
     async fn let_the_simulated_etcd_follow(&self, name: &str) {
         let etcd: EtcdCluster = etcd_of(&self.house.site);
-        let stale = etcd.observe_members().await.unwrap().of(name, None).next().expect("it is listed still").clone();
+        let stale = member(&etcd.observe_members().await.unwrap(), name, None).expect("it is listed still").clone();
         self.house.site.configure_etcd(name, &stale.peer_urls[0]).await.expect("the machine is there");
         etcd.request_member_remove(&stale.id).await.unwrap();
         etcd.request_learner_add(&stale.peer_urls[0]).await.unwrap();
         let promoting = async {
             loop {
                 let seen = etcd.observe_members().await.unwrap();
-                let learner = seen.of(name, Some(&stale.peer_urls[0])).next().expect("it was added");
+                let learner = member(&seen, name, Some(&stale.peer_urls[0])).expect("it was added");
                 if etcd.request_promote(&learner.id).await.is_ok() {
                     return;
                 }

@@ -41,8 +41,11 @@ async fn observe(etcd: &EtcdCluster) -> EtcdSeen {
     etcd.observe_members().await.expect("there is always a quorum")
 }
 
-fn member<'a>(seen: &'a EtcdSeen, name: &'a str, url: &'a str) -> Option<&'a EtcdMember> {
-    let mut found = seen.of(name, Some(url));
+/// The member of a machine: by name, or before it was heard from by its peer URL.
+pub fn member<'a>(seen: &'a EtcdSeen, name: &str, url: Option<&str>) -> Option<&'a EtcdMember> {
+    let is_added = |member: &EtcdMember| url.is_some_and(|url| member.peer_urls.iter().any(|own| own == url));
+    let is_own = |member: &&EtcdMember| if member.name.is_empty() { is_added(member) } else { member.name.eq_ignore_ascii_case(name) };
+    let mut found = seen.members.iter().filter(is_own);
     let member = found.next();
     assert!(found.next().is_none(), "a machine has one member at most");
     member
@@ -59,19 +62,19 @@ pub async fn renew_every_member(peer: &mut impl Peer) {
 /// One member, from its removal to its vote. Every change is asked for twice.
 async fn renew(peer: &mut impl Peer, name: &str) {
     let etcd = peer.etcd().clone();
-    let before = observe(&etcd).await.of(name, None).next().expect("it is a member").clone();
+    let before = member(&observe(&etcd).await, name, None).expect("it is a member").clone();
     let url = before.peer_urls[0].clone();
 
     insist(|| etcd.request_member_remove(&before.id)).await;
     assert_eq!(etcd.request_member_remove(&before.id).await, Ok(()), "one that is gone is out already");
     let seen = observe(&etcd).await;
-    assert_eq!((member(&seen, name, &url), seen.voters()), (None, 2));
+    assert_eq!((member(&seen, name, Some(&url)), seen.voters()), (None, 2));
     peer.wipe(name).await;
 
     insist(|| etcd.request_learner_add(&url)).await;
     assert_eq!(etcd.request_learner_add(&url).await, Ok(()), "one that is listed was added already");
     let seen = observe(&etcd).await;
-    let learner = member(&seen, name, &url).expect("it is listed").clone();
+    let learner = member(&seen, name, Some(&url)).expect("it is listed").clone();
     assert_eq!((learner.is_learner, learner.name.as_str(), seen.voters()), (true, "", 2));
     assert_ne!(learner.id, before.id);
     check_refusal(&etcd, &learner.id).await;
@@ -80,7 +83,7 @@ async fn renew(peer: &mut impl Peer, name: &str) {
     insist(|| etcd.request_promote(&learner.id)).await;
     assert_eq!(etcd.request_promote(&learner.id).await, Ok(()), "one that votes was promoted already");
     let seen = observe(&etcd).await;
-    let voter = member(&seen, name, &url).expect("it is listed");
+    let voter = member(&seen, name, Some(&url)).expect("it is listed");
     assert_eq!((voter.is_learner, voter.id.as_str(), seen.voters()), (false, learner.id.as_str(), 3));
 }
 

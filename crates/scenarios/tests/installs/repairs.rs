@@ -95,6 +95,25 @@ async fn a_wrong_login_for_a_board_that_stayed_leaves_the_old_one_in_use() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_login_that_was_let_in_is_kept_even_if_the_hardware_does_not_match() {
+    let house = site(4).await;
+    swap(&house, COMPUTE, &new_board()).await;
+    fault(&house, "memory-missing", COMPUTE).await;
+    let mut body = written_down(&house, COMPUTE, "of-the-new-board");
+    let failed = carry_out(&house, COMPUTE, "replace", &body).await;
+    assert!(failed["status"] == "Failed" && failed["message"].as_str().unwrap().contains("memory_capacity_GB"), "{failed:#}");
+    let properties = house.machine(COMPUTE).await["properties"].clone();
+    assert_eq!(properties["serialNumber"], "NEW0001", "its BMC is not taken for another machine's");
+    assert_ne!(properties["bootMacAddress"], "02:00:00:00:aa:02", "the rest is taken over when all of it was found right");
+    clear_faults(&house).await;
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    body.as_object_mut().unwrap().remove("bmcCredentials");
+    succeed(&house, COMPUTE, "replace", &body).await;
+    assert_eq!(house.machine(COMPUTE).await["properties"]["bootMacAddress"], "02:00:00:00:aa:02");
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_a_replace_brings_back_a_machine_whose_hardware_did_not_match() {
     let mut house = site(4).await;
     let data = house.site.volumes(COMPUTE).unwrap()[1..].to_vec();

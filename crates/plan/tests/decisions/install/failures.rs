@@ -176,7 +176,7 @@ fn an_etcd_that_never_catches_up() {
         Role::ControlPlane,
         |rig| rig.etcd.catches_up_after = None,
         expect![[r#"
-            Failed (EtcdFailed): reimage failed: the new member of etcd has not caught up within 20m 00s: etcd said: busy: etcdserver: can only promote a learner member which is in sync with leader. Left behind: power On; holds installation by alice, operation op1
+            Failed (EtcdFailed): reimage failed: the new member of etcd has not caught up within 20m 00s: etcd said: busy: etcdserver: can only promote a learner member which is in sync with leader. Left behind: power On; holds installation by alice, operation op1; its member of etcd is a learner: 2 others vote
             next: rackwright bmm reimage rack1control01
             Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
         "#]],

@@ -30,7 +30,7 @@ fn a_certificate_that_is_not_trusted_is_told_at_once() {
         FaultClass::Untrusted,
         expect![[r#"
             Failed (BmcLoginFailed): replace failed: BMC login unsuccessful: untrusted: as it says; a new board has a certificate of its own: put its `bmc-fingerprint` into the site file; nothing was touched. Left behind: power unknown, the BMC's certificate is not trusted; holds none
-            next: rackwright bmm replace rack1compute01 --bmc-credentials username=<USER> password=<PASSWORD>
+            next: rackwright bmm show rack1compute01
             after 200ms
             serial sn, login bmc/x, described as never; validated never; unhealthy: no
             CategoryResult { category: DeviceLogin, result: Fail, fields: [FieldResult { name: "device_login", comparison: Fail, expected: "Success", fetched: "Fail - Untrusted" }], log: ["untrusted: as it says"] }

@@ -1,6 +1,7 @@
 //! Replace: what it does beside installing a machine; and the inspection of a site, advice and post-checks.
 
 mod advice;
+mod blind;
 mod crash;
 mod disks;
 mod identity;

@@ -241,7 +241,7 @@ fn hardware_that_does_not_match_ends_a_replace_and_marks_the_machine() {
             Failed (ValidationFailed): replace failed: Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]. Left behind: power On; holds installation by alice, operation op1
             next: rackwright bmm advise rack1compute01 --symptom hardware
             Provisioned; installed nothing; held by installation by alice, operation op1 (its hardware validation failed); waits for 
-            serial sn, login bmc/x, described as never; validated Fail; unhealthy: Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]
+            serial sn2, login replace/1, described as sn; validated Fail; unhealthy: Networking test(s) failed: [NIC.1_LinkStatus] expected: Up; observed: Down; [Additional logs: Link failure detected on NIC.1]
             volumes Some(["OS", "tenants"]), deleted []
         "#]],
     );
@@ -261,7 +261,7 @@ fn a_serial_number_that_the_bmc_does_not_tell_the_same_ends_a_replace() {
             Failed (ValidationFailed): replace failed: System test(s) failed: [Serial_Number] expected: sn2; observed: sn. Left behind: power On; holds installation by alice, operation op1
             next: rackwright bmm advise rack1compute01 --symptom hardware
             Provisioned; installed nothing; held by installation by alice, operation op1 (its hardware validation failed); waits for 
-            serial sn, login bmc/x, described as never; validated Fail; unhealthy: System test(s) failed: [Serial_Number] expected: sn2; observed: sn
+            serial sn2, login replace/1, described as sn; validated Fail; unhealthy: System test(s) failed: [Serial_Number] expected: sn2; observed: sn
             volumes Some(["OS", "tenants"]), deleted []
         "#]],
     );
@@ -294,7 +294,7 @@ fn a_bmc_that_is_silent_ends_a_replace_after_a_while() {
         REPLACE,
         expect![[r#"
             Failed (BmcLoginFailed): replace failed: BMC login unsuccessful: Fail - Unreachable (unreachable: connection refused); nothing was touched. Left behind: power unknown, the BMC is unreachable; holds none
-            next: rackwright bmm replace rack1compute01 --bmc-credentials username=<USER> password=<PASSWORD>
+            next: rackwright bmm show rack1compute01
             Provisioned; installed nothing; held by ; waits for the BMC (unreachable: connection refused)
             serial sn, login bmc/x, described as never; validated never; unhealthy: no
             volumes Some(["OS", "tenants"]), deleted []

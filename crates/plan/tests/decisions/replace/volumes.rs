@@ -3,7 +3,7 @@
 use expect_test::expect;
 use model::{Action, DeviceAsk, Power, Replacement, Role, RunStrategy, Seen, Span};
 
-use super::stage::{PRESERVE, REPLACE, ask, latest, new_board, preview, site, target, verdict};
+use super::stage::{PRESERVE, REPLACE, ask, latest, new_board, preview, replace, site, target, verdict};
 use super::steps::{check, exchanged};
 use crate::rig::Rig;
 
@@ -157,6 +157,12 @@ fn whoever_preserves_what_may_not_be_readable_is_warned_with_the_answer() {
     assert_eq!(warned(nothing, PRESERVE, new_board()), format!("its serial number {board}"));
     let mac = |mac: &str| Replacement { bmc_mac: Some(mac.into()), ..Replacement::default() };
     assert_eq!(warned(nothing, PRESERVE, mac("04-0a-0b-0c-0d-0e")), format!("its BMC's MAC address {board}"));
+    let tried = |rig: &mut Rig| {
+        exchanged(rig);
+        rig.device(&target(Role::Compute)).board.parts.is_linked = false;
+        replace(rig, Role::Compute, PRESERVE, Some(new_board()));
+    };
+    assert_eq!(warned(tried, PRESERVE, Replacement::default()), format!("its serial number {board}"), "it is known from the first try");
     let away = |rig: &mut Rig| {
         let mut machine = (*rig.desk.snapshot.machines[&target(Role::Compute)]).clone();
         machine.last_seen.power = Some(Seen { what: Power::Off, at: rig.desk.now - Span::hours(31 * 24) });
