@@ -1,6 +1,6 @@
 //! How often devices are looked at and tried again.
 
-use model::{Contact, Fault, FaultClass, Limits, MachineName, Span, Timestamp};
+use model::{Contact, Fact, Fault, FaultClass, Limits, MachineName, Operation, Span, Timestamp};
 
 /// The pause after `failures` failures in a row: doubled from the first retry to the last.
 pub fn backoff(failures: u32, limits: &Limits) -> Span {
@@ -53,6 +53,19 @@ pub fn next_poll(machine: &MachineName, contact: &Contact, busy_since: Option<Ti
             tried_at + eighth.max(FIRST_LOOK_AFTER).min(limits.busy_poll)
         }
         None => tried_at + spread(machine, limits.idle_poll),
+    }
+}
+
+/// From when on a change of power is waited for: since it was asked for, and answered. Whatever else happens in an operation is not seen
+/// by looking at the power, so that nobody looks more often for it.
+pub fn busy_since(operation: &Operation, ask_ended_at: Option<Timestamp>) -> Timestamp {
+    let mut asks = operation.journal.iter().rev().filter_map(|entry| match entry.fact {
+        Fact::Asked { ask, .. } => Some((entry.at, ask.power().is_some())),
+        _ => None,
+    });
+    match asks.next() {
+        Some((asked_at, true)) => ask_ended_at.unwrap_or(asked_at).max(asked_at),
+        _ => asks.find(|(_, is_of_power)| *is_of_power).map_or(operation.accepted_at, |(asked_at, _)| asked_at),
     }
 }
 
@@ -160,6 +173,41 @@ mod tests {
         assert_eq!(next_poll(&name, &contact, Some(at), &limits).since(at), FIRST_LOOK_AFTER);
         assert_eq!(next_poll(&name, &contact, Some(at - Span::seconds(4)), &limits).since(at), Span::millis(500));
         assert_eq!(next_poll(&name, &contact, Some(at - Span::minutes(4)), &limits).since(at), limits.busy_poll);
+    }
+
+    #[test]
+    fn only_a_change_of_power_that_was_asked_for_is_looked_for_closely() {
+        use model::{
+            Action, ClusterName, CorrelationId, DeviceAsk, Entry, MachineReport, OPERATION_FORMAT, OperationId, Safeguard, Target,
+        };
+        let at = |seconds| Timestamp::from_millis(1_000 * seconds);
+        let asked = |seconds, ask| Entry { at: at(seconds), fact: Fact::Asked { ask, attempt: 1 } };
+        let mut operation = Operation {
+            format: OPERATION_FORMAT,
+            id: OperationId::new("op1"),
+            cluster: ClusterName::new("site1").unwrap(),
+            target: Target::Machine(MachineName::new("a").unwrap()),
+            action: Action::Reimage { safeguard: Safeguard::All },
+            caller: "alice".into(),
+            correlation_id: CorrelationId::new("c"),
+            request_key: None,
+            accepted_at: at(10),
+            deadline_at: at(9_000),
+            journal: vec![asked(15, DeviceAsk::Cordon)],
+            cancel: None,
+            ended: None,
+            wait: None,
+            replacement: None,
+        };
+        assert_eq!(busy_since(&operation, Some(at(16))), at(10));
+        operation.journal.push(asked(20, DeviceAsk::AgentOn));
+        assert_eq!(busy_since(&operation, Some(at(16))), at(20));
+        assert_eq!(busy_since(&operation, Some(at(23))), at(23), "a BMC may take a while to say that it will");
+        let report = MachineReport::Progress { percent: 5 };
+        operation.journal.push(Entry { at: at(60), fact: Fact::Reported { round: 1, report } });
+        assert_eq!(busy_since(&operation, Some(at(23))), at(23));
+        operation.journal.push(asked(90, DeviceAsk::EjectMedia));
+        assert_eq!(busy_since(&operation, Some(at(91))), at(20));
     }
 
     #[test]

@@ -55,7 +55,7 @@ use std::collections::BTreeSet;
 use model::{MachineName, TenantClusterName, Timestamp, VmName};
 
 pub use advice::advise;
-pub use cadence::{Ear, backoff, bmc_pause, may_be_hastened, next_poll, poll_after_event, retry_at, should_listen};
+pub use cadence::{Ear, backoff, bmc_pause, busy_since, may_be_hastened, next_poll, poll_after_event, retry_at, should_listen};
 pub use chronicle::{chronicle, chronicle_enrolment, chronicle_objections};
 pub use contact::known_silence;
 pub use draft::{Changes, ErrandStep, LookStep, Plan, Step, With};

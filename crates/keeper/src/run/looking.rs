@@ -139,10 +139,8 @@ impl Loop {
 
     pub(super) fn schedule_look(&mut self, machine: &MachineName) {
         let observation = self.books.snapshot.observation(machine);
-        let busy_since = self.books.snapshot.awaiting_look_at(machine).map(|operation| {
-            let asked_at = operation.journal.last().map_or(operation.accepted_at, |entry| entry.at);
-            observation.ask_ended_at.unwrap_or(asked_at).max(asked_at)
-        });
+        let awaiting = self.books.snapshot.awaiting_look_at(machine);
+        let busy_since = awaiting.map(|operation| plan::busy_since(operation, observation.ask_ended_at));
         if self.keeper.bmcs.contains_key(machine) {
             let at = plan::next_poll(machine, &observation.bmc, busy_since, &self.books.snapshot.cluster.limits);
             self.polls.schedule(machine, at);
