@@ -107,6 +107,7 @@ fn compare(
         hardware: &hardware,
         bundle: survey::bundle(snapshot, machine).map(AsRef::as_ref),
         is_on: snapshot.observation(&machine.name).power.is_some_and(|power| power.what == Power::On),
+        was_switched_on: operation.first_asked_at(DeviceAsk::PowerOn).is_some(),
         now,
     };
     validation::validate(&expected, inspection)

@@ -30,6 +30,10 @@ pub(super) fn judge(expected: &Expected<'_>, inspection: &Inspection) -> Categor
         Some(PartHealth::Ok) => Comparison::Pass,
         Some(PartHealth::Warning | PartHealth::Critical) => Comparison::Warning,
     };
+    // Whoever does not come up is never validated, so there is no failure to tell here.
+    if expected.was_switched_on {
+        sheet.tell("Server Control Actions", Comparison::Pass, "Success", "Success");
+    }
     sheet.tell("System", system, "OK", inspection.system.health.map_or(NOT_OFFERED, health_word));
     for sensor in sheet.answer("sensors", WELL, &inspection.sensors).into_iter().flatten() {
         judge_sensor(&mut sheet, sensor);

@@ -27,6 +27,8 @@ pub struct Expected<'a> {
     pub bundle: Option<&'a Bundle>,
     /// Whether it is on. Links of one that is off are down, and prove nothing.
     pub is_on: bool,
+    /// Whether it was switched on to be validated, and came up.
+    pub was_switched_on: bool,
     pub now: Timestamp,
 }
 

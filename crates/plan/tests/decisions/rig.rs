@@ -106,6 +106,16 @@ impl Rig {
         self.desk.snapshot.running_count() == 0
     }
 
+    /// The first moment at which something is so; whether there is one within this span.
+    pub fn run_until(&mut self, span: Span, is_so: impl Fn(&Rig) -> bool) -> bool {
+        let end = self.desk.now + span;
+        self.work();
+        while self.desk.now < end && !is_so(self) {
+            self.step(end);
+        }
+        is_so(self)
+    }
+
     fn step(&mut self, end: Timestamp) {
         let devices = self.devices.values().flat_map(|device| device.coming.iter().map(|(at, _)| *at));
         let answers = self.under_way.iter().map(|(at, ..)| *at).chain(self.looks.iter().map(|(at, ..)| *at)).chain(self.etcd.next_due());

@@ -61,6 +61,17 @@ fn sensors_fail_but_power_supplies_only_warn() {
 }
 
 #[test]
+fn a_machine_that_came_up_when_it_was_switched_on_obeys() {
+    check(
+        |case| case.was_switched_on = true,
+        expect![[r#"
+        Pass health_info: Server Control Actions `Success` → `Success`
+        failed: nothing
+    "#]],
+    );
+}
+
+#[test]
 fn a_log_that_could_not_be_read_to_its_end_warns() {
     check(
         |case| case.seen.log.unread = 3,

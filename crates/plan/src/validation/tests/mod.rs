@@ -19,6 +19,7 @@ struct Case {
     bundle: Option<Bundle>,
     seen: Inspection,
     is_on: bool,
+    was_switched_on: bool,
 }
 
 fn sku() -> Sku {
@@ -107,7 +108,7 @@ fn well() -> Case {
         }),
         license: Told::Told(LicenseSeen { name: "iDRAC9 Datacenter License".into(), is_trial: false }),
     };
-    Case { sku: Some(sku()), hardware: hardware(), bundle: Some(bundle()), seen, is_on: true }
+    Case { sku: Some(sku()), hardware: hardware(), bundle: Some(bundle()), seen, is_on: true, was_switched_on: false }
 }
 
 fn now() -> Timestamp {
@@ -115,9 +116,15 @@ fn now() -> Timestamp {
 }
 
 fn results(case: &Case) -> Vec<CategoryResult> {
-    let Case { sku, hardware, bundle, seen, is_on } = case;
-    let expected = Expected { sku: sku.as_ref(), hardware, bundle: bundle.as_ref(), is_on: *is_on, now: now() };
-    validate(&expected, seen)
+    let expected = Expected {
+        sku: case.sku.as_ref(),
+        hardware: &case.hardware,
+        bundle: case.bundle.as_ref(),
+        is_on: case.is_on,
+        was_switched_on: case.was_switched_on,
+        now: now(),
+    };
+    validate(&expected, &case.seen)
 }
 
 fn lines(results: &[CategoryResult]) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 mod advice;
 mod blind;
+mod cancel;
 mod crash;
 mod disks;
 mod identity;
