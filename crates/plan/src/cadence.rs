@@ -180,7 +180,7 @@ mod tests {
         use model::{
             Action, ClusterName, CorrelationId, DeviceAsk, Entry, MachineReport, OPERATION_FORMAT, OperationId, Safeguard, Target,
         };
-        let at = |seconds| Timestamp::from_millis(1_000 * seconds);
+        let at = |seconds: i64| Timestamp::from_millis(1_000 * seconds);
         let asked = |seconds, ask| Entry { at: at(seconds), fact: Fact::Asked { ask, attempt: 1 } };
         let mut operation = Operation {
             format: OPERATION_FORMAT,
