@@ -67,30 +67,30 @@ fn a_replace_of_a_compute_machine_that_was_cancelled_anywhere_can_be_asked_for_a
     check(
         Role::Compute,
         expect![[r#"
-        Survey: Canceled, Provisioned: cancelled by bob during Hardware Validation. Left behind: power On; holds none.
-        Cordon: Canceled, Provisioned: cancelled by bob during BMC Login. Left behind: power On; holds none.
-        Leave etcd: Canceled, Provisioned: cancelled by bob during BMC Login. Left behind: power On; holds none.
-        BMC Login: Canceled, Provisioned: cancelled by bob during Hardware Validation. Left behind: power On; holds none.
-        Hardware Validation: Canceled, Provisioned: cancelled by bob during Power Off. Left behind: power On; holds none.
-        Power Off: Canceled, Provisioned: cancelled by bob during Discard Volumes. Left behind: power Off; holds power-off by operation op1.
-        Wait for Deprovisioning: Canceled, Provisioned: cancelled by bob during Discard Volumes. Left behind: power Off; holds power-off by operation op1.
-        Discard Volumes: Canceled, Error: cancelled by bob during Make OS Volume. Left behind: power Off; holds installation by alice, operation op1.
-        Make OS Volume: Canceled, Error: cancelled by bob during Insert Media. Left behind: power Off; holds installation by alice, operation op1.
-        Insert Media: Canceled, Error: cancelled by bob during Agent On. Left behind: power Off; holds installation by alice, operation op1.
-        Boot Agent: Canceled, Error: cancelled by bob during Write Image. Left behind: power Off; holds installation by alice, operation op1.
-        Agent On: Canceled, Error: cancelled by bob during Write Image. Left behind: power Off; holds installation by alice, operation op1.
-        Write Image: Canceled, Error: cancelled by bob during Agent Off. Left behind: power Off; holds installation by alice, operation op1.
-        Agent Off: Canceled, Error: cancelled by bob during Eject Media. Left behind: power Off; holds installation by alice, operation op1.
-        Eject Media: Canceled, Error: cancelled by bob during Mint Join Token. Left behind: power Off; holds installation by alice, operation op1.
-        Boot Disk: Canceled, Error: cancelled by bob during System On. Left behind: power Off; holds installation by alice, operation op1.
-        Join etcd: Canceled, Error: cancelled by bob during System On. Left behind: power Off; holds installation by alice, operation op1.
-        Mint Join Token: Canceled, Error: cancelled by bob during Phone Home. Left behind: power On; holds installation by alice, operation op1.
-        System On: Canceled, Error: cancelled by bob during Phone Home. Left behind: power On; holds installation by alice, operation op1.
-        Phone Home: Succeeded, Provisioned: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
-        Rejoin: Succeeded, Provisioned: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
-        Promote in etcd: Succeeded, Provisioned: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
-        Drop Join Token: Succeeded, Provisioned: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
-    "#]],
+            Survey: Canceled, Provisioned: cancelled by bob during Hardware Validation. Left behind: power On; holds none.
+            Cordon: Canceled, Provisioned: cancelled by bob during BMC Login. Left behind: power On; holds none.
+            BMC Login: Canceled, Provisioned: cancelled by bob during Hardware Validation. Left behind: power On; holds none.
+            Hardware Validation: Canceled, Provisioned: cancelled by bob during Power Off. Left behind: power On; holds none.
+            Leave etcd: Canceled, Provisioned: cancelled by bob during Power Off. Left behind: power On; holds none.
+            Power Off: Canceled, Provisioned: cancelled by bob during Discard Volumes. Left behind: power Off; holds power-off by operation op1.
+            Wait for Deprovisioning: Canceled, Provisioned: cancelled by bob during Discard Volumes. Left behind: power Off; holds power-off by operation op1.
+            Discard Volumes: Canceled, Error: cancelled by bob during Make OS Volume. Left behind: power Off; holds installation by alice, operation op1.
+            Make OS Volume: Canceled, Error: cancelled by bob during Insert Media. Left behind: power Off; holds installation by alice, operation op1.
+            Insert Media: Canceled, Error: cancelled by bob during Agent On. Left behind: power Off; holds installation by alice, operation op1.
+            Boot Agent: Canceled, Error: cancelled by bob during Write Image. Left behind: power Off; holds installation by alice, operation op1.
+            Agent On: Canceled, Error: cancelled by bob during Write Image. Left behind: power Off; holds installation by alice, operation op1.
+            Write Image: Canceled, Error: cancelled by bob during Agent Off. Left behind: power Off; holds installation by alice, operation op1.
+            Agent Off: Canceled, Error: cancelled by bob during Eject Media. Left behind: power Off; holds installation by alice, operation op1.
+            Eject Media: Canceled, Error: cancelled by bob during Mint Join Token. Left behind: power Off; holds installation by alice, operation op1.
+            Boot Disk: Canceled, Error: cancelled by bob during System On. Left behind: power Off; holds installation by alice, operation op1.
+            Join etcd: Canceled, Error: cancelled by bob during System On. Left behind: power Off; holds installation by alice, operation op1.
+            Mint Join Token: Canceled, Error: cancelled by bob during Phone Home. Left behind: power On; holds installation by alice, operation op1.
+            System On: Canceled, Error: cancelled by bob during Phone Home. Left behind: power On; holds installation by alice, operation op1.
+            Phone Home: Succeeded, Provisioned: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
+            Rejoin: Succeeded, Provisioned: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
+            Promote in etcd: Succeeded, Provisioned: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
+            Drop Join Token: Succeeded, Provisioned: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
+        "#]],
     );
 }
 
@@ -99,29 +99,29 @@ fn a_replace_of_a_control_plane_machine_that_was_cancelled_anywhere_leaves_no_vo
     check(
         Role::ControlPlane,
         expect![[r#"
-        Survey: Canceled, Provisioned: cancelled by bob during Leave etcd. Left behind: power On; holds none.
-        Cordon: Canceled, Provisioned: cancelled by bob during Leave etcd. Left behind: power On; holds none.
-        Leave etcd: Canceled, Error: cancelled by bob during BMC Login. Left behind: power On; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        BMC Login: Canceled, Error: cancelled by bob during Hardware Validation. Left behind: power On; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Hardware Validation: Canceled, Error: cancelled by bob during Power Off. Left behind: power On; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Power Off: Canceled, Error: cancelled by bob during Discard Volumes. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Wait for Deprovisioning: Canceled, Error: cancelled by bob during Discard Volumes. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Discard Volumes: Canceled, Error: cancelled by bob during Make OS Volume. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Make OS Volume: Canceled, Error: cancelled by bob during Insert Media. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Insert Media: Canceled, Error: cancelled by bob during Agent On. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Boot Agent: Canceled, Error: cancelled by bob during Write Image. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Agent On: Canceled, Error: cancelled by bob during Write Image. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Write Image: Canceled, Error: cancelled by bob during Agent Off. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Agent Off: Canceled, Error: cancelled by bob during Eject Media. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Eject Media: Canceled, Error: cancelled by bob during Join etcd. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Boot Disk: Canceled, Error: cancelled by bob during Join etcd. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
-        Join etcd: Canceled, Error: cancelled by bob during System On. Left behind: power Off; holds installation by alice, operation op1; its member of etcd is a learner: 2 others vote.
-        Mint Join Token: Canceled, Error: cancelled by bob during Phone Home. Left behind: power On; holds installation by alice, operation op1; its member of etcd is a learner: 2 others vote.
-        System On: Canceled, Error: cancelled by bob during Phone Home. Left behind: power On; holds installation by alice, operation op1; its member of etcd is a learner: 2 others vote.
-        Phone Home: Canceled, Error: cancelled by bob during Promote in etcd. Left behind: power On; holds installation by alice, operation op1; its member of etcd is a learner: 2 others vote.
-        Rejoin: Canceled, Error: cancelled by bob during Promote in etcd. Left behind: power On; holds installation by alice, operation op1; its member of etcd is a learner: 2 others vote.
-        Promote in etcd: Succeeded, Provisioned: `rack1control01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1control01
-        Drop Join Token: Succeeded, Provisioned: `rack1control01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1control01
-    "#]],
+            Survey: Canceled, Provisioned: cancelled by bob during Hardware Validation. Left behind: power On; holds none.
+            Cordon: Canceled, Provisioned: cancelled by bob during BMC Login. Left behind: power On; holds none.
+            BMC Login: Canceled, Provisioned: cancelled by bob during Hardware Validation. Left behind: power On; holds none.
+            Hardware Validation: Canceled, Provisioned: cancelled by bob during Leave etcd. Left behind: power On; holds none.
+            Leave etcd: Canceled, Error: cancelled by bob during Power Off. Left behind: power On; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
+            Power Off: Canceled, Error: cancelled by bob during Discard Volumes. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
+            Wait for Deprovisioning: Canceled, Error: cancelled by bob during Discard Volumes. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
+            Discard Volumes: Canceled, Error: cancelled by bob during Make OS Volume. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
+            Make OS Volume: Canceled, Error: cancelled by bob during Insert Media. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
+            Insert Media: Canceled, Error: cancelled by bob during Agent On. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
+            Boot Agent: Canceled, Error: cancelled by bob during Write Image. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
+            Agent On: Canceled, Error: cancelled by bob during Write Image. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
+            Write Image: Canceled, Error: cancelled by bob during Agent Off. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
+            Agent Off: Canceled, Error: cancelled by bob during Eject Media. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
+            Eject Media: Canceled, Error: cancelled by bob during Join etcd. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
+            Boot Disk: Canceled, Error: cancelled by bob during Join etcd. Left behind: power Off; holds installation by alice, operation op1; its member has left etcd: 2 others vote.
+            Join etcd: Canceled, Error: cancelled by bob during System On. Left behind: power Off; holds installation by alice, operation op1; its member of etcd is a learner: 2 others vote.
+            Mint Join Token: Canceled, Error: cancelled by bob during Phone Home. Left behind: power On; holds installation by alice, operation op1; its member of etcd is a learner: 2 others vote.
+            System On: Canceled, Error: cancelled by bob during Phone Home. Left behind: power On; holds installation by alice, operation op1; its member of etcd is a learner: 2 others vote.
+            Phone Home: Canceled, Error: cancelled by bob during Promote in etcd. Left behind: power On; holds installation by alice, operation op1; its member of etcd is a learner: 2 others vote.
+            Rejoin: Canceled, Error: cancelled by bob during Promote in etcd. Left behind: power On; holds installation by alice, operation op1; its member of etcd is a learner: 2 others vote.
+            Promote in etcd: Succeeded, Provisioned: `rack1control01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1control01
+            Drop Join Token: Succeeded, Provisioned: `rack1control01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1control01
+        "#]],
     );
 }
