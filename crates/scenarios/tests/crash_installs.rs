@@ -1,7 +1,7 @@
-//! The control plane dies at every commit of a reimage and of a replace, on a machine of each role, before the commit is durable or
+//! The control plane dies at the commits of a reimage and of a replace, each at a machine of one role, before the commit is durable or
 //! after it, and starts again: the machine is installed the same, once, and nothing else was written.
 //!
-//! Each ring is played on one site, again and again, each time with the death one commit later: the machine is installed,
+//! Each ring is played on one site, again and again, each time with the death a few commits later: the machine is installed,
 //! uncordoned, and is then where it began.
 
 use std::sync::Arc;
@@ -217,8 +217,12 @@ fn password(round: u32) -> String {
     format!("board-password-{round}")
 }
 
-/// Plays a ring with the deaths one commit later each time, until nobody dies any more.
-async fn everywhere(ring: Ring, kind: Kind, moment: Moment, stride: usize) {
+/// How many commits are between one death and the next. Those between are the other roles': what is decided at each position of each is
+/// tried without a house around it, where that costs next to nothing.
+const STRIDE: usize = 3;
+
+/// Plays a ring with the deaths three commits later each time, before a commit and after one in turn, until nobody dies any more.
+async fn everywhere(ring: Ring, kind: Kind, first: usize) {
     let ring = Ring { kind, ..ring };
     let name = format!("{:?} of {}", ring.kind, ring.machine);
     let mut played = Played::begin(ring).await;
@@ -227,7 +231,7 @@ async fn everywhere(ring: Ring, kind: Kind, moment: Moment, stride: usize) {
     let (undisturbed, _) = played.play(None).await;
     assert!(undisturbed.operation.starts_with("\"Succeeded\""), "{name}: {undisturbed:#?}");
     let mut deaths = 0;
-    for position in (1..).step_by(stride) {
+    for (position, moment) in (first..).step_by(STRIDE).zip([Moment::Before, Moment::After].into_iter().cycle()) {
         let (ending, has_died) = played.play(Some((position, moment))).await;
         assert_eq!(ending, undisturbed, "{name} crashed {moment:?} commit {position}");
         if !has_died {
@@ -235,43 +239,37 @@ async fn everywhere(ring: Ring, kind: Kind, moment: Moment, stride: usize) {
         }
         deaths += 1;
     }
-    assert!(deaths >= 20 / stride, "{name} died only {deaths} times");
+    assert!(deaths >= 20 / STRIDE, "{name} died only {deaths} times");
     played.house.check_log().await;
     played.house.close().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_compute_machine_is_reimaged_the_same_wherever_the_control_plane_dies() {
-    everywhere(COMPUTE, Kind::Reimage, Moment::Before, 1).await;
-    everywhere(COMPUTE, Kind::Reimage, Moment::After, 3).await;
+    everywhere(COMPUTE, Kind::Reimage, 1).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_management_machine_is_reimaged_the_same_wherever_the_control_plane_dies() {
-    everywhere(MANAGEMENT, Kind::Reimage, Moment::Before, 3).await;
-    everywhere(MANAGEMENT, Kind::Reimage, Moment::After, 1).await;
+    everywhere(MANAGEMENT, Kind::Reimage, 2).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_control_plane_machine_is_reimaged_the_same_wherever_the_control_plane_dies() {
-    everywhere(CONTROL_PLANE, Kind::Reimage, Moment::Before, 1).await;
-    everywhere(CONTROL_PLANE, Kind::Reimage, Moment::After, 3).await;
+    everywhere(CONTROL_PLANE, Kind::Reimage, 3).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_compute_machine_is_replaced_the_same_wherever_the_control_plane_dies() {
-    everywhere(COMPUTE, Kind::Preserve, Moment::Before, 3).await;
-    everywhere(COMPUTE, Kind::Preserve, Moment::After, 1).await;
+    everywhere(COMPUTE, Kind::Preserve, 1).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_management_machine_is_replaced_the_same_wherever_the_control_plane_dies() {
-    everywhere(MANAGEMENT, Kind::DiscardAll, Moment::Before, 1).await;
-    everywhere(MANAGEMENT, Kind::DiscardAll, Moment::After, 3).await;
+    everywhere(MANAGEMENT, Kind::DiscardAll, 2).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_control_plane_machine_is_replaced_the_same_wherever_the_control_plane_dies() {
-    everywhere(CONTROL_PLANE, Kind::DiscardAll, Moment::Before, 3).await;
-    everywhere(CONTROL_PLANE, Kind::DiscardAll, Moment::After, 1).await;
+    everywhere(CONTROL_PLANE, Kind::DiscardAll, 3).await;
 }
