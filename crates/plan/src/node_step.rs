@@ -21,7 +21,7 @@ pub(crate) fn cordon(bench: &Bench<'_>) -> Finding {
     if is_the_goal {
         return finding;
     }
-    let patience_ends_at = bench.operation.accepted_at.max(bench.keeper_started_at) + bench.limits.expected_cordon;
+    let patience_ends_at = install::step_began_at(bench.operation).max(bench.keeper_started_at) + bench.limits.expected_cordon;
     match finding {
         Finding::Wait { .. } | Finding::Ask(_) if bench.now >= patience_ends_at => {
             Finding::Skip("the node could not be cordoned in time".into())

@@ -35,7 +35,7 @@ use crate::draft::With;
 use crate::operate::{Bench, Finding};
 use crate::snapshot::Snapshot;
 
-pub(crate) use attempt::current;
+pub(crate) use attempt::{current, step_began_at};
 pub(crate) use etcd::earlier_peer_url;
 pub use guards::is_install_url_useless;
 pub(crate) use guards::{awaits_looks, hinges_on_etcd, is_etcd_known, unknowns};

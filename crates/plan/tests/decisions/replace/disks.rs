@@ -213,6 +213,22 @@ fn one_look_at_the_volumes_that_fails_is_not_all_that_is_known_of_them() {
 }
 
 #[test]
+fn a_node_is_cordoned_however_long_the_survey_before_it_took() {
+    let mut rig = site();
+    exchanged(&mut rig);
+    let machine = target(Role::Compute);
+    rig.device(&machine).board.look_faults = [(LookAt::Volumes, Fault::new(FaultClass::Busy, Delivery::No, "later"))].into();
+    ask(&mut rig, &machine, PRESERVE, Some(new_board()));
+    rig.run_for(Span::minutes(2));
+    rig.device(&machine).board.look_faults.clear();
+    assert!(rig.run_until_idle(Span::hours(5)));
+    let operation = latest(&rig);
+    assert!(succeeded(&operation), "{}", ending(&operation));
+    assert_eq!(operation.skip_reason(StepKind::Cordon), None);
+    assert!(operation.last_asked(DeviceAsk::Cordon).is_some_and(|(asked_at, _)| Some(asked_at) < operation.done_at(StepKind::PowerOff)));
+}
+
+#[test]
 fn without_two_drives_for_the_system_no_volume_is_deleted() {
     let change = |rig: &mut Rig| {
         with_sku(rig, |sku| sku.drives.truncate(1));
