@@ -81,5 +81,5 @@ pub(super) fn runs_old_system(bench: &Bench<'_>) -> bool {
 pub(super) fn note_old_boot(bench: &Bench<'_>) -> Option<Fact> {
     let is_off = latest_ask(bench.operation) == Some(DeviceAsk::ForceOff) && power(bench) == Ok(Power::Off);
     let boot_id = bench.sight.observation.boot_id().filter(|_| is_off)?;
-    (Some(boot_id.as_str()) != bench.operation.found_boot_id()).then(|| Fact::Found { boot_id: Some(boot_id), provisioning: None })
+    (Some(boot_id.as_str()) != bench.operation.found_boot_id()).then_some(Fact::Found { boot_id: Some(boot_id), provisioning: None })
 }
