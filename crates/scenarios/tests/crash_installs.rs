@@ -222,7 +222,7 @@ fn password(round: u32) -> String {
 const STRIDE: usize = 3;
 
 /// Plays a ring with the deaths three commits later each time, before a commit and after one in turn, until nobody dies any more.
-async fn everywhere(ring: Ring, kind: Kind, first: usize) {
+async fn everywhere(ring: Ring, kind: Kind, first: i64) {
     let ring = Ring { kind, ..ring };
     let name = format!("{:?} of {}", ring.kind, ring.machine);
     let mut played = Played::begin(ring).await;
