@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Ask, Attempt, DeviceAsk, OperationResult, Power, Provisioning, Role, SourceSeen, Span, StepKind};
+use model::{Ask, Attempt, DeviceAsk, Operation, OperationResult, Power, Provisioning, Role, SourceSeen, Span, StepKind};
 
 use super::stage::{REIMAGE, ask, ending, latest, site_of, succeeded, target, verdict};
 use crate::rig::Death;
@@ -132,8 +132,8 @@ fn an_agent_that_calls_when_its_machine_is_already_going_off_is_not_let_in() {
     while latest(&rig).last_asked(DeviceAsk::ForceOff).is_none() {
         rig.run_for(Span::seconds(1));
     }
-    let operation = latest(&rig);
-    let attempt = Attempt { cluster: operation.cluster.clone(), machine: machine.clone(), operation: operation.id.clone(), round: 1 };
+    let Operation { cluster, id, .. } = latest(&rig);
+    let attempt = Attempt { cluster, machine, operation: id, round: 1 };
     let late = rig.desk.request("the machine", Ask::Report { attempt, report: exchange(9) }, None);
     rig.run_for(Span::seconds(4));
     assert!(verdict(&rig, &late).contains("it is being started again"), "{}", verdict(&rig, &late));
