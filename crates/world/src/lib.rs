@@ -7,6 +7,7 @@
 mod agent;
 mod bmc;
 mod bmc_restart;
+mod bootstrap;
 mod budget;
 mod budget_count;
 mod clusters;
@@ -39,6 +40,7 @@ mod random;
 mod scheduler;
 mod secret;
 mod site;
+mod strangers;
 mod taint_manager;
 mod tenancy;
 mod tenancy_made;
