@@ -43,10 +43,14 @@ impl Default for Settling {
 }
 
 /// The machine that is installed: its `/sys`, `/proc` and `/dev` are under `root`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Machine<'a> {
-    pub root: &'a Path,
-    pub settling: Settling,
+    root: &'a Path,
+    settling: Settling,
+    /// What it had when it was last looked at.
+    inventory: Inventory,
+    /// Since when its disks are the same.
+    disks_since: Instant,
 }
 
 /// What an agent draws when it starts, so that an answer that was lost can be asked for again, and only by the same agent.
@@ -60,7 +64,7 @@ pub fn draw_nonce() -> std::io::Result<String> {
 }
 
 /// Installs the machine as the control plane says.
-pub fn install(machine: Machine<'_>, home: &mut Home, nonce: &str) -> Ending {
+pub fn install(machine: &mut Machine<'_>, home: &mut Home, nonce: &str) -> Ending {
     let grant = match home.exchange(nonce) {
         Ok(grant) => grant,
         Err(refusal) => return refused(refusal),
@@ -88,16 +92,17 @@ fn tell(home: &Home, report: &Report<'_>, ending: Ending) -> Ending {
     }
 }
 
-fn act(machine: Machine<'_>, home: &Home, grant: &Grant) -> Result<(), Stop> {
+fn act(machine: &mut Machine<'_>, home: &Home, grant: &Grant) -> Result<(), Stop> {
     send_log(home).map_err(over)?;
-    let inventory = machine.settle(grant);
+    machine.settle(grant);
+    let Machine { root, inventory, .. } = machine;
     for disk in &inventory.disks {
         home.log.say(format_args!("disk {disk}"));
     }
     heed(home, "inventory", home.send_inventory(&inventory.for_sending())).map_err(over)?;
     let choice = choose_disks(&inventory.disks, &grant.os_disk, grant.image.bytes, &grant.wipe)?;
     // Every disk is open before the first of them is touched.
-    let open = |facts: &DiskFacts| Disk::open(machine.root, facts).map_err(|error| disk_failed(&format!("opening {facts}"), &error));
+    let open = |facts: &DiskFacts| Disk::open(root, facts).map_err(|error| disk_failed(&format!("opening {facts}"), &error));
     let os = open(choice.os)?;
     let wiped = choice.wipe.iter().map(|facts| open(facts)).collect::<Result<Vec<Disk>, Stop>>()?;
     let mut progress = Progress::new(home);
@@ -113,23 +118,28 @@ fn act(machine: Machine<'_>, home: &Home, grant: &Grant) -> Result<(), Stop> {
     Ok(())
 }
 
-impl Machine<'_> {
-    /// The inventory, once no disk comes any more and what was named is there, or was waited for long enough.
-    fn settle(&self, grant: &Grant) -> Inventory {
+impl<'a> Machine<'a> {
+    /// Looks at the machine for the first time.
+    pub fn observe(root: &'a Path, settling: Settling) -> Machine<'a> {
+        Machine { root, settling, inventory: Inventory::observe(root), disks_since: Instant::now() }
+    }
+
+    /// Looks until no disk comes any more and what was named is there, or was waited for long enough.
+    fn settle(&mut self, grant: &Grant) {
         let began_at = Instant::now();
-        let mut inventory = Inventory::observe(self.root);
-        let mut changed_at = began_at;
         loop {
-            let is_quiet = changed_at.elapsed() >= self.settling.quiet;
-            let choice = choose_disks(&inventory.disks, &grant.os_disk, grant.image.bytes, &grant.wipe);
+            let now = Inventory::observe(self.root);
+            if now.disks != self.inventory.disks {
+                self.disks_since = Instant::now();
+            }
+            self.inventory = now;
+            let choice = choose_disks(&self.inventory.disks, &grant.os_disk, grant.image.bytes, &grant.wipe);
             let is_missing = choice.is_err_and(|failure| failure.trouble == Trouble::MissingDisk);
+            let is_quiet = self.disks_since.elapsed() >= self.settling.quiet;
             if is_quiet && (!is_missing || began_at.elapsed() >= self.settling.timeout) {
-                return inventory;
+                return;
             }
             std::thread::sleep(self.settling.looked_every);
-            let now = Inventory::observe(self.root);
-            changed_at = if now.disks == inventory.disks { changed_at } else { Instant::now() };
-            inventory = now;
         }
     }
 }

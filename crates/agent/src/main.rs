@@ -40,6 +40,7 @@ fn main() -> ExitCode {
 
 fn run(root: &Path, configuration: &Configuration, log: &Arc<Log>) -> std::io::Result<Ending> {
     log.say(format_args!("for {}", configuration.machine));
+    let mut machine = Machine::observe(root, Settling::default());
     network::bring_up(root, configuration.network.as_ref(), log);
     let clock = Arc::new(Clock::new(MachineClock::Settable));
     if let Some((was, is)) = configuration.time.and_then(|told| clock.heed(told)) {
@@ -47,5 +48,5 @@ fn run(root: &Path, configuration: &Configuration, log: &Arc<Log>) -> std::io::R
     }
     let client = Client::new(configuration.ca.as_deref(), clock, Timeouts::default())?;
     let mut home = Home::new(client, log.clone(), Pauses::default(), configuration);
-    Ok(install(Machine { root, settling: Settling::default() }, &mut home, &draw_nonce()?))
+    Ok(install(&mut machine, &mut home, &draw_nonce()?))
 }
