@@ -151,7 +151,7 @@ impl House {
         let role = |role: &str| format!("{role} = '{}'\n", user_data.display());
         let runtime = format!(
             "version = '{version}'\nos-name = 'Rackwright Tiny OS 1'\nkubernetes-version = 'v1.33.7'\n\
-             [os-image]\nurl = 'http://127.0.0.1:{origin}/{name}'\nsha256 = '{sha256}'\nbytes = {bytes}\n{packed}\
+             [os-image]\nurl = 'http://10.0.2.2:{origin}/{name}'\nsha256 = '{sha256}'\nbytes = {bytes}\n{packed}\
              [boot.agent-image]\nurl = 'http://127.0.0.1:{origin}/agent.iso'\nsha256 = '{agent}'\nbytes = {agent_bytes}\n\
              [user-data-files]\n{}{}{}",
             role("control-plane"),

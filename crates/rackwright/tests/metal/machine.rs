@@ -40,7 +40,6 @@ pub struct Wanted {
 
 pub struct Machine {
     pub name: &'static str,
-    pub firmware: Firmware,
     pub bmc_port: u16,
     pub mac: String,
     folder: PathBuf,
@@ -65,7 +64,7 @@ impl Machine {
         let bmc_port = free_port();
         let sushy = start_bmc(&folder, &uuid, bmc_port, wanted.media_proxy);
         let tenant_digest = digest(&folder.join("tenant.img"));
-        let machine = Machine { name: wanted.name, firmware: wanted.firmware, bmc_port, mac, folder, tenant_digest, sushy };
+        let machine = Machine { name: wanted.name, bmc_port, mac, folder, tenant_digest, sushy };
         until("the BMC", || TcpStream::connect(("127.0.0.1", bmc_port)).ok());
         machine
     }
@@ -149,17 +148,16 @@ fn fill(file: &Path, bytes: u64, noisy: u64) {
 pub fn digest(file: &Path) -> String {
     let mut hasher = Sha256::new();
     let mut disk = fs::File::open(file).expect("the file is there");
-    std::io::copy(&mut disk, &mut hasher).expect("the file can be read");
-    hex(&hasher.finalize())
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut buffer = vec![0; 1 << 20];
+    while let count @ 1.. = disk.read(&mut buffer).expect("the file can be read") {
+        hasher.update(&buffer[..count]);
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn describe(wanted: &Wanted, uuid: &Uuid, mac: &str, folder: &Path) -> String {
     let firmware = match wanted.firmware {
-        Firmware::Bios => "<loader type='rom'/>".to_owned(),
+        Firmware::Bios => "<loader type='rom'>/usr/share/seabios/bios-256k.bin</loader>".to_owned(),
         Firmware::Uefi => format!(
             "<loader readonly='yes' secure='no' type='pflash'>/usr/share/OVMF/OVMF_CODE_4M.fd</loader>\
              <nvram template='/usr/share/OVMF/OVMF_VARS_4M.fd'>{}</nvram>",
