@@ -16,7 +16,7 @@ fn set(rig: &mut Rig) -> (Power, Option<String>, SourceSeen) {
 
 const CLEAN: (Power, Option<String>, SourceSeen) = (Power::Off, None, SourceSeen::Disk);
 
-fn run_to(rig: &mut Rig, step: StepKind) {
+pub fn run_to(rig: &mut Rig, step: StepKind) {
     while latest(rig).done_at(step).is_none() {
         rig.run_for(Span::seconds(1));
     }

@@ -10,7 +10,7 @@ use super::steps::exchanged;
 use crate::install::stage::{REIMAGE, reimage, succeeded};
 use crate::rig::Rig;
 
-fn with_sku(rig: &mut Rig, change: impl FnOnce(&mut Sku)) {
+pub fn with_sku(rig: &mut Rig, change: impl FnOnce(&mut Sku)) {
     let mut cluster = (*rig.desk.snapshot.cluster).clone();
     change(&mut cluster.skus[0]);
     rig.desk.snapshot.cluster = Arc::new(cluster);
