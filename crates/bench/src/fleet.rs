@@ -62,6 +62,7 @@ fn machine(site: u64, rack: u64, slot: u64) -> SiteMachine {
         name: MachineName::new(&name).expect("a constant shape"),
         role,
         standing,
+        install: model::InstallSettings::default(),
         hardware: Hardware {
             rack: RackName::new(format!("rack{rack}")).expect("a constant shape"),
             slot: u32::try_from(slot).expect("a slot is small"),

@@ -49,7 +49,10 @@ mod virt;
 mod workloads;
 mod writes;
 
-pub use agent::{AgentConfig, AgentReport, AgentTrouble, Call, Errand, Grant, Outcome, Session, WantedDisk, WantedImage};
+pub use agent::{
+    AgentConfig, AgentReport, AgentTrouble, Call, Errand, FoundCpus, FoundDisk, FoundNic, FoundParts, Grant, Outcome, Session, WantedDisk,
+    WantedImage,
+};
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
 pub use clusters::ClusterName;
 pub use etcd::{EtcdMember, EtcdRefusal, EtcdStatus};

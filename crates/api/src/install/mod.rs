@@ -9,6 +9,8 @@ mod boot;
 mod door;
 mod exchange;
 mod images;
+mod inventory;
+mod log;
 mod pace;
 mod range;
 mod reports;
@@ -29,6 +31,8 @@ use tokio::sync::Semaphore;
 
 pub use exchange::{NONCE_MAX, NONCE_MIN};
 pub use images::{BOOT_IMAGE_MAX, FETCH_TIMEOUT, Fetch, IMAGES_MAX, Images, Unfetched};
+pub use inventory::INVENTORY_MAX;
+pub use log::{LOG_MAX, LOGS_BURST, LOGS_EVERY};
 pub use pace::{REPORTS_BURST, REPORTS_EVERY};
 pub use splice::{AREA_BYTES, MARKER};
 
@@ -57,6 +61,8 @@ pub struct InstallFace {
     /// Who signed our certificate, if we have one.
     ca: Option<Arc<str>>,
     pace: Arc<Pace>,
+    /// The same for logs, which are kept whole.
+    log_pace: Arc<Pace>,
     places: Arc<Semaphore>,
 }
 
@@ -69,7 +75,8 @@ impl InstallFace {
             images,
             url: url.trim_end_matches('/').into(),
             ca: None,
-            pace: Arc::default(),
+            pace: Arc::new(Pace::new(REPORTS_BURST, REPORTS_EVERY)),
+            log_pace: Arc::new(Pace::new(LOGS_BURST, LOGS_EVERY)),
             places: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
         }
     }
@@ -89,6 +96,8 @@ pub fn install_router(face: InstallFace) -> Router {
         .route("/install/v1/pxe/{mac}", get(boot::send_pxe))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/exchange", post(exchange::exchange))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/report", post(reports::report))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/inventory", post(inventory::take))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/log", post(log::take))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/seed", get(seed::send))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/phone-home", post(reports::phone_home))
         .fallback(door::nothing_here)
