@@ -112,7 +112,8 @@ fn the_page_of_installing_tells_its_limits() {
         ("reports of an attempt", format!("{} at once, then one every {} ms", api::REPORTS_BURST, api::REPORTS_EVERY.to_std().as_millis())),
         ("image that machines are started from", bytes(usize::try_from(api::BOOT_IMAGE_MAX).expect("it fits into memory"))),
         ("such images in memory", written(api::IMAGES_MAX)),
-        ("fetching one", format!("{} s", api::FETCH_TIMEOUT.as_secs())),
+        ("an origin of images that says nothing", format!("{} s", api::FETCH_IDLE_TIMEOUT.as_secs())),
+        ("an agent that asks for an image on its way", format!("{} s", api::IMAGE_HOLD.as_secs())),
     ];
     assert_table(page.split_once("## Limits").expect("the page has limits").1, &rows);
 }

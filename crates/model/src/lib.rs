@@ -104,7 +104,8 @@ pub use replacement::{Replaced, Replacement, Safeguard, StoragePolicy, Unhealthy
 pub use request::{Ask, Conditions, Editions, Outage, REQUEST_LIFE, Request, VERDICT_LIFE, Verdict};
 pub use resources::Amount;
 pub use runtime::{
-    Artefact, BootArtefacts, Bundle, Digest, FirmwareFloor, Installed, InvalidDigest, InvalidVersion, RuntimeVersion, firmware_cmp,
+    Artefact, BootArtefacts, Bundle, Digest, FirmwareFloor, Installed, InvalidDigest, InvalidVersion, OsImage, Packed, Packing,
+    RuntimeVersion, firmware_cmp,
 };
 pub use secret::SecretRef;
 pub use selector::{LabelExpression, LabelOperator, LabelSelector};

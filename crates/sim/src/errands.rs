@@ -103,9 +103,12 @@ impl Way {
         Ok(Outcome::Media(Box::new(config)))
     }
 
-    /// Nothing of the image is kept but what it says of itself.
+    /// Nothing of the image is kept but what it says of itself. Only whoever gave the session is shown it.
     async fn fetch_image(&self, session: &Session, is_spoiled: bool) -> Heard<Outcome> {
-        let request = call(Method::GET, &session.grant.image.url, None, session.config.ca.as_deref());
+        let Session { config, grant } = session;
+        let is_ours = grant.image.url.strip_prefix(&config.url).is_some_and(|path| path.starts_with('/'));
+        let token = is_ours.then_some(grant.session.as_str());
+        let request = call(Method::GET, &grant.image.url, token, config.ca.as_deref());
         let mut chunks = self.send(empty(request)).await?.into_body().into_data_stream();
         let (mut digest, mut bytes, mut head) = (Sha256::new(), 0, Vec::new());
         while let Some(chunk) = chunks.next().await {

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use model::{ClusterName, Span};
+use model::{ClusterName, RuntimeVersion, Span};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use ticket::InstallKey;
@@ -47,6 +47,10 @@ impl Declined {
 
     pub fn wrong_token() -> Declined {
         Declined::new(StatusCode::UNAUTHORIZED, "the token is not the one of this attempt")
+    }
+
+    pub fn unknown_runtime(version: RuntimeVersion) -> Declined {
+        Declined::new(StatusCode::CONFLICT, format!("runtime {version} is not known"))
     }
 
     pub fn over() -> Declined {
@@ -93,7 +97,7 @@ pub(super) async fn limited(State(face): State<InstallFace>, request: Request, n
 /// What is asked for, in one of few words.
 fn what_of(path: &str) -> &'static str {
     let mut parts = path.strip_prefix(ticket::PREFIX).unwrap_or_default().split('/').skip(1);
-    let kinds = ["media", "http", "pxe", "exchange", "report", "inventory", "log", "seed", "phone-home"];
+    let kinds = ["media", "http", "pxe", "exchange", "image", "report", "inventory", "log", "seed", "phone-home"];
     let named = match parts.next() {
         Some("attempts") => parts.last(),
         first => first,
@@ -161,6 +165,7 @@ mod tests {
             ("/install/v1/pxe/aa:bb", "pxe"),
             ("/install/v1/attempts/site1/op/1/exchange", "exchange"),
             ("/install/v1/attempts/site1/op/1/phone-home", "phone-home"),
+            ("/install/v1/attempts/site1/op/1/image", "image"),
             ("/install/v1/attempts/site1/op/1/inventory", "inventory"),
             ("/install/v1/attempts/site1/op/1/log", "log"),
             ("/install/v1/attempts/site1/op/1/media", "media"),

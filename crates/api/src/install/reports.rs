@@ -53,8 +53,9 @@ pub(super) async fn report(
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Declined> {
-    let (known, _) = face.admit(&named, Purpose::Session, bearer(&headers)?)?;
+    let (known, installing) = face.admit(&named, Purpose::Session, bearer(&headers)?)?;
     let report = read::<Word>(body).await?.report()?;
+    face.hear_of_damage(&known, installing, &report);
     face.pass_on(&known, report).await
 }
 

@@ -2,6 +2,7 @@
 
 mod exchanging;
 mod fetching;
+mod imaging;
 mod limits;
 mod telling;
 mod troubled;
@@ -12,7 +13,6 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use bytes::Bytes;
-use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
@@ -27,6 +27,7 @@ use ticket::{InstallKey, Purpose};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use super::depot::tests::origin::{Mood, Origin, content};
 use super::*;
 use crate::fixtures::{Documents, NOW, cluster, machine, of_json, operation};
 
@@ -58,14 +59,26 @@ impl Answer {
     }
 }
 
-/// Serves one image, or nothing.
-struct Shelf(Option<Bytes>);
+/// Serves what machines are started from, and the operating system.
+struct Shelf {
+    agent: Origin,
+    system: Origin,
+}
 
 impl Fetch for Shelf {
-    fn fetch<'a>(&'a self, _url: &'a str, _limit: u64) -> BoxFuture<'a, Result<Bytes, Unfetched>> {
-        let found = self.0.clone().ok_or_else(|| Unfetched("connection refused".to_owned()));
-        async move { found }.boxed()
+    fn open<'a>(&'a self, url: &'a str, rest: &'a Rest) -> BoxFuture<'a, Result<Coming, Unfetched>> {
+        if url == IMAGE_URL { self.agent.open(url, rest) } else { self.system.open(url, rest) }
     }
+}
+
+/// Never there.
+fn gone() -> Origin {
+    Origin::new(Bytes::new(), &[Mood::Refuses; 100])
+}
+
+/// The operating system: several pieces and a bit.
+fn system() -> Bytes {
+    content(3, 500_321)
 }
 
 fn agent_image() -> Bytes {
@@ -88,7 +101,7 @@ fn bundle() -> Bundle {
     let agent = artefact(&agent_image());
     of_json(json!({
         "version": "4.9.2", "osName": "Azure Linux 3.0", "kubernetesVersion": "v1.33.7",
-        "osImage": { "url": "http://images/os.img", "sha256": "0".repeat(64), "bytes": 1000 },
+        "osImage": Artefact { url: "http://images/os.img".to_owned(), ..artefact(&system()) },
         "boot": { "agentImage": agent, "http": agent, "pxe": agent },
         "userData": { "ControlPlane": template, "Management": "role: {{ nothing }}", "Compute": template },
     }))
@@ -122,6 +135,13 @@ fn token(purpose: Purpose, attempt: &Attempt) -> String {
 /// `m1` and `m2`, which has no volumes, are being installed from virtual media, `m3` over PXE and with a template that cannot be
 /// rendered, each for the second time; `op0` is over.
 async fn rig_with(keeper: Keeper, image: Option<Bytes>) -> Rig {
+    let agent = image.map_or_else(gone, |image| Origin::new(image, &[]));
+    let shelf = Shelf { agent, system: Origin::new(system(), &[]) };
+    rig_of(keeper, Images::new(Arc::new(shelf)), &bundle()).await
+}
+
+/// The same with these images.
+async fn rig_of(keeper: Keeper, images: Images, bundle: &Bundle) -> Rig {
     let mut site = cluster("site");
     site.join = Some(JoinFacts { api_url: "https://10.0.0.5:6443".to_owned(), ca_hash: None });
     let mut documents = Documents::default().cluster(&site);
@@ -143,13 +163,13 @@ async fn rig_with(keeper: Keeper, image: Option<Bytes>) -> Rig {
         .operation(&on_drive)
         .operation(&installing("op3", "m3", BootWay::Pxe));
     let api = documents.serve().await;
-    let runtime = keys::runtime(&site.name, bundle().version);
-    api.store.commit(Commit::default().put(runtime, serde_json::to_vec(&bundle()).unwrap())).await.unwrap();
+    let runtime = keys::runtime(&site.name, bundle.version);
+    api.store.commit(Commit::default().put(runtime, serde_json::to_vec(bundle).unwrap())).await.unwrap();
     let api = Api { cache: crate::Cache::load(&api.store).await.unwrap(), ..api };
     tokio::spawn(api.cache.clone().follow(api.store.clone(), CancellationToken::new()));
     let reports = Arc::default();
     tokio::spawn(keep(api.clone(), keeper, Arc::clone(&reports)));
-    let face = InstallFace::new(api, BTreeMap::from([(site.name, key())]), Images::new(Arc::new(Shelf(image))), URL);
+    let face = InstallFace::new(api, BTreeMap::from([(site.name, key())]), images, URL);
     let router = install_router(face.clone());
     Rig { face, router, reports }
 }

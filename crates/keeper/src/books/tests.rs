@@ -68,7 +68,7 @@ fn bundle(version: &str, os_name: &str) -> Bundle {
     Bundle {
         version: RuntimeVersion::parse(version).unwrap(),
         os_name: os_name.to_owned(),
-        os_image: artefact.clone(),
+        os_image: artefact.clone().into(),
         kubernetes_version: "1.30.1".to_owned(),
         boot: BootArtefacts { agent_image: artefact, http: None, pxe: None },
         firmware: Vec::new(),
