@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Artefact, BootArtefacts, Bundle, Digest, FirmwareFloor, Role, RuntimeVersion};
+use model::{Artefact, BootArtefacts, Bundle, Digest, FirmwareFloor, OsImage, Packed, Packing, Role, RuntimeVersion};
 use serde_json::Value;
 
 use crate::install::{AREA_BYTES, BOOT_IMAGE_MAX};
@@ -58,7 +58,7 @@ impl Reader {
         if RuntimeVersion::parse(kubernetes_version.strip_prefix('v').unwrap_or(&kubernetes_version)).is_err() {
             self.flaw("kubernetesVersion", "three numbers with points between are meant, as in v1.33.7");
         }
-        let os_image = self.artefact("osImage", &properties["osImage"], 1, OS_IMAGE_MAX);
+        let os_image = self.os_image("osImage", &properties["osImage"]);
         let boot = &properties["boot"];
         let agent_image = self.boot_artefact("boot.agentImage", &boot["agentImage"]);
         let http = if boot["http"].is_null() { None } else { self.boot_artefact("boot.http", &boot["http"]) };
@@ -82,22 +82,46 @@ impl Reader {
         self.artefact(path, value, AREA_BYTES as u64, BOOT_IMAGE_MAX)
     }
 
+    fn os_image(&mut self, path: &str, value: &Value) -> Option<OsImage> {
+        let plain = self.artefact(path, value, 1, OS_IMAGE_MAX);
+        let packed = if value["packed"].is_null() { None } else { Some(self.packed(&format!("{path}.packed"), &value["packed"])?) };
+        let plain = plain?;
+        if packed.as_ref().is_some_and(|packed| packed.sha256 == plain.sha256) {
+            self.flaw(&format!("{path}.packed.sha256"), "it is the digest of the image itself; that of the packed file is meant");
+        }
+        Some(OsImage { packed, ..plain.into() })
+    }
+
+    fn packed(&mut self, path: &str, value: &Value) -> Option<Packed> {
+        if value["format"] != "zstd" {
+            self.flaw(&format!("{path}.format"), "`zstd` is meant");
+        }
+        let bytes = self.length(path, value, 1, OS_IMAGE_MAX);
+        let sha256 = self.digest(path, value)?;
+        Some(Packed { format: Packing::Zstd, sha256, bytes })
+    }
+
     fn artefact(&mut self, path: &str, value: &Value, least: u64, most: u64) -> Option<Artefact> {
         let url = value["url"].as_str().unwrap_or_default();
         if let Err(why) = check_url(url) {
             self.flaw(&format!("{path}.url"), why);
         }
+        let bytes = self.length(path, value, least, most);
+        let sha256 = self.digest(path, value)?;
+        Some(Artefact { url: url.to_owned(), sha256, bytes })
+    }
+
+    fn length(&mut self, path: &str, value: &Value, least: u64, most: u64) -> u64 {
         let bytes = value["bytes"].as_u64().unwrap_or_default();
         if !(least..=most).contains(&bytes) {
             self.flaw(&format!("{path}.bytes"), format!("a number from {least} to {most} is meant"));
         }
-        match Digest::parse(value["sha256"].as_str().unwrap_or_default()) {
-            Ok(sha256) => Some(Artefact { url: url.to_owned(), sha256, bytes }),
-            Err(problem) => {
-                self.flaw(&format!("{path}.sha256"), problem.to_string());
-                None
-            }
-        }
+        bytes
+    }
+
+    fn digest(&mut self, path: &str, value: &Value) -> Option<Digest> {
+        let read = Digest::parse(value["sha256"].as_str().unwrap_or_default());
+        read.map_err(|problem| self.flaw(&format!("{path}.sha256"), problem.to_string())).ok()
     }
 
     fn firmware(&mut self, value: &Value) -> Vec<FirmwareFloor> {
@@ -179,6 +203,30 @@ mod tests {
         assert_eq!(bundle.user_data.len(), 3);
         let shown = serde_json::to_value(&bundle).unwrap();
         assert_eq!(read(version(), &shown).unwrap(), bundle, "what is shown can be imported");
+    }
+
+    #[test]
+    fn an_image_may_be_packed_and_is_judged_then_too() {
+        let mut properties = properties();
+        properties["osImage"]["packed"] = json!({ "format": "zstd", "sha256": "1".repeat(64), "bytes": 400_000 });
+        let bundle = read(version(), &properties).unwrap();
+        assert_eq!((bundle.os_image.bytes, bundle.os_image.file().bytes), (1_000_000, 400_000));
+        assert_eq!(read(version(), &serde_json::to_value(&bundle).unwrap()).unwrap(), bundle, "what is shown can be imported");
+        let cases = [
+            ("format", json!("gzip"), "format: `zstd` is meant"),
+            ("bytes", json!(0), "bytes: a number from 1 to 68719476736 is meant"),
+            ("sha256", json!("x"), "sha256: `x` is no SHA-256 digest: 64 hexadecimal digits are meant"),
+            ("sha256", json!("0".repeat(64)), "sha256: it is the digest of the image itself; that of the packed file is meant"),
+        ];
+        for (name, value, expected) in cases {
+            let mut wrong = properties.clone();
+            wrong["osImage"]["packed"][name] = value;
+            let flaws = read(version(), &wrong).unwrap_err();
+            assert_eq!(
+                flaws.into_iter().map(|Flaw { path, why }| format!("{path}: {why}")).collect::<Vec<_>>(),
+                [format!("properties.osImage.packed.{expected}")]
+            );
+        }
     }
 
     #[test]

@@ -64,6 +64,7 @@ pub enum Unit {
     PerMinute,
     Kibibytes,
     Megabytes,
+    MegabytesPerSecond,
     Count,
 }
 
@@ -126,6 +127,7 @@ impl Unit {
             Unit::PerMinute => "per minute",
             Unit::Kibibytes => "KiB",
             Unit::Megabytes => "MB",
+            Unit::MegabytesPerSecond => "MB/s",
             Unit::Count => "",
         }
     }

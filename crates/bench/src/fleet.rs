@@ -4,9 +4,9 @@ use std::io;
 
 use keeper::enroll_site;
 use model::{
-    Action, Clock, ClusterName, CorrelationId, DeviceAsk, Ended, Entry, Fact, Hardware, Home, Limits, Machine, MachineName, NodeSeen,
-    OPERATION_FORMAT, Operation, OperationId, OperationResult, Power, RackName, Readiness, Role, SecretRef, Seen, Site, SiteMachine,
-    SiteRack, Span, Standing, StepKind, Timestamp, keys,
+    Action, BootWay, Bundle, Clock, ClusterName, CorrelationId, DeviceAsk, Ended, Entry, Fact, Hardware, Home, Limits, Machine,
+    MachineName, MachineReport, NodeSeen, OPERATION_FORMAT, Operation, OperationId, OperationResult, Power, RackName, Readiness, Role,
+    Safeguard, SecretRef, Seen, Site, SiteMachine, SiteRack, Span, Standing, StepKind, Timestamp, keys,
 };
 use store::{Commit, SharedStore};
 
@@ -62,6 +62,7 @@ fn machine(site: u64, rack: u64, slot: u64) -> SiteMachine {
         name: MachineName::new(&name).expect("a constant shape"),
         role,
         standing,
+        install: model::InstallSettings::default(),
         hardware: Hardware {
             rack: RackName::new(format!("rack{rack}")).expect("a constant shape"),
             slot: u32::try_from(slot).expect("a slot is small"),
@@ -146,6 +147,18 @@ fn restart(id: &str, site: &Site, machine: &MachineName, accepted_at: Timestamp,
         wait: None,
         replacement: None,
     }
+}
+
+/// A machine of a site that is being installed, whose agent has its session.
+pub fn installation(site: &Site, machine: &MachineName, bundle: &Bundle, now: Timestamp) -> Operation {
+    let (round, image) = (1, &bundle.os_image.sha256);
+    let facts = [
+        Fact::Installing { round, way: BootWay::VirtualMedia, version: bundle.version, image: image.clone() },
+        Fact::Reported { round, report: MachineReport::Exchange { nonce: image.clone() } },
+    ];
+    let journal = facts.map(|fact| Entry { at: now, fact }).to_vec();
+    let action = Action::Reimage { safeguard: Safeguard::None };
+    Operation { action, journal, ..restart(&format!("reimage-{machine}"), site, machine, now, true) }
 }
 
 /// A machine that was seen on, with a ready node unless it is the spare.

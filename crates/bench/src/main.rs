@@ -8,6 +8,7 @@ mod client;
 mod events;
 mod figure;
 mod house;
+mod images;
 mod log;
 mod machine;
 mod memory;
@@ -44,6 +45,7 @@ const BENCHES: &[Bench] = &[
     events::BENCH,
     restarts::BENCH,
     reimages::BENCH,
+    images::BENCH,
     power::BENCH,
     planning::BENCH,
     preview::BENCH,
@@ -73,6 +75,9 @@ fn main() -> ExitCode {
         && first == plane::ARGUMENT
     {
         let served = plane::serve(directory.as_ref());
+        return served.map_or_else(|error| complain(&format!("the measured process: {error}")), |()| ExitCode::SUCCESS);
+    }
+    if let Some(served) = images::serve_if_asked() {
         return served.map_or_else(|error| complain(&format!("the measured process: {error}")), |()| ExitCode::SUCCESS);
     }
     let (flags, wanted): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|argument| argument.starts_with('-'));

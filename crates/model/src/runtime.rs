@@ -113,6 +113,50 @@ pub struct Artefact {
     pub bytes: u64,
 }
 
+/// The image of an operating system, known by what is on the disk once it is written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OsImage {
+    /// Where it is fetched from: packed, if it is packed.
+    pub url: String,
+    pub sha256: Digest,
+    pub bytes: u64,
+    /// How it is packed on the way to the machine, which unpacks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packed: Option<Packed>,
+}
+
+/// A packed image, as a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Packed {
+    pub format: Packing,
+    pub sha256: Digest,
+    pub bytes: u64,
+}
+
+/// How an image is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Packing {
+    Zstd,
+}
+
+impl OsImage {
+    /// The file that is fetched, and sent to machines as it is.
+    pub fn file(&self) -> Artefact {
+        let (sha256, bytes) = self.packed.as_ref().map_or((&self.sha256, self.bytes), |packed| (&packed.sha256, packed.bytes));
+        Artefact { url: self.url.clone(), sha256: sha256.clone(), bytes }
+    }
+}
+
+impl From<Artefact> for OsImage {
+    /// One that is not packed.
+    fn from(Artefact { url, sha256, bytes }: Artefact) -> OsImage {
+        OsImage { url, sha256, bytes, packed: None }
+    }
+}
+
 /// A version of the runtime: what is installed, how a machine is started to install it, and what its firmware must be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -120,7 +164,7 @@ pub struct Bundle {
     pub version: RuntimeVersion,
     /// What a node calls its operating system once it runs, e.g. `Azure Linux 3.0`.
     pub os_name: String,
-    pub os_image: Artefact,
+    pub os_image: OsImage,
     pub kubernetes_version: String,
     pub boot: BootArtefacts,
     /// Minimum firmware, by model of machine and component.
@@ -203,6 +247,15 @@ mod tests {
         assert_eq!(Digest::parse(&format!("sha256:{digits}")).unwrap().as_str(), digits.to_ascii_lowercase());
         assert!(Digest::parse(&digits[1..]).is_err());
         assert!(Digest::parse(&"g".repeat(64)).is_err());
+    }
+
+    #[test]
+    fn what_is_sent_of_an_image_is_its_packed_file_if_it_has_one() {
+        let digest = |digit: &str| Digest::parse(&digit.repeat(64)).unwrap();
+        let plain = OsImage::from(Artefact { url: "http://images/os".to_owned(), sha256: digest("1"), bytes: 9 });
+        assert_eq!((plain.file().sha256, plain.file().bytes), (digest("1"), 9));
+        let packed = OsImage { packed: Some(Packed { format: Packing::Zstd, sha256: digest("2"), bytes: 5 }), ..plain };
+        assert_eq!((packed.file().sha256, packed.file().bytes, packed.sha256), (digest("2"), 5, digest("1")));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The threads that answer clients, apart from those of the keepers: after a start every keeper looks at all its devices, and
-//! whoever asks meanwhile should not stand in line behind ten thousand looks.
+//! whoever asks meanwhile should not stand in line behind ten thousand looks. Nor behind a rack of machines that are sent their images:
+//! those have threads of their own, too.
 
 use std::io;
 
@@ -15,7 +16,16 @@ pub struct Front {
 
 impl Front {
     pub fn open() -> io::Result<Front> {
-        let runtime = Builder::new_multi_thread().thread_name("front").enable_all().build()?;
+        Front::named("front")
+    }
+
+    /// The same for the install face.
+    pub fn open_for_machines() -> io::Result<Front> {
+        Front::named("install")
+    }
+
+    fn named(name: &str) -> io::Result<Front> {
+        let runtime = Builder::new_multi_thread().thread_name(name).enable_all().build()?;
         Ok(Front { handle: runtime.handle().clone(), runtime: Some(runtime) })
     }
 

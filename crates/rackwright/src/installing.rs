@@ -1,22 +1,12 @@
-//! The install face in this process: where it listens, what machines are told to call it by, the keys of their tokens, and the
-//! fetching of what they are started from.
+//! The install face in this process: where it listens, what machines are told to call it by, and the keys of their tokens.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use api::{Fetch, InstallFace, Unfetched, Welcome};
-use bytes::Bytes;
+use api::{InstallFace, Welcome};
 use clap::Args;
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use http::{Request, StatusCode, Uri};
-use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use http::Uri;
 use keeper::InstallUrls;
 use model::ClusterName;
 use rustls::pki_types::CertificateDer;
@@ -27,6 +17,7 @@ use tokio::net::TcpListener;
 
 use crate::authority::{Authority, AuthorityError};
 use crate::cli::trouble::{Exit, Trouble};
+use crate::images::ImageArgs;
 use crate::private_file;
 
 /// Where a port is remembered that was chosen for us, so that machines find us again after a restart.
@@ -51,6 +42,8 @@ pub struct InstallArgs {
     /// The certificates, in PEM, that the proxy at an https `--install-url` is known by; machines are given them
     #[arg(long, value_name = "FILE", requires = "install_url")]
     pub install_ca: Option<PathBuf>,
+    #[command(flatten)]
+    pub images: ImageArgs,
 }
 
 /// A listener for machines, and what they are told to call it by.
@@ -59,6 +52,8 @@ pub struct InstallDoor {
     pub listener: TcpListener,
     pub urls: InstallUrls,
     pub identity: Identity,
+    /// How the images that they are sent are kept.
+    pub images: ImageArgs,
 }
 
 /// How machines know who answers them.
@@ -98,7 +93,7 @@ impl InstallDoor {
         };
         let media = args.install_media_url.as_deref().map(|url| checked("--install-media-url", url)).transpose()?;
         let urls = InstallUrls { agents: url, media: media.unwrap_or_else(|| firmware.clone()), firmware };
-        Ok(InstallDoor { listener, urls, identity })
+        Ok(InstallDoor { listener, urls, identity, images: args.images })
     }
 }
 
@@ -193,66 +188,8 @@ pub async fn welcome(face: InstallFace, identity: &Identity, vault: &Vault) -> R
 
 pub type InstallKeys = BTreeMap<ClusterName, InstallKey>;
 
-/// Fetches over HTTP and HTTPS. What a bundle names is known by its digest, so whoever serves it need not be trusted; redirects are
-/// not followed, so that nobody but the bundle says where we call.
-pub struct WebFetch {
-    client: Client<HttpsConnector<HttpConnector>, Empty<Bytes>>,
-}
-
-impl WebFetch {
-    pub fn new() -> Result<WebFetch, Trouble> {
-        let provider = rustls::crypto::ring::default_provider();
-        let tls = HttpsConnectorBuilder::new()
-            .with_provider_and_native_roots(provider)
-            .map_err(|error| Trouble::caused("the computer's trusted certificates cannot be read", &error))?;
-        let connector = tls.https_or_http().enable_http1().build();
-        Ok(WebFetch { client: Client::builder(TokioExecutor::new()).build(connector) })
-    }
-
-    async fn get(&self, url: &str, limit: u64) -> Result<Bytes, Unfetched> {
-        let told = |problem: &dyn std::fmt::Display| Unfetched(problem.to_string());
-        let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| told(&error))?;
-        let request = Request::get(uri).body(Empty::new()).map_err(|error| told(&error))?;
-        let response = self.client.request(request).await.map_err(|error| Unfetched(whole(&error)))?;
-        if response.status() != StatusCode::OK {
-            return Err(Unfetched(format!("it answered {}", response.status())));
-        }
-        let limit = usize::try_from(limit).map_err(|error| told(&error))?;
-        match Limited::new(response.into_body(), limit).collect().await {
-            Ok(body) => Ok(body.to_bytes()),
-            Err(problem) if problem.is::<LengthLimitError>() => Err(Unfetched(format!("it is longer than {limit} bytes"))),
-            Err(problem) => Err(Unfetched(format!("it broke off: {problem}"))),
-        }
-    }
-}
-
-/// An error with its causes, in one line.
-fn whole(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text += &format!(": {cause}");
-        source = cause.source();
-    }
-    text
-}
-
-impl Fetch for WebFetch {
-    fn fetch<'a>(&'a self, url: &'a str, limit: u64) -> BoxFuture<'a, Result<Bytes, Unfetched>> {
-        self.get(url, limit).boxed()
-    }
-}
-
-/// Images that are fetched over the network.
-pub fn web_images() -> Result<api::Images, Trouble> {
-    Ok(api::Images::new(Arc::new(WebFetch::new()?)))
-}
-
 #[cfg(test)]
 mod tests {
-    use axum::Router;
-    use axum::routing::get;
-
     use super::*;
 
     fn args(listen: Option<&str>, url: Option<&str>) -> InstallArgs {
@@ -309,18 +246,5 @@ mod tests {
         assert!(told(open("http://install.example").await).contains("without TLS"));
         std::fs::write(&file, certificate(7, 6_000) + &certificate(8, 6_000)).unwrap();
         assert!(told(open(https).await).contains("and there is room for 12288"));
-    }
-
-    #[tokio::test]
-    async fn images_are_fetched_up_to_their_length() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let base = format!("http://{}", listener.local_addr().unwrap());
-        let router = Router::new().route("/image", get(|| async { "0123456789" }));
-        tokio::spawn(std::future::IntoFuture::into_future(axum::serve(listener, router)));
-        let fetch = WebFetch::new().unwrap();
-        assert_eq!(fetch.fetch(&format!("{base}/image"), 10).await.unwrap(), "0123456789");
-        assert_eq!(fetch.fetch(&format!("{base}/image"), 9).await.unwrap_err().0, "it is longer than 9 bytes");
-        assert_eq!(fetch.fetch(&format!("{base}/gone"), 9).await.unwrap_err().0, "it answered 404 Not Found");
-        assert!(fetch.fetch("http://127.0.0.1:1/x", 9).await.unwrap_err().0.contains("refused"));
     }
 }

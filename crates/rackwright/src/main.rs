@@ -6,6 +6,7 @@ mod cli;
 mod descriptors;
 mod equip;
 mod front;
+mod images;
 mod installing;
 mod logging;
 mod measuring;

@@ -15,7 +15,7 @@ pub struct RuntimeFile {
     pub version: String,
     pub os_name: String,
     pub kubernetes_version: String,
-    pub os_image: ArtefactTable,
+    pub os_image: OsImageTable,
     pub boot: BootTable,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub firmware: Vec<FloorTable>,
@@ -33,6 +33,30 @@ pub struct ArtefactTable {
     pub url: String,
     pub sha256: String,
     pub bytes: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct OsImageTable {
+    pub url: String,
+    pub sha256: String,
+    pub bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packed: Option<PackedTable>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PackedTable {
+    pub format: String,
+    pub sha256: String,
+    pub bytes: u64,
+}
+
+impl From<ArtefactTable> for OsImageTable {
+    fn from(ArtefactTable { url, sha256, bytes }: ArtefactTable) -> OsImageTable {
+        OsImageTable { url, sha256, bytes, packed: None }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,7 +128,7 @@ impl RuntimeFile {
             "version": self.version,
             "osName": self.os_name,
             "kubernetesVersion": self.kubernetes_version,
-            "osImage": artefact(&self.os_image),
+            "osImage": self.os_image,
             "boot": boot,
             "firmware": self.firmware,
             "userData": user_data,
@@ -161,6 +185,16 @@ compute = "compute.yaml"
             "userData": { "ControlPlane": "a", "Management": "b", "Compute": "c" },
         } });
         assert_eq!(read(FILE).unwrap().body(), expected);
+    }
+
+    #[test]
+    fn a_packed_image_is_told_with_the_file_that_it_is_packed_in() {
+        let packed = FILE.replace("bytes = 7", "bytes = 7\npacked = { format = \"zstd\", sha256 = \"02\", bytes = 3 }");
+        let image = read(&packed).unwrap().body()["properties"]["osImage"].take();
+        let file = json!({ "format": "zstd", "sha256": "02", "bytes": 3 });
+        assert_eq!(image, json!({ "url": "http://images/os.img", "sha256": "00", "bytes": 7, "packed": file }));
+        let boot = FILE.replace("bytes = 8", "bytes = 8\npacked = { format = \"zstd\", sha256 = \"02\", bytes = 3 }");
+        assert!(read(&boot).unwrap_err().details.concat().contains("unknown field `packed`"), "what machines start from is not unpacked");
     }
 
     #[test]

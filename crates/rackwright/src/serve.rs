@@ -22,7 +22,8 @@ use crate::cli::trouble::{Exit, Trouble};
 use crate::descriptors;
 use crate::equip::equip;
 use crate::front::Front;
-use crate::installing::{self, InstallArgs, InstallDoor, InstallKeys};
+use crate::images;
+use crate::installing::{InstallArgs, InstallDoor, InstallKeys};
 use crate::logging::{LogArgs, LogFormat};
 use crate::measuring;
 use crate::notify::{self, Word};
@@ -136,7 +137,7 @@ pub struct ControlPlane {
     keepers: JoinSet<()>,
     faces: JoinSet<()>,
     /// Closed after the faces were dropped.
-    _front: Front,
+    _fronts: [Front; 2],
 }
 
 /// How long a client that is still sending or reading is waited for once the keepers have ended.
@@ -160,8 +161,9 @@ impl ControlPlane {
         let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
         let front = Front::open().map_err(|error| Trouble::caused("the API's threads cannot be started", &error))?;
         let listener = front.adopt(listener).map_err(|error| Trouble::caused("the API cannot listen", &error))?;
-        let machines = front.adopt(install.listener).map_err(|error| Trouble::caused("the install face cannot listen", &error))?;
-        let threads = front.threads().clone();
+        let back = Front::open_for_machines().map_err(|error| Trouble::caused("the install face's threads cannot be started", &error))?;
+        let machines = back.adopt(install.listener).map_err(|error| Trouble::caused("the install face cannot listen", &error))?;
+        let (threads, machine_threads) = (front.threads().clone(), back.threads().clone());
         let mut plane = ControlPlane {
             address,
             install_urls: install.urls,
@@ -172,7 +174,7 @@ impl ControlPlane {
             keeper_watches: BTreeMap::new(),
             keepers: JoinSet::new(),
             faces: JoinSet::new(),
-            _front: front,
+            _fronts: [front, back],
         };
         let stages = Stages::default();
         // Nobody is called before every site is enrolled.
@@ -193,11 +195,12 @@ impl ControlPlane {
         let keepers = Arc::new(std::mem::take(&mut plane.keeper_watches));
         let api = api::Api::new(store, clock, cache, keepers, process).with_vault(plane.vault.clone());
         let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
-        let face = api::InstallFace::new(api.clone(), keys, installing::web_images()?, &plane.install_urls.agents);
+        let face = api::InstallFace::new(api.clone(), keys, images::open(dir, &install.images)?, &plane.install_urls.agents);
+        let face = face.with_rates(install.images.rates());
         let welcome = installing::welcome(face, &install.identity, &plane.vault).await?;
         let max_machines = api::MAX_IN_FLIGHT.min(descriptors::share_for_clients());
         let serving = api::serve(machines, welcome, max_machines, stages.listening.clone());
-        plane.faces.spawn_on(serving, &threads);
+        plane.faces.spawn_on(serving, &machine_threads);
         plane.faces.spawn_on(api::serve(listener, api::router(api), max_connections, stages.listening), &threads);
         Ok(plane)
     }

@@ -53,11 +53,12 @@ pub async fn run(args: SimServeArgs) -> Result<(), Trouble> {
 
 #[cfg(test)]
 mod tests {
-    use api::Fetch;
+    use api::{Fetch, Rest};
     use clap::Parser;
 
     use super::*;
     use crate::cli::trouble::Exit;
+    use crate::images::WebFetch;
     use crate::runtime_file::RuntimeFile;
 
     #[derive(Parser)]
@@ -87,8 +88,8 @@ mod tests {
             let shutdown = CancellationToken::new();
             let mut simulation = Simulation::start(&args(&[]).world, dir.path(), &shutdown).await.unwrap();
             let file: RuntimeFile = toml::from_str(&std::fs::read_to_string(&simulation.runtime_files[0]).unwrap()).unwrap();
-            let image = installing::WebFetch::new().unwrap().fetch(&file.os_image.url, file.os_image.bytes).await.unwrap();
-            assert_eq!(image.len() as u64, file.os_image.bytes);
+            let coming = WebFetch::new().unwrap().open(&file.os_image.url, &Rest::default()).await.unwrap();
+            assert_eq!(coming.whole, Some(file.os_image.bytes));
             urls.push(file.os_image.url);
             shutdown.cancel();
             simulation.ended().await.unwrap();

@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use api::{Api, Fetch, Images, InstallFace, Unfetched};
+use api::{Api, Coming, Fetch, Images, InstallFace, Rest, Unfetched};
 use axum::body::Body;
-use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::Request;
@@ -60,16 +59,16 @@ pub async fn desk(vault: &Vault, site: &Site) -> InstallDesk {
 struct Shelf;
 
 impl Fetch for Shelf {
-    fn fetch<'a>(&'a self, url: &'a str, limit: u64) -> BoxFuture<'a, Result<Bytes, Unfetched>> {
+    fn open<'a>(&'a self, url: &'a str, rest: &'a Rest) -> BoxFuture<'a, Result<Coming, Unfetched>> {
         async move {
             let path = url.strip_prefix(IMAGES_URL).ok_or_else(|| Unfetched("nobody answers there".to_owned()))?;
-            let request = Request::get(path).body(Body::empty()).map_err(|error| Unfetched(error.to_string()))?;
-            let response = images::router().oneshot(request).await.map_err(|error| Unfetched(error.to_string()))?;
-            if !response.status().is_success() {
-                return Err(Unfetched(format!("it answered {}", response.status())));
+            let mut request = Request::get(path);
+            for (name, value) in rest.headers() {
+                request = request.header(name, value);
             }
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            axum::body::to_bytes(response.into_body(), limit).await.map_err(|error| Unfetched(error.to_string()))
+            let request = request.body(Body::empty()).map_err(|error| Unfetched(error.to_string()))?;
+            let response = images::router().oneshot(request).await.map_err(|error| Unfetched(error.to_string()))?;
+            Coming::of(response, rest)
         }
         .boxed()
     }

@@ -67,6 +67,14 @@ impl Way {
                 let report = serde_json::to_value(&report).map_err(silence)?;
                 self.answer(with_json(request, &report)).await.map(|_| Outcome::Done)
             }
+            Errand::SendInventory { session, found } => {
+                let found = serde_json::to_value(&found).map_err(silence)?;
+                self.answer(with_json(in_session(Method::POST, &session, "inventory"), &found)).await.map(|_| Outcome::Done)
+            }
+            Errand::SendLog { session, log } => {
+                let request = in_session(Method::POST, &session, "log").header(header::CONTENT_TYPE, "text/plain; charset=utf-8");
+                self.answer(request.body(Bytes::from(log)).map_err(silence)).await.map(|_| Outcome::Done)
+            }
             Errand::FetchSeed { session } => {
                 let body = self.answer(empty(in_session(Method::GET, &session, "seed"))).await?;
                 let seed: Seed = serde_json::from_slice(&body).map_err(|_| silence("the answer is no first-boot configuration"))?;
@@ -95,9 +103,12 @@ impl Way {
         Ok(Outcome::Media(Box::new(config)))
     }
 
-    /// Nothing of the image is kept but what it says of itself.
+    /// Nothing of the image is kept but what it says of itself. Only whoever gave the session is shown it.
     async fn fetch_image(&self, session: &Session, is_spoiled: bool) -> Heard<Outcome> {
-        let request = call(Method::GET, &session.grant.image.url, None, session.config.ca.as_deref());
+        let Session { config, grant } = session;
+        let is_ours = grant.image.url.strip_prefix(&config.url).is_some_and(|path| path.starts_with('/'));
+        let token = is_ours.then_some(grant.session.as_str());
+        let request = call(Method::GET, &grant.image.url, token, config.ca.as_deref());
         let mut chunks = self.send(empty(request)).await?.into_body().into_data_stream();
         let (mut digest, mut bytes, mut head) = (Sha256::new(), 0, Vec::new());
         while let Some(chunk) = chunks.next().await {

@@ -9,4 +9,4 @@ mod path;
 
 pub use join::JoinToken;
 pub use key::{InstallKey, KEY_BYTES, Purpose};
-pub use path::{PREFIX, exchange_path, http_path, media_path, pxe_path, without_secret};
+pub use path::{PREFIX, exchange_path, http_path, image_path, media_path, pxe_path, without_secret};

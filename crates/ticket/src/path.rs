@@ -39,6 +39,12 @@ pub fn exchange_path(attempt: &Attempt) -> String {
     format!("{PREFIX}/attempts/{}/{operation}/{round}/exchange", cluster.key())
 }
 
+/// Where the agent of an attempt fetches the image that it writes.
+pub fn image_path(attempt: &Attempt) -> String {
+    let Attempt { cluster, operation, round, .. } = attempt;
+    format!("{PREFIX}/attempts/{}/{operation}/{round}/image", cluster.key())
+}
+
 /// A URL of ours without its secret; any other as it is. What a BMC says is in its virtual drive is shown like this.
 pub fn without_secret(url: &str) -> String {
     let secret_at = |parts: &[&str]| {
@@ -78,5 +84,6 @@ mod tests {
         }
         assert_eq!(pxe_path("AA:BB:cc:00:11:22"), "/install/v1/pxe/aa:bb:cc:00:11:22");
         assert_eq!(exchange_path(&attempt()), "/install/v1/attempts/site1/8f3c/1/exchange");
+        assert_eq!(image_path(&attempt()), "/install/v1/attempts/site1/8f3c/1/image");
     }
 }

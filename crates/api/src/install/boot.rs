@@ -1,25 +1,20 @@
 //! What a machine is started from: its bundle's image, with the agent's configuration in it. HEAD, parts and parallel reads are
 //! those of the image with the configuration.
 
-use std::sync::Arc;
-
 use axum::Extension;
-use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use futures::stream;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use model::{Artefact, BootWay, Bundle, MachineReport};
+use http::{HeaderMap, Method, StatusCode};
+use model::{AgentNetwork, Artefact, BootWay, Bundle, MachineReport, Timestamp};
 use serde::Serialize;
 use ticket::Purpose;
 use zeroize::Zeroizing;
 
 use super::InstallFace;
 use super::attempt::{Installing, Known, Named};
+use super::depot::Unusable;
 use super::door::{Declined, Place};
-use super::images::Unusable;
-use super::range::Wanted;
-use super::splice::Spliced;
+use super::sending::{Content, Reader};
 use crate::cache::View;
 use crate::submit::submit_report;
 
@@ -36,6 +31,11 @@ struct Configuration<'a> {
     operation: &'a str,
     round: u32,
     token: &'a str,
+    /// When the attempt began: an agent whose clock is far from it cannot judge our certificate.
+    time: Timestamp,
+    /// Nothing if it asks for its network by DHCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<&'a AgentNetwork>,
 }
 
 pub(super) async fn send_media(
@@ -46,7 +46,7 @@ pub(super) async fn send_media(
     headers: HeaderMap,
 ) -> Result<Response, Declined> {
     let (known, installing) = face.find_hidden(hidden, BootWay::VirtualMedia)?;
-    face.send_image(&known, installing, &Reader { method, headers, place }).await
+    face.send_image(&known, installing, Reader { method, headers, place }).await
 }
 
 pub(super) async fn send_http(
@@ -57,7 +57,7 @@ pub(super) async fn send_http(
     headers: HeaderMap,
 ) -> Result<Response, Declined> {
     let (known, installing) = face.find_hidden(hidden, BootWay::UefiHttp)?;
-    face.send_image(&known, installing, &Reader { method, headers, place }).await
+    face.send_image(&known, installing, Reader { method, headers, place }).await
 }
 
 /// Firmware that boots over PXE can be told no secret, so that anybody on its network who knows its MAC is sent the same.
@@ -69,14 +69,7 @@ pub(super) async fn send_pxe(
     headers: HeaderMap,
 ) -> Result<Response, Declined> {
     let (known, installing) = find_by_mac(&face.api.cache.view(), &mac).ok_or_else(Declined::no_such_image)?;
-    face.send_image(&known, installing, &Reader { method, headers, place }).await
-}
-
-/// Who reads an image, and what of it.
-struct Reader {
-    method: Method,
-    headers: HeaderMap,
-    place: Place,
+    face.send_image(&known, installing, Reader { method, headers, place }).await
 }
 
 impl InstallFace {
@@ -87,12 +80,15 @@ impl InstallFace {
         found.filter(|(_, installing)| installing.way == way).ok_or_else(Declined::no_such_image)
     }
 
-    async fn send_image(&self, known: &Known, installing: Installing, reader: &Reader) -> Result<Response, Declined> {
-        let bundle = self.api.cache.view().runtime(&known.cluster.name, installing.version).map(|bundle| bundle.document.clone());
-        let artefact = bundle.as_deref().and_then(|bundle| artefact_of(bundle, installing.way)).ok_or_else(Declined::no_such_image)?;
-        let base = match self.images.get(artefact).await {
+    async fn send_image(&self, known: &Known, installing: Installing, reader: Reader) -> Result<Response, Declined> {
+        let bundle = self.bundle(known, installing);
+        let bundle = bundle.as_deref().ok_or_else(Declined::no_such_image)?;
+        let artefact = artefact_of(bundle, installing.way).ok_or_else(Declined::no_such_image)?;
+        // What is to be installed comes while the machine starts.
+        self.images.begin(&bundle.os_image.file(), &|| self.needed());
+        let base = match self.images.get(artefact, &|| self.needed()).await {
             Ok(base) => base,
-            Err(unusable) => return Err(self.give_up(known, unusable).await),
+            Err(unusable) => return Err(self.give_up(known, "the image that machines are started from", unusable).await),
         };
         let configuration = self.configuration(known).ok_or_else(Declined::no_such_image)?;
         let spliced = base.with(&configuration).map_err(|problem| {
@@ -100,12 +96,14 @@ impl InstallFace {
             Declined::new(StatusCode::INTERNAL_SERVER_ERROR, "the agent cannot be configured")
         })?;
         let etag = format!("\"{}-{}-{}\"", artefact.sha256.short(), known.attempt.operation, known.attempt.round);
-        Ok(respond(spliced, &etag, reader))
+        Ok(self.send(&known.attempt, Content::Spliced(spliced), &etag, reader))
     }
 
     fn configuration(&self, known: &Known) -> Option<Zeroizing<Vec<u8>>> {
         let attempt = &known.attempt;
         let token = self.key_of(&attempt.cluster)?.token(Purpose::Agent, attempt);
+        // Of the journal, so that it is the same in whichever part of the image is read, and whenever.
+        let installing = known.operation.installing()?;
         let configuration = Configuration {
             url: &self.url,
             ca: self.ca.as_deref(),
@@ -114,13 +112,15 @@ impl InstallFace {
             operation: attempt.operation.as_str(),
             round: attempt.round,
             token: &token,
+            time: installing.began_at,
+            network: installing.network,
         };
         Some(Zeroizing::new(serde_json::to_vec(&configuration).expect("texts and a number are JSON")))
     }
 
     /// An image that cannot be had ends the attempt with its reason. A BMC would only say that it could not fetch something.
-    async fn give_up(&self, known: &Known, Unusable { trouble, detail }: Unusable) -> Declined {
-        let words = format!("the image that machines are started from cannot be used: {detail}");
+    pub(super) async fn give_up(&self, known: &Known, what: &str, Unusable { trouble, detail }: Unusable) -> Declined {
+        let words = format!("{what} cannot be used: {detail}");
         let report = MachineReport::Failed { trouble, detail: model::shortened(&words) };
         if let Err(refused) = submit_report(&self.api, &known.operation, known.attempt.clone(), report).await {
             tracing::warn!(machine = %known.attempt.machine, code = refused.code(), "an installation cannot be ended");
@@ -151,46 +151,4 @@ fn find_by_mac(view: &View, mac: &str) -> Option<(Known, Installing)> {
         let named = Named { cluster: operation.cluster.to_string(), operation: operation.id.to_string(), round: installing.round };
         Some((named.find(view)?, installing))
     })
-}
-
-fn respond(image: Spliced, etag: &str, reader: &Reader) -> Response {
-    let length = image.len();
-    let text = |name: header::HeaderName| reader.headers.get(name).and_then(|value| value.to_str().ok());
-    // A part of something else than was asked for before would not fit to it.
-    let is_same = text(header::IF_RANGE).is_none_or(|known| known == etag);
-    let wanted = Wanted::of(text(header::RANGE).filter(|_| is_same), length);
-    let (status, from, to) = match wanted {
-        Wanted::Whole => (StatusCode::OK, 0, length),
-        Wanted::Part(from, to) => (StatusCode::PARTIAL_CONTENT, from, to),
-        Wanted::Nowhere => (StatusCode::RANGE_NOT_SATISFIABLE, 0, 0),
-    };
-    let body = match reader.method {
-        Method::HEAD => Body::empty(),
-        _ => {
-            let (pieces, place) = (image.pieces(from, to), Arc::clone(&reader.place));
-            Body::from_stream(stream::iter(pieces.map(move |piece| {
-                let _kept_until_sent = &place;
-                Ok::<_, std::convert::Infallible>(piece)
-            })))
-        }
-    };
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(to - from));
-    if let Ok(etag) = HeaderValue::from_str(etag) {
-        headers.insert(header::ETAG, etag);
-    }
-    let place = match wanted {
-        Wanted::Whole => None,
-        Wanted::Part(from, to) => Some(format!("bytes {from}-{}/{length}", to - 1)),
-        Wanted::Nowhere => Some(format!("bytes */{length}")),
-    };
-    if let Some(place) = place.and_then(|place| HeaderValue::from_str(&place).ok()) {
-        headers.insert(header::CONTENT_RANGE, place);
-    }
-    response
 }

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
-use model::{Artefact, Digest, InstallTrouble, MachineName, MachineReport, OS_VOLUME, OsTarget};
+use model::{Digest, InstallTrouble, MachineName, MachineReport, OS_VOLUME, OsImage, OsTarget};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use ticket::Purpose;
@@ -36,8 +36,12 @@ struct Wish {
 #[serde(rename_all = "camelCase")]
 struct Session<'a> {
     session: &'a str,
-    image: &'a Artefact,
+    /// It comes from us, wherever we have it from.
+    image: OsImage,
     os_disk: OsTarget,
+    /// Data disks that are wiped before anything is written.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    wipe: &'a [String],
     hostname: &'a MachineName,
 }
 
@@ -68,12 +72,13 @@ pub(super) async fn exchange(
         return Err(Declined::wrong_token());
     }
     let nonce = digest_of(&wish.nonce)?;
-    let bundle = view.runtime(&known.cluster.name, installing.version).map(|bundle| bundle.document.clone());
-    let bundle = bundle.ok_or_else(|| Declined::new(StatusCode::CONFLICT, format!("runtime {} is not known", installing.version)))?;
+    let bundle = face.bundle(&known, installing).ok_or_else(|| Declined::unknown_runtime(installing.version))?;
     let session = face.key_of(&known.attempt.cluster).ok_or_else(Declined::over)?.token(Purpose::Session, &known.attempt);
     submit_report(&face.api, &known.operation, known.attempt.clone(), MachineReport::Exchange { nonce }).await?;
     tracing::info!(machine = %known.attempt.machine, operation = %known.attempt.operation, "an agent has begun its session");
-    let answer = Session { session: &session, image: &bundle.os_image, os_disk: os_disk(&known), hostname: &known.attempt.machine };
+    let (os_disk, wipe) = disks(&known);
+    let image = OsImage { url: format!("{}{}", face.url, ticket::image_path(&known.attempt)), ..bundle.os_image.clone() };
+    let answer = Session { session: &session, image, os_disk, wipe, hostname: &known.attempt.machine };
     Ok(json_response(StatusCode::OK, &answer))
 }
 
@@ -87,8 +92,8 @@ fn digest_of(nonce: &str) -> Result<Digest, Declined> {
 }
 
 /// Where the operating system goes: it was settled before anything was touched. A keeper of before wrote down nothing, and meant this.
-fn os_disk(known: &Known) -> OsTarget {
-    known.operation.system_disk().cloned().unwrap_or_else(|| OsTarget::volume(OS_VOLUME))
+fn disks(known: &Known) -> (OsTarget, &[String]) {
+    known.operation.disks().map_or_else(|| (OsTarget::volume(OS_VOLUME), &[][..]), |(disk, wipe)| (disk.clone(), wipe))
 }
 
 impl InstallFace {

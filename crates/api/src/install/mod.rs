@@ -6,13 +6,19 @@
 
 mod attempt;
 mod boot;
+mod depot;
 mod door;
 mod exchange;
 mod images;
+mod inventory;
+mod log;
+mod os_image;
 mod pace;
 mod range;
+mod rate;
 mod reports;
 mod seed;
+mod sending;
 mod splice;
 #[cfg(test)]
 mod tests;
@@ -27,13 +33,19 @@ use model::{ClusterName, Span};
 use ticket::InstallKey;
 use tokio::sync::Semaphore;
 
+pub use depot::{Coming, Depot, FETCH_IDLE_TIMEOUT, Fetch, Rest, Unfetched};
 pub use exchange::{NONCE_MAX, NONCE_MIN};
-pub use images::{BOOT_IMAGE_MAX, FETCH_TIMEOUT, Fetch, IMAGES_MAX, Images, Unfetched};
+pub use images::{BOOT_IMAGE_MAX, IMAGES_MAX, Images};
+pub use inventory::INVENTORY_MAX;
+pub use log::{LOG_MAX, LOGS_BURST, LOGS_EVERY};
+pub use os_image::IMAGE_HOLD;
 pub use pace::{REPORTS_BURST, REPORTS_EVERY};
+pub use rate::Rates;
 pub use splice::{AREA_BYTES, MARKER};
 
 use crate::Api;
 use pace::Pace;
+use rate::Pacing;
 
 /// The largest body of a machine's request. The longest there is is a failure with its words.
 pub const REPORT_BODY_MAX: usize = 8 * 1024;
@@ -57,6 +69,11 @@ pub struct InstallFace {
     /// Who signed our certificate, if we have one.
     ca: Option<Arc<str>>,
     pace: Arc<Pace>,
+    /// The same for logs, which are kept whole.
+    log_pace: Arc<Pace>,
+    pacing: Arc<Pacing>,
+    /// How many may read from the disk at once.
+    reads: Arc<Semaphore>,
     places: Arc<Semaphore>,
 }
 
@@ -69,9 +86,18 @@ impl InstallFace {
             images,
             url: url.trim_end_matches('/').into(),
             ca: None,
-            pace: Arc::default(),
+            pace: Arc::new(Pace::new(REPORTS_BURST, REPORTS_EVERY)),
+            log_pace: Arc::new(Pace::new(LOGS_BURST, LOGS_EVERY)),
+            pacing: Arc::default(),
+            reads: Arc::new(Semaphore::new(sending::READ_AT_ONCE)),
             places: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
         }
+    }
+
+    /// How fast images are sent; without this as fast as it goes.
+    #[must_use]
+    pub fn with_rates(self, rates: Rates) -> InstallFace {
+        InstallFace { pacing: Arc::new(Pacing::new(rates)), ..self }
     }
 
     /// The certificate of whoever signed the face's own, for agents that would not know it otherwise.
@@ -85,7 +111,10 @@ impl InstallFace {
 pub fn install_router(face: InstallFace) -> Router {
     let exchange = Router::new()
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/exchange", post(exchange::exchange))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/image", get(os_image::send))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/report", post(reports::report))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/inventory", post(inventory::take))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/log", post(log::take))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/seed", get(seed::send))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/phone-home", post(reports::phone_home));
     whole(face, boot_routes().merge(exchange).fallback(door::nothing_here))

@@ -1,4 +1,4 @@
-//! The header `Range`, as BMCs send it: one part of the image. What is not understood, or asks for several parts, is answered with
+//! The header `Range`, as BMCs and agents send it: one part of the image. What is not understood, or asks for several parts, is answered with
 //! the whole, as HTTP allows.
 
 /// What of a file of some length is to be sent.
@@ -6,17 +6,17 @@
 pub enum Wanted {
     Whole,
     /// From this place up to, and without, that one.
-    Part(usize, usize),
+    Part(u64, u64),
     /// There is nothing there.
     Nowhere,
 }
 
 impl Wanted {
-    pub fn of(header: Option<&str>, length: usize) -> Wanted {
+    pub fn of(header: Option<&str>, length: u64) -> Wanted {
         let Some((first, last)) = header.and_then(|text| text.trim().strip_prefix("bytes=")).and_then(|part| part.split_once('-')) else {
             return Wanted::Whole;
         };
-        let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<usize>().unwrap_or(usize::MAX));
+        let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().unwrap_or(u64::MAX));
         match (first, last) {
             ("", "") => Wanted::Whole,
             // The last so many bytes.
@@ -25,7 +25,7 @@ impl Wanted {
                 Some(0) => Wanted::Nowhere,
                 Some(count) => Wanted::Part(length.saturating_sub(count), length),
             },
-            (first, last) => match (number(first), if last.is_empty() { Some(usize::MAX) } else { number(last) }) {
+            (first, last) => match (number(first), if last.is_empty() { Some(u64::MAX) } else { number(last) }) {
                 (Some(first), Some(last)) if last < first => Wanted::Whole,
                 (Some(first), Some(_)) if first >= length => Wanted::Nowhere,
                 (Some(first), Some(last)) => Wanted::Part(first, last.saturating_add(1).min(length)),

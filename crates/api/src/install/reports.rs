@@ -53,8 +53,9 @@ pub(super) async fn report(
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Declined> {
-    let (known, _) = face.admit(&named, Purpose::Session, bearer(&headers)?)?;
+    let (known, installing) = face.admit(&named, Purpose::Session, bearer(&headers)?)?;
     let report = read::<Word>(body).await?.report()?;
+    face.hear_of_damage(&known, installing, &report);
     face.pass_on(&known, report).await
 }
 
@@ -88,7 +89,7 @@ impl InstallFace {
         Err(Declined::later(StatusCode::TOO_MANY_REQUESTS, "this machine reports too often"))
     }
 
-    async fn pass_on(&self, known: &Known, report: MachineReport) -> Result<StatusCode, Declined> {
+    pub(super) async fn pass_on(&self, known: &Known, report: MachineReport) -> Result<StatusCode, Declined> {
         self.keep_pace(known)?;
         submit_report(&self.api, &known.operation, known.attempt.clone(), report).await?;
         Ok(StatusCode::NO_CONTENT)

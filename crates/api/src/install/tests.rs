@@ -2,7 +2,9 @@
 
 mod exchanging;
 mod fetching;
+mod imaging;
 mod limits;
+mod telling;
 mod troubled;
 
 use std::collections::BTreeMap;
@@ -11,7 +13,6 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use bytes::Bytes;
-use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
@@ -26,6 +27,7 @@ use ticket::{InstallKey, Purpose};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use super::depot::tests::origin::{Mood, Origin, content};
 use super::*;
 use crate::fixtures::{Documents, NOW, cluster, machine, of_json, operation};
 
@@ -57,14 +59,26 @@ impl Answer {
     }
 }
 
-/// Serves one image, or nothing.
-struct Shelf(Option<Bytes>);
+/// Serves what machines are started from, and the operating system.
+struct Shelf {
+    agent: Origin,
+    system: Origin,
+}
 
 impl Fetch for Shelf {
-    fn fetch<'a>(&'a self, _url: &'a str, _limit: u64) -> BoxFuture<'a, Result<Bytes, Unfetched>> {
-        let found = self.0.clone().ok_or_else(|| Unfetched("connection refused".to_owned()));
-        async move { found }.boxed()
+    fn open<'a>(&'a self, url: &'a str, rest: &'a Rest) -> BoxFuture<'a, Result<Coming, Unfetched>> {
+        if url == IMAGE_URL { self.agent.open(url, rest) } else { self.system.open(url, rest) }
     }
+}
+
+/// Never there.
+fn gone() -> Origin {
+    Origin::new(Bytes::new(), &[Mood::Refuses; 100])
+}
+
+/// The operating system: several pieces and a bit.
+fn system() -> Bytes {
+    content(3, 500_321)
 }
 
 fn agent_image() -> Bytes {
@@ -87,7 +101,7 @@ fn bundle() -> Bundle {
     let agent = artefact(&agent_image());
     of_json(json!({
         "version": "4.9.2", "osName": "Azure Linux 3.0", "kubernetesVersion": "v1.33.7",
-        "osImage": { "url": "http://images/os.img", "sha256": "0".repeat(64), "bytes": 1000 },
+        "osImage": Artefact { url: "http://images/os.img".to_owned(), ..artefact(&system()) },
         "boot": { "agentImage": agent, "http": agent, "pxe": agent },
         "userData": { "ControlPlane": template, "Management": "role: {{ nothing }}", "Compute": template },
     }))
@@ -98,7 +112,9 @@ fn installing(id: &str, name: &str, way: BootWay) -> Operation {
     let mut operation = operation(id, "site", name, at);
     let version = RuntimeVersion::parse("4.9.2").unwrap();
     for round in [1, 2] {
-        let fact = Fact::Installing { round, way, version, image: bundle().os_image.sha256 };
+        let network = (name == "m2")
+            .then(|| of_json(json!({ "mac": "AA:BB:CC:00:00:01", "address": "10.0.2.50/24", "gateway": "10.0.2.2", "dns": ["10.0.2.3"] })));
+        let fact = Fact::Installing { round, way, version, image: bundle().os_image.sha256, network };
         operation.journal.push(Entry { at, fact });
     }
     operation
@@ -119,6 +135,13 @@ fn token(purpose: Purpose, attempt: &Attempt) -> String {
 /// `m1` and `m2`, which has no volumes, are being installed from virtual media, `m3` over PXE and with a template that cannot be
 /// rendered, each for the second time; `op0` is over.
 async fn rig_with(keeper: Keeper, image: Option<Bytes>) -> Rig {
+    let agent = image.map_or_else(gone, |image| Origin::new(image, &[]));
+    let shelf = Shelf { agent, system: Origin::new(system(), &[]) };
+    rig_of(keeper, Images::new(Arc::new(shelf)), &bundle()).await
+}
+
+/// The same with these images.
+async fn rig_of(keeper: Keeper, images: Images, bundle: &Bundle) -> Rig {
     let mut site = cluster("site");
     site.join = Some(JoinFacts { api_url: "https://10.0.0.5:6443".to_owned(), ca_hash: None });
     let mut documents = Documents::default().cluster(&site);
@@ -131,20 +154,22 @@ async fn rig_with(keeper: Keeper, image: Option<Bytes>) -> Rig {
     let mut over = installing("op0", "m1", BootWay::VirtualMedia);
     over.ended = Some(of_json(json!({ "at": NOW, "result": "Succeeded", "message": "x" })));
     let mut on_drive = installing("op2", "m2", BootWay::VirtualMedia);
-    on_drive.journal.push(Entry { at: on_drive.accepted_at, fact: Fact::SystemDisk { disk: OsTarget::drive("S1") } });
+    on_drive
+        .journal
+        .push(Entry { at: on_drive.accepted_at, fact: Fact::SystemDisk { disk: OsTarget::disk("S1"), wipe: vec!["S2".to_owned()] } });
     let documents = documents
         .operation(&over)
         .operation(&installing("op1", "m1", BootWay::VirtualMedia))
         .operation(&on_drive)
         .operation(&installing("op3", "m3", BootWay::Pxe));
     let api = documents.serve().await;
-    let runtime = keys::runtime(&site.name, bundle().version);
-    api.store.commit(Commit::default().put(runtime, serde_json::to_vec(&bundle()).unwrap())).await.unwrap();
+    let runtime = keys::runtime(&site.name, bundle.version);
+    api.store.commit(Commit::default().put(runtime, serde_json::to_vec(bundle).unwrap())).await.unwrap();
     let api = Api { cache: crate::Cache::load(&api.store).await.unwrap(), ..api };
     tokio::spawn(api.cache.clone().follow(api.store.clone(), CancellationToken::new()));
     let reports = Arc::default();
     tokio::spawn(keep(api.clone(), keeper, Arc::clone(&reports)));
-    let face = InstallFace::new(api, BTreeMap::from([(site.name, key())]), Images::new(Arc::new(Shelf(image))), URL);
+    let face = InstallFace::new(api, BTreeMap::from([(site.name, key())]), images, URL);
     let router = install_router(face.clone());
     Rig { face, router, reports }
 }

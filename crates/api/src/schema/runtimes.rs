@@ -3,7 +3,7 @@
 //! Here `always` means that one cannot be imported without it, too.
 
 use super::Access::{Fixed, Within};
-use super::Shape::{List, Object, Text, Whole};
+use super::Shape::{List, Object, OneOf, Text, Whole};
 use super::{Field, Model, Shape, always, sometimes};
 
 const IMPORTED: super::Access = Fixed("is settled when the runtime is imported");
@@ -35,7 +35,7 @@ const PROPERTIES: Model = Model {
         required("boot", Object(&BOOT)),
         possible("firmware", List(&Object(&FLOOR))),
         required("kubernetesVersion", Text),
-        required("osImage", Object(&ARTEFACT)),
+        required("osImage", Object(&OS_IMAGE)),
         required("osName", Text),
         // Lists leave it out, which `required` would not say.
         possible("userData", Object(&USER_DATA)),
@@ -53,6 +53,18 @@ const ARTEFACT: Model = Model {
     name: "Artefact",
     about: "Something that is fetched, and known by its digest.",
     fields: &[required("bytes", Whole), required("sha256", Text), required("url", Text)],
+};
+
+const OS_IMAGE: Model = Model {
+    name: "OsImage",
+    about: "The image of the operating system, known by the digest and the length that it has on a disk.",
+    fields: &[required("bytes", Whole), possible("packed", Object(&PACKED)), required("sha256", Text), required("url", Text)],
+};
+
+const PACKED: Model = Model {
+    name: "PackedImage",
+    about: "The file that the image is packed in, which is fetched, and unpacked by the machine.",
+    fields: &[required("bytes", Whole), required("format", OneOf(&["zstd"])), required("sha256", Text)],
 };
 
 const FLOOR: Model = Model {

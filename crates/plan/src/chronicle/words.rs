@@ -131,7 +131,7 @@ pub(super) fn installation(operation: &Operation, fact: &Fact) -> Option<(Activi
 
 fn reported(name: impl Display, report: &MachineReport) -> Option<(ActivityStatus, String)> {
     let message = match report {
-        MachineReport::Progress { .. } => return None,
+        MachineReport::Progress { .. } | MachineReport::Inventory { .. } => return None,
         MachineReport::Exchange { .. } => format!("the agent of `{name}` has called"),
         MachineReport::Written { digest } => format!("the agent of `{name}` has written the image; its digest is {}", digest.short()),
         MachineReport::Failed { trouble, detail } => {

@@ -61,7 +61,7 @@ fn described(version: &str, base: &str) -> RuntimeFile {
         version: runtime.version,
         os_name: runtime.os_name,
         kubernetes_version: runtime.kubernetes_version,
-        os_image: artefact(runtime.os),
+        os_image: artefact(runtime.os).into(),
         boot: BootTable { agent_image: artefact(runtime.agent), http: Some(artefact(runtime.http)), pxe: Some(artefact(runtime.pxe)) },
         firmware: FLOORS.map(floor).to_vec(),
         user_data: TEMPLATES.map(|(role, template)| (role, template.to_owned())).into_iter().collect(),

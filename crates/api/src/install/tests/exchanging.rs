@@ -29,9 +29,8 @@ async fn an_agent_goes_from_its_token_to_a_system_that_phones_home() {
     let answer = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), M1).await;
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.json());
     let session = token(Purpose::Session, &attempt);
-    let expected = json!({
-        "session": session, "image": bundle().os_image, "osDisk": { "volume": "OS" }, "hostname": "m1",
-    });
+    let image = model::OsImage { url: format!("{URL}/install/v1/attempts/site/op1/2/image"), ..bundle().os_image };
+    let expected = json!({ "session": session, "image": image, "osDisk": { "volume": "OS" }, "hostname": "m1" });
     assert_eq!(answer.json(), expected);
     for word in [
         json!({ "kind": "progress", "percent": 40 }),

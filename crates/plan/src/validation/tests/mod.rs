@@ -59,7 +59,7 @@ fn bundle() -> Bundle {
     Bundle {
         version: RuntimeVersion::parse("4.4.3").unwrap(),
         os_name: "Linux".into(),
-        os_image: artefact.clone(),
+        os_image: artefact.clone().into(),
         kubernetes_version: "1.31.8".into(),
         boot: BootArtefacts { agent_image: artefact, http: None, pxe: None },
         firmware: vec![floor("BIOS", "1.12.0")],

@@ -18,7 +18,7 @@ pub fn bundle(version: &str) -> Bundle {
     Bundle {
         version: RuntimeVersion::parse(version).unwrap(),
         os_name: "Linux".into(),
-        os_image: artefact("os.img"),
+        os_image: artefact("os.img").into(),
         kubernetes_version: "1.32.7".into(),
         boot: BootArtefacts { agent_image: artefact("agent.iso"), http: Some(artefact("boot.efi")), pxe: None },
         firmware: Vec::new(),

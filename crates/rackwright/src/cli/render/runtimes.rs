@@ -47,7 +47,8 @@ pub fn runtime_sheet(runtime: &Value) -> Sheet {
     ];
     for (name, pointer) in parts.into_iter().filter(|(_, pointer)| runtime.pointer(pointer).is_some()) {
         let url = field_or_dash(runtime, &format!("{pointer}/url"));
-        lines.push((Tone::Plain, name, format!("{url}, {}, sha256 {}", size(runtime, pointer), digest(runtime, pointer))));
+        let packed = packed(runtime, pointer);
+        lines.push((Tone::Plain, name, format!("{url}, {}, sha256 {}{packed}", size(runtime, pointer), digest(runtime, pointer))));
     }
     for (n, floor) in items(runtime, "/properties/firmware").iter().enumerate() {
         let of = |pointer| field_or_dash(floor, pointer);
@@ -73,6 +74,13 @@ fn ways(runtime: &Value) -> String {
 fn digest(runtime: &Value, pointer: &str) -> String {
     let digest = field(runtime, &format!("{pointer}/sha256"));
     digest.map_or_else(|| "-".to_owned(), |digest| digest.chars().take(12).collect())
+}
+
+/// How it is packed on its way, if it is.
+fn packed(runtime: &Value, pointer: &str) -> String {
+    let pointer = format!("{pointer}/packed");
+    let format = field(runtime, &format!("{pointer}/format"));
+    format.map_or_else(String::new, |format| format!("; as {format} {}, sha256 {}", size(runtime, &pointer), digest(runtime, &pointer)))
 }
 
 fn size(runtime: &Value, pointer: &str) -> String {
@@ -129,5 +137,14 @@ mod tests {
                            Management: 1 lines
         "#]]
         .assert_eq(&runtime_sheet(&runtime()).plain());
+    }
+
+    #[test]
+    fn a_packed_image_is_shown_as_what_it_is_and_as_what_is_sent() {
+        let mut runtime = runtime();
+        runtime["properties"]["osImage"]["packed"] = json!({ "format": "zstd", "sha256": "cd".repeat(32), "bytes": 1_100_000_000 });
+        let shown = runtime_sheet(&runtime).plain();
+        let line = "http://images/os.img, 3.1 GiB, sha256 abababababab; as zstd 1.0 GiB, sha256 cdcdcdcdcdcd";
+        assert!(shown.contains(line), "{shown}");
     }
 }
