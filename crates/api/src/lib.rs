@@ -67,8 +67,7 @@ pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX
 pub use install::{
     AREA_BYTES, BOOT_IMAGE_MAX, Coming, Depot, FETCH_IDLE_TIMEOUT, Fetch, IMAGE_HOLD, IMAGES_MAX, INVENTORY_MAX, Images, InstallFace,
     LOG_MAX, LOGS_BURST, LOGS_EVERY, MARKER, MAX_IN_FLIGHT, NONCE_MAX, NONCE_MIN, REPORT_BODY_MAX, REPORT_BODY_TIMEOUT, REPORTS_BURST,
-    REPORTS_EVERY, Rates, Rest, Unfetched,
-    install_router,
+    REPORTS_EVERY, Rates, Rest, Unfetched, boot_router, install_router,
 };
 pub use meters::METERS;
 pub use odata::FILTER_MAX;
@@ -76,7 +75,7 @@ pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use process::{Exposition, Process};
 pub use submit::{ANSWER_TIMEOUT, MAX_PENDING};
 pub use user_data::{TEMPLATE_MAX, USER_DATA_MAX};
-pub use wire::{HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, READ_NOTHING_TIMEOUT, serve};
+pub use wire::{HANDSHAKE_TIMEOUT, HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, READ_NOTHING_TIMEOUT, Welcome, serve};
 
 use activity::rejections::{Concern, Rejections};
 use call::Call;

@@ -85,6 +85,11 @@ pub(super) async fn nothing_here() -> Declined {
     Declined::new(StatusCode::NOT_FOUND, "there is nothing here")
 }
 
+/// Whoever sends a token in the clear has lost it already; it is not made use of.
+pub(super) async fn only_with_tls() -> Declined {
+    Declined::new(StatusCode::UPGRADE_REQUIRED, "this is answered over TLS only")
+}
+
 /// Lets as many in as there are places, and counts everybody.
 pub(super) async fn limited(State(face): State<InstallFace>, request: Request, next: Next) -> Response {
     let _answering = face.api.process.answering.token();

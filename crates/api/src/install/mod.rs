@@ -109,18 +109,30 @@ impl InstallFace {
 
 /// The whole face as one service.
 pub fn install_router(face: InstallFace) -> Router {
-    Router::new()
-        .route("/install/v1/media/{cluster}/{operation}/{round}/{secret}/agent.iso", get(boot::send_media))
-        .route("/install/v1/http/{cluster}/{operation}/{round}/{secret}/boot.efi", get(boot::send_http))
-        .route("/install/v1/pxe/{mac}", get(boot::send_pxe))
+    let exchange = Router::new()
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/exchange", post(exchange::exchange))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/image", get(os_image::send))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/report", post(reports::report))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/inventory", post(inventory::take))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/log", post(log::take))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/seed", get(seed::send))
-        .route("/install/v1/attempts/{cluster}/{operation}/{round}/phone-home", post(reports::phone_home))
-        .fallback(door::nothing_here)
-        .layer(from_fn_with_state(face.clone(), door::limited))
-        .with_state(face)
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/phone-home", post(reports::phone_home));
+    whole(face, boot_routes().merge(exchange).fallback(door::nothing_here))
+}
+
+/// What is sent in the clear where the rest is not: BMCs and firmware cannot be given our certificate, and what they fetch is for
+/// whoever knows its address.
+pub fn boot_router(face: InstallFace) -> Router {
+    whole(face, boot_routes().fallback(door::only_with_tls))
+}
+
+fn boot_routes() -> Router<InstallFace> {
+    Router::new()
+        .route("/install/v1/media/{cluster}/{operation}/{round}/{secret}/agent.iso", get(boot::send_media))
+        .route("/install/v1/http/{cluster}/{operation}/{round}/{secret}/boot.efi", get(boot::send_http))
+        .route("/install/v1/pxe/{mac}", get(boot::send_pxe))
+}
+
+fn whole(face: InstallFace, routes: Router<InstallFace>) -> Router {
+    routes.layer(from_fn_with_state(face.clone(), door::limited)).with_state(face)
 }
