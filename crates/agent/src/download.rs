@@ -90,7 +90,7 @@ impl<'a> Download<'a> {
         }
         let mut more = [0];
         let has_more = self.body.take().is_some_and(|mut body| body.read(&mut more).is_ok_and(|read| read > 0));
-        if has_more { Err(self.misfit(format!("it is longer than {} bytes", self.bytes))) } else { Ok(()) }
+        if has_more { Err(self.misfit(&format!("it is longer than {} bytes", self.bytes))) } else { Ok(()) }
     }
 
     /// Asks for what is missing.
@@ -128,7 +128,7 @@ impl<'a> Download<'a> {
         let length = header(headers, CONTENT_LENGTH.as_str()).and_then(|length| length.parse().ok());
         let (at, total) = range(headers).unwrap_or((None, None));
         match status {
-            200 | 206 if is_another => Found::Stop(self.misfit("it was replaced by another one while it was fetched".to_owned())),
+            200 | 206 if is_another => Found::Stop(self.misfit("it was replaced by another one while it was fetched")),
             200 if length.is_some_and(|length: u64| length != self.bytes) => Found::Stop(self.misfit_by(length)),
             200 => Found::From(0),
             206 | 416 if total.is_some_and(|total| total != self.bytes) => Found::Stop(self.misfit_by(total)),
@@ -156,10 +156,10 @@ impl<'a> Download<'a> {
     }
 
     fn misfit_by(&self, is: Option<u64>) -> Stop {
-        self.misfit(format!("it has {} bytes, and should have {}", is.unwrap_or(0), self.bytes))
+        self.misfit(&format!("it has {} bytes, and should have {}", is.unwrap_or(0), self.bytes))
     }
 
-    fn misfit(&self, why: String) -> Stop {
+    fn misfit(&self, why: &str) -> Stop {
         Failure::new(Trouble::ImageMisfit, format!("{}: {why}", self.told_url())).into()
     }
 

@@ -1,6 +1,7 @@
 //! HTTP as the agent needs it: one request, one connection, and bodies that are read as they come. Everything waits for its
 //! answer here, since an agent does one thing after another.
 
+use std::error::Error;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::Duration;
@@ -198,12 +199,17 @@ async fn within<T>(limit: Duration, what: &str, of: impl Future<Output = io::Res
     timeout(limit, of).await.map_err(late)?
 }
 
-fn invalid(why: impl ToString) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, why.to_string())
+fn invalid(why: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
 /// Hyper says little itself; what it stands for is in its source.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}{}", error.source().map_or_else(String::new, |source| format!(": {source}")))]
+struct Broken {
+    error: hyper::Error,
+}
+
 fn broken(error: hyper::Error) -> io::Error {
-    let cause = std::error::Error::source(&error).map_or_else(String::new, |source| format!(": {source}"));
-    io::Error::other(format!("{error}{cause}"))
+    io::Error::other(Broken { error })
 }

@@ -85,21 +85,23 @@ pub fn install(machine: &mut Machine<'_>, home: &mut Home, nonce: &str) -> Endin
 
 /// Tells the end, and the log before it, since nothing is heard after it.
 fn tell(home: &Home, report: &Report<'_>, ending: Ending) -> Ending {
-    let told = send_log(home).and_then(|()| home.report(report));
-    match told {
+    if let Err(Stop::Over { status }) = send_log(home) {
+        return Ending::Over { status };
+    }
+    match home.report(report) {
         Ok(()) => ending,
         Err(refusal) => refused(refusal),
     }
 }
 
 fn act(machine: &mut Machine<'_>, home: &Home, grant: &Grant) -> Result<(), Stop> {
-    send_log(home).map_err(over)?;
+    send_log(home)?;
     machine.settle(grant);
     let Machine { root, inventory, .. } = machine;
     for disk in &inventory.disks {
         home.log.say(format_args!("disk {disk}"));
     }
-    heed(home, "inventory", home.send_inventory(&inventory.for_sending())).map_err(over)?;
+    heed(home, "inventory", home.send_inventory(&inventory.for_sending()))?;
     let choice = choose_disks(&inventory.disks, &grant.os_disk, grant.image.bytes, &grant.wipe)?;
     // Every disk is open before the first of them is touched.
     let open = |facts: &DiskFacts| Disk::open(root, facts).map_err(|error| disk_failed(&format!("opening {facts}"), &error));
@@ -144,25 +146,19 @@ impl<'a> Machine<'a> {
     }
 }
 
-fn send_log(home: &Home) -> Result<(), Refusal> {
+fn send_log(home: &Home) -> Result<(), Stop> {
     heed(home, "log", home.send_log())
 }
 
 /// What is only told for people may be refused; that the attempt is over may not be overheard.
-fn heed(home: &Home, what: &str, answer: Result<(), Refusal>) -> Result<(), Refusal> {
+fn heed(home: &Home, what: &str, answer: Result<(), Refusal>) -> Result<(), Stop> {
     match answer {
+        Ok(()) => Ok(()),
+        Err(Refusal::Over { status }) => Err(Stop::Over { status }),
         Err(Refusal::Refused { status, words }) => {
             home.log.say(format_args!("{what}: refused with {status}: {words}"));
             Ok(())
         }
-        other => other,
-    }
-}
-
-/// Of what [`heed`] lets through.
-fn over(refusal: Refusal) -> Stop {
-    match refusal {
-        Refusal::Over { status } | Refusal::Refused { status, .. } => Stop::Over { status },
     }
 }
 

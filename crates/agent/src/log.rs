@@ -46,7 +46,8 @@ impl Log {
         self.locked(|state| {
             state.kept.push_str(&line);
             if state.kept.len() > LOG_MAX {
-                let from = state.kept.ceil_char_boundary(state.kept.len() - LOG_MAX);
+                let most = state.kept.len() - LOG_MAX;
+                let from = (most..).find(|at| state.kept.is_char_boundary(*at)).unwrap_or(most);
                 state.kept.drain(..from);
             }
             for console in &mut state.consoles {

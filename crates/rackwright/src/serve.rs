@@ -23,7 +23,7 @@ use crate::descriptors;
 use crate::equip::equip;
 use crate::front::Front;
 use crate::images;
-use crate::installing::{InstallArgs, InstallDoor, InstallKeys};
+use crate::installing::{self, InstallArgs, InstallDoor, InstallKeys};
 use crate::logging::{LogArgs, LogFormat};
 use crate::measuring;
 use crate::notify::{self, Word};

@@ -35,7 +35,7 @@ pub fn write_seed(disk: &Disk, seed: &Seed) -> Result<(), Stop> {
         let detail = format!("its partition `{NAME}` of {} bytes is too small for the first-boot configuration", place.bytes);
         return Err(Failure::new(Trouble::Unconfigurable, detail).into());
     };
-    put(disk, place, &filesystem).map_err(seed_failed)
+    put(disk, place, &filesystem).map_err(|error| seed_failed(&error))
 }
 
 fn find_place(disk: &Disk) -> Result<Place, Stop> {
@@ -45,19 +45,20 @@ fn find_place(disk: &Disk) -> Result<Place, Stop> {
             let detail = format!("the image has no GPT partition table, and so no place for a partition `{NAME}`");
             return Err(Failure::new(Trouble::Unconfigurable, detail).into());
         }
-        Err(error) => return Err(seed_failed(error)),
+        Err(error) => return Err(seed_failed(&error)),
     };
     if let Some(place) = table.named(NAME) {
         return Ok(place);
     }
-    let place = table.add_at_end(disk.bytes(), NAME, PARTITION_BYTES, random_id().map_err(seed_failed)?).map_err(|full| {
+    let id = random_id().map_err(|error| seed_failed(&error))?;
+    let place = table.add_at_end(disk.bytes(), NAME, PARTITION_BYTES, id).map_err(|full| {
         let (trouble, why) = match full {
             gpt::Full::Disk => (Trouble::DiskTooSmall, "behind the image there is no room on the disk"),
             gpt::Full::Table => (Trouble::Unconfigurable, "the image's partition table has no room"),
         };
         Failure::new(trouble, format!("{why} for a partition `{NAME}` of {PARTITION_BYTES} bytes"))
     })?;
-    table.save(disk).map_err(seed_failed)?;
+    table.save(disk).map_err(|error| seed_failed(&error))?;
     Ok(place)
 }
 
@@ -83,8 +84,8 @@ fn random_id() -> io::Result<[u8; 16]> {
     Ok(id)
 }
 
-fn seed_failed(error: impl ToString) -> Stop {
-    Failure::new(Trouble::SeedFailed, format!("the first-boot configuration cannot be written: {}", error.to_string())).into()
+fn seed_failed(error: &io::Error) -> Stop {
+    Failure::new(Trouble::SeedFailed, format!("the first-boot configuration cannot be written: {error}")).into()
 }
 
 #[cfg(test)]

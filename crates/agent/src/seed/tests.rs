@@ -113,9 +113,11 @@ fn a_partition_of_the_image_is_used_and_the_table_left_as_it_is() {
     }
 }
 
+type Prepare = fn(&Bench);
+
 #[test]
 fn an_image_without_a_place_is_not_changed() {
-    let cases: [(&str, fn(&Bench), Trouble); 5] = [
+    let cases: [(&str, Prepare, Trouble); 5] = [
         ("nothing", |_| {}, Trouble::Unconfigurable),
         (
             "a damaged table",

@@ -196,10 +196,10 @@ async fn answer(plan: Arc<Plan>, seen: Arc<Mutex<Vec<Seen>>>, request: Request) 
         all.push(seen.clone());
         seen
     };
-    Ok(send(plan.reply(&seen)))
+    Ok(send(&plan.reply(&seen)))
 }
 
-fn send(reply: Reply) -> Response {
+fn send(reply: &Reply) -> Response {
     let mut response = Response::builder().status(reply.status);
     for (name, value) in &reply.headers {
         response = response.header(*name, value);

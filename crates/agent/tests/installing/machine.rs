@@ -1,9 +1,10 @@
 //! A machine as agents see it: `/sys` as a folder, and files for disks, full of old data.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent::clock::{Clock, MachineClock};
@@ -86,8 +87,13 @@ pub fn noise(seed: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// An image of an operating system: a partition table of sgdisk's, some data, and gaps.
+/// An image of an operating system: a partition table of sgdisk's, some data, and gaps. sgdisk takes a second for it, so each is made once.
 pub fn os_image(mib: u64) -> Vec<u8> {
+    static MADE: Mutex<BTreeMap<u64, Vec<u8>>> = Mutex::new(BTreeMap::new());
+    MADE.lock().unwrap().entry(mib).or_insert_with(|| make_os_image(mib)).clone()
+}
+
+fn make_os_image(mib: u64) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("os.raw");
     fs::File::create(&file).unwrap().set_len(mib << 20).unwrap();

@@ -117,7 +117,7 @@ fn the_session_goes_to_the_configured_server_alone() {
     let control_plane = ControlPlane::start(plan());
     let configuration = machine.configuration(&control_plane, None);
     let client = Client::new(None, Arc::new(in_time()), Timeouts::default()).unwrap();
-    let mut home = Home::new(client, machine.log.clone(), Pauses::default(), &configuration);
+    let mut home = Home::new(client, machine.log, Pauses::default(), &configuration);
     home.exchange("a-nonce-of-some-length").unwrap();
     let url = &control_plane.url;
     assert!(home.bearer_for(&format!("{url}/install/v1/x")).is_some());

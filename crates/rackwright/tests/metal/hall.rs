@@ -54,7 +54,7 @@ impl Hall {
     fn open() -> Hall {
         let venv = PathBuf::from(tool("tools/metal").trim());
         tool("tools/tiny-os");
-        // tool("tools/agent-image");
+        tool("tools/agent-image");
         let images = Images {
             os: repository("target/tiny-os/os.img"),
             packed_os: repository("target/tiny-os/os.img.zst"),

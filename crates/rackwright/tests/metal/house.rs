@@ -76,7 +76,6 @@ impl House {
             firmware: plan.firmware,
             serials: plan.serials,
             clock: plan.clock,
-            media_proxy: install_port,
         });
         let mut house = House { machine, wire, home, install_port, serve: None, _world: world };
         house.describe_site(plan);
@@ -124,7 +123,9 @@ impl House {
         let mut serve = command(self.home.path());
         serve.args(["serve", "--listen", "127.0.0.1:0", "--config"]).arg(self.path("metal.toml"));
         serve.args(["--install-listen", &format!("127.0.0.1:{}", self.install_port)]);
-        serve.args(["--install-url", &format!("http://{HOST}:{}", self.wire.port)]);
+        // A machine and its BMC reach us by different addresses, as at many sites: the BMC runs beside us.
+        serve.args(["--install-url", &format!("https://{HOST}:{}", self.wire.port)]);
+        serve.args(["--install-media-url", &format!("http://127.0.0.1:{}", self.install_port)]);
         let serve = Server::start(serve);
         serve.until_ready();
         self.serve = Some(serve);
@@ -155,7 +156,7 @@ impl House {
         let role = |role: &str| format!("{role} = '{}'\n", user_data.display());
         let runtime = format!(
             "version = '{version}'\nos-name = 'Rackwright Tiny OS 1'\nkubernetes-version = 'v1.33.7'\n\
-             [os-image]\nurl = 'http://10.0.2.2:{origin}/{name}'\nsha256 = '{sha256}'\nbytes = {bytes}\n{packed}\
+             [os-image]\nurl = 'http://127.0.0.1:{origin}/{name}'\nsha256 = '{sha256}'\nbytes = {bytes}\n{packed}\
              [boot.agent-image]\nurl = 'http://127.0.0.1:{origin}/agent.iso'\nsha256 = '{agent}'\nbytes = {agent_bytes}\n\
              [user-data-files]\n{}{}{}",
             role("control-plane"),

@@ -34,8 +34,6 @@ pub struct Wanted {
     pub serials: [&'static str; 2],
     /// What its clock says when it is switched on, in seconds since 1970; nothing for the right time.
     pub clock: Option<i64>,
-    /// Where its BMC sends what it fetches over plain HTTP: a machine calls us by another address than its BMC, which runs beside us.
-    pub media_proxy: u16,
 }
 
 pub struct Machine {
@@ -62,7 +60,7 @@ impl Machine {
         fs::write(&description, describe(wanted, &uuid, &mac, &folder)).expect("the hall is ours");
         hall().virsh_must(&["define", path_text(&description)]);
         let bmc_port = free_port();
-        let sushy = start_bmc(&folder, &uuid, bmc_port, wanted.media_proxy);
+        let sushy = start_bmc(&folder, &uuid, bmc_port);
         let tenant_digest = digest(&folder.join("tenant.img"));
         let machine = Machine { name: wanted.name, bmc_port, mac, folder, tenant_digest, sushy };
         until("the BMC", || TcpStream::connect(("127.0.0.1", bmc_port)).ok());
@@ -187,7 +185,7 @@ fn describe(wanted: &Wanted, uuid: &Uuid, mac: &str, folder: &Path) -> String {
     )
 }
 
-fn start_bmc(folder: &Path, uuid: &Uuid, port: u16, media_proxy: u16) -> Child {
+fn start_bmc(folder: &Path, uuid: &Uuid, port: u16) -> Child {
     let settings = format!(
         "SUSHY_EMULATOR_LIBVIRT_URI = '{uri}'\n\
          SUSHY_EMULATOR_ALLOWED_INSTANCES = ['{uuid}']\n\
@@ -202,7 +200,6 @@ fn start_bmc(folder: &Path, uuid: &Uuid, port: u16, media_proxy: u16) -> Child {
     let log = fs::File::create(folder.join("bmc.log")).expect("the hall is ours");
     Command::new(hall().venv.join("bin/sushy-emulator"))
         .args(["-i", "127.0.0.1", "-p", &port.to_string(), "--config", path_text(&config)])
-        .env("http_proxy", format!("http://127.0.0.1:{media_proxy}"))
         .env("TMPDIR", hall().folder.join("tmp"))
         .stdin(Stdio::null())
         .stdout(log.try_clone().expect("a file"))
