@@ -87,7 +87,8 @@ mod tests {
             disk: sda: 447 GiB, ssd, MTFDDAK480TGA, serial S1, WWN 0x5002
             disk: sr0: 35 MiB, read-only, removable
             port: eth0 52:54:00:00:00:01, link up
-            port: eth1"#]].assert_eq(&told.join("\n"));
+            port: eth1"#]]
+        .assert_eq(&told.join("\n"));
         assert_eq!(inventory(&json!({ "properties": {} }), clock), Vec::new());
     }
 }
