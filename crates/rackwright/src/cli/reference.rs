@@ -107,7 +107,8 @@ fn needs(path: &str) -> &'static [&'static str] {
         "operation show" => &["setup: rackwright kubernetescluster update naks-01 --drain-policy wait", RESTART],
         "operation log" => &[
             "setting: up --racks 1 --machines-per-rack 4",
-            "id 8f3c1a2b: rackwright bmm reimage rack1compute01 --safeguard-mode None --yes -o tsv --query id",
+            "id 8f3c1a2b: rackwright bmm reimage rack1compute01 --safeguard-mode None --yes --no-wait -o tsv --query id",
+            "setup: rackwright operation wait 8f3c1a2b",
         ],
         "operation cancel" => &["setup: rackwright sim fault add host-boots-slowly rack1compute01 --factor 100", RESTART],
         "activity-log show" => {
