@@ -1,6 +1,7 @@
 //! The replica's copy of the documents, kept by watching the store. Reads are served from here.
 
 mod catalogue;
+mod verdicts;
 mod workloads;
 
 use std::collections::BTreeSet;
@@ -20,6 +21,7 @@ use tracing::{error, warn};
 
 use crate::events::{Feed, news_of};
 use catalogue::Catalogue;
+use verdicts::Verdicts;
 pub(crate) use workloads::Workload;
 use workloads::Workloads;
 
@@ -63,6 +65,7 @@ pub struct Cache {
     view: RwLock<Arc<View>>,
     revision: watch::Sender<Revision>,
     feed: Feed,
+    verdicts: Verdicts,
 }
 
 impl Cache {
@@ -70,7 +73,7 @@ impl Cache {
     pub async fn load(store: &SharedStore) -> Result<Arc<Cache>, StoreError> {
         let view = read_all(store).await?;
         let (revision, feed) = (watch::Sender::new(view.revision), Feed::new(view.revision));
-        Ok(Arc::new(Cache { view: RwLock::new(Arc::new(view)), revision, feed }))
+        Ok(Arc::new(Cache { view: RwLock::new(Arc::new(view)), revision, feed, verdicts: Verdicts::default() }))
     }
 
     pub(crate) fn view(&self) -> Arc<View> {
@@ -110,6 +113,7 @@ impl Cache {
                     Ok(view) => {
                         let revision = view.revision;
                         self.set(view);
+                        self.verdicts.tell_all(&self.view());
                         self.feed.read_again(revision);
                     }
                     Err(problem) => error!(error = %problem, "the store cannot be read"),
@@ -130,6 +134,7 @@ impl Cache {
             let (revision, news) = (view.revision, news_of(&changes, &before, &view));
             self.set(view);
             // Only now: whoever hears of a change and reads must see it.
+            self.verdicts.tell(&changes, &self.view());
             self.feed.publish(revision, news);
         }
     }

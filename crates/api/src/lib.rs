@@ -24,6 +24,7 @@ mod media_type;
 mod meters;
 mod odata;
 mod openapi;
+mod operation_log;
 mod operations;
 mod paging;
 mod precondition;
@@ -64,9 +65,9 @@ pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, IDENTITY_MAX, URI_MAX};
 pub use codes::error_codes;
 pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub use install::{
-    AREA_BYTES, BOOT_IMAGE_MAX, Coming, Depot, FETCH_IDLE_TIMEOUT, Fetch, IMAGE_HOLD, IMAGES_MAX, Images, InstallFace, MARKER,
-    MAX_IN_FLIGHT, NONCE_MAX, NONCE_MIN, REPORT_BODY_MAX, REPORT_BODY_TIMEOUT, REPORTS_BURST, REPORTS_EVERY, Rates, Rest, Unfetched,
-    install_router,
+    AREA_BYTES, BOOT_IMAGE_MAX, Coming, Depot, FETCH_IDLE_TIMEOUT, Fetch, IMAGE_HOLD, IMAGES_MAX, INVENTORY_MAX, Images, InstallFace,
+    LOG_MAX, LOGS_BURST, LOGS_EVERY, MARKER, MAX_IN_FLIGHT, NONCE_MAX, NONCE_MIN, REPORT_BODY_MAX, REPORT_BODY_TIMEOUT, REPORTS_BURST,
+    REPORTS_EVERY, Rates, Rest, Unfetched, boot_router, install_router,
 };
 pub use meters::METERS;
 pub use odata::FILTER_MAX;
@@ -74,7 +75,7 @@ pub use paging::{PAGE_DEFAULT, PAGE_MAX};
 pub use process::{Exposition, Process};
 pub use submit::{ANSWER_TIMEOUT, MAX_PENDING};
 pub use user_data::{TEMPLATE_MAX, USER_DATA_MAX};
-pub use wire::{HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, READ_NOTHING_TIMEOUT, serve};
+pub use wire::{HANDSHAKE_TIMEOUT, HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, READ_NOTHING_TIMEOUT, Welcome, serve};
 
 use activity::rejections::{Concern, Rejections};
 use call::Call;
@@ -279,6 +280,7 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::SiteStatus => Ok(site_status::show(&view, &api.keepers, api.clock.now())),
         Route::Operations => operations::list(&view, call, api.clock.now()),
         Route::Operation { id } => operations::show(&view, &id, api.clock.now()),
+        Route::OperationLog { id } => operation_log::show(api, &id).await,
         Route::Events => events::listen(api, call),
         Route::CancelOperation { id } => operations::cancel(api, call, &id).await,
         Route::Backup => backup::send(api).await,

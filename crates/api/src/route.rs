@@ -59,6 +59,7 @@ pub(crate) enum Route {
     SiteStatus,
     Operations,
     Operation { id: String },
+    OperationLog { id: String },
     CancelOperation { id: String },
     Events,
     Backup,
@@ -264,6 +265,7 @@ const TABLE: &[Row] = &[
     (Method::GET, "rackwright/v1/status", |_| Some(Route::SiteStatus)),
     (Method::GET, "rackwright/v1/operations", |_| Some(Route::Operations)),
     (Method::GET, "rackwright/v1/operations/{}", |v| Some(Route::Operation { id: owned(v[0]) })),
+    (Method::GET, "rackwright/v1/operations/{}/log", |v| Some(Route::OperationLog { id: owned(v[0]) })),
     (Method::POST, "rackwright/v1/operations/{}/cancel", |v| Some(Route::CancelOperation { id: owned(v[0]) })),
     (Method::GET, "rackwright/v1/events", |_| Some(Route::Events)),
     (Method::POST, "rackwright/v1/backup", |_| Some(Route::Backup)),
@@ -281,6 +283,7 @@ impl Route {
                 | Route::SiteStatus
                 | Route::Operations
                 | Route::Operation { .. }
+                | Route::OperationLog { .. }
                 | Route::CancelOperation { .. }
                 | Route::ActivityEntry { .. }
                 | Route::Events
@@ -337,6 +340,7 @@ impl Route {
             Route::SiteStatus => "SiteStatus",
             Route::Operations => "Operations",
             Route::Operation { .. } => "Operation",
+            Route::OperationLog { .. } => "OperationLog",
             Route::CancelOperation { .. } => "CancelOperation",
             Route::Events => "Events",
             Route::Backup => "Backup",

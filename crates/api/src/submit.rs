@@ -128,16 +128,7 @@ async fn file(api: &Api, request: &Request) -> Result<Verdict, Refused> {
 
 /// The verdict, if the cache sees one in time.
 async fn wait_for_verdict(api: &Api, id: &RequestId) -> Option<Verdict> {
-    let mut changes = api.cache.changes();
-    let judged = async {
-        loop {
-            if let Some(verdict) = api.cache.view().requests.get(id).and_then(|judged| judged.verdict.clone()) {
-                return verdict;
-            }
-            changes.changed().await.expect("the cache that announces changes is borrowed here");
-        }
-    };
-    tokio::time::timeout((REQUEST_LIFE + VERDICT_GRACE).to_std(), judged).await.ok()
+    tokio::time::timeout((REQUEST_LIFE + VERDICT_GRACE).to_std(), api.cache.verdict(id)).await.ok()
 }
 
 /// Takes a request back that nobody has judged in time, so that nobody ever does. A verdict that came first counts.

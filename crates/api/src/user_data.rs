@@ -32,6 +32,8 @@ pub(crate) struct Facts<'a> {
     pub join_token: &'a str,
     pub phone_home_url: &'a str,
     pub phone_home_token: &'a str,
+    /// The certificates that we are known by there, as PEM; nothing where the usual authorities do.
+    pub phone_home_ca: Option<&'a str>,
     pub users: Vec<User<'a>>,
     /// From where logins are let in; nothing if from anywhere.
     pub jump_hosts: Option<Vec<&'a str>>,
@@ -91,7 +93,7 @@ fn told(error: &minijinja::Error) -> String {
 /// Whether a template renders, whatever of what may be missing is missing.
 pub(crate) fn check(template: &str, role: Role) -> Result<(), Unrendered> {
     let full = specimen(role);
-    let bare = Facts { api_ca_hash: None, users: Vec::new(), jump_hosts: None, etcd: None, ..full.clone() };
+    let bare = Facts { api_ca_hash: None, phone_home_ca: None, users: Vec::new(), jump_hosts: None, etcd: None, ..full.clone() };
     render(template, &full).and_then(|_| render(template, &bare)).map(|_| ())
 }
 
@@ -124,6 +126,7 @@ fn specimen(role: Role) -> Facts<'static> {
         join_token: "abcdef.0123456789abcdef",
         phone_home_url: "http://10.0.0.2:7226/install/v1/attempts/site1/0/1/phone-home",
         phone_home_token: "token",
+        phone_home_ca: Some("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
         users: vec![User {
             name: "alice",
             ssh_public_key: "ssh-ed25519 AAAA",

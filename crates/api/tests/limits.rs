@@ -95,12 +95,19 @@ fn the_page_of_the_activity_log_tells_its_limits() {
 #[test]
 fn the_page_of_installing_tells_its_limits() {
     let page = page("installing.md");
+    let parts = model::INVENTORY_PARTS_MAX;
     let bytes = |number: usize| format!("{} bytes", written(number));
     let rows = [
         ("requests that are answered at once", written(api::MAX_IN_FLIGHT)),
         ("path and query together", bytes(api::URI_MAX)),
         ("request line and headers together", bytes(api::HEADER_BYTES_MAX)),
+        ("a TLS handshake", format!("{} s", api::HANDSHAKE_TIMEOUT.to_std().as_secs())),
         ("body of a request", bytes(api::REPORT_BODY_MAX)),
+        ("an inventory", format!("{}, {parts} disks, {parts} ports", bytes(api::INVENTORY_MAX))),
+        (
+            "an agent's log",
+            format!("{}; {} at once, then one every {} s", bytes(api::LOG_MAX), api::LOGS_BURST, api::LOGS_EVERY.to_std().as_secs()),
+        ),
         ("time for the body", format!("{} s", api::REPORT_BODY_TIMEOUT.to_std().as_secs())),
         ("an agent's nonce", format!("{} to {} bytes", api::NONCE_MIN, api::NONCE_MAX)),
         ("reports of an attempt", format!("{} at once, then one every {} ms", api::REPORTS_BURST, api::REPORTS_EVERY.to_std().as_millis())),

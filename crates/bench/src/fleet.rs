@@ -62,6 +62,7 @@ fn machine(site: u64, rack: u64, slot: u64) -> SiteMachine {
         name: MachineName::new(&name).expect("a constant shape"),
         role,
         standing,
+        install: model::InstallSettings::default(),
         hardware: Hardware {
             rack: RackName::new(format!("rack{rack}")).expect("a constant shape"),
             slot: u32::try_from(slot).expect("a slot is small"),
@@ -152,7 +153,7 @@ fn restart(id: &str, site: &Site, machine: &MachineName, accepted_at: Timestamp,
 pub fn installation(site: &Site, machine: &MachineName, bundle: &Bundle, now: Timestamp) -> Operation {
     let (round, image) = (1, &bundle.os_image.sha256);
     let facts = [
-        Fact::Installing { round, way: BootWay::VirtualMedia, version: bundle.version, image: image.clone() },
+        Fact::Installing { round, way: BootWay::VirtualMedia, version: bundle.version, image: image.clone(), network: None },
         Fact::Reported { round, report: MachineReport::Exchange { nonce: image.clone() } },
     ];
     let journal = facts.map(|fact| Entry { at: now, fact }).to_vec();

@@ -69,9 +69,11 @@ impl Books {
             books.snapshot.key_sets.insert((set.kind, set.name.clone()), Arc::new(set));
             books.revisions.insert(document.key, document.revision);
         }
-        // No decision reads the results of a validation: only where they stand is known.
-        for document in store.list(&keys::validations_of(cluster)).await.map_err(failed)?.documents {
-            books.revisions.insert(document.key, document.revision);
+        // No decision reads the results of a validation, or what an agent has found: only where they stand is known.
+        for prefix in [keys::validations_of(cluster), keys::inventories_of(cluster)] {
+            for document in store.list(&prefix).await.map_err(failed)?.documents {
+                books.revisions.insert(document.key, document.revision);
+            }
         }
         for document in store.list(&keys::operations_of(cluster)).await.map_err(failed)?.documents {
             let operation = decode::<Operation>(&document)?;
@@ -225,6 +227,7 @@ impl Books {
             self.snapshot.forget_machine(name);
             self.revisions.remove(&keys::machine(&cluster, name));
             self.revisions.remove(&keys::validation(&cluster, name));
+            self.revisions.remove(&keys::inventory(&cluster, name));
             self.agenda.forget_machine(name);
             self.emptied.remove(name);
         }
@@ -271,11 +274,18 @@ impl Books {
         for (machine, validation) in &changes.validations {
             commit = self.put(commit, keys::validation(cluster, machine), validation);
         }
+        for (machine, inventory) in &changes.inventories {
+            commit = self.put(commit, keys::inventory(cluster, machine), inventory);
+        }
         for (id, operation) in &changes.operations {
             commit = self.put(commit, keys::operation(cluster, id), operation);
         }
         for id in &changes.forgotten_operations {
             commit = commit.delete(keys::operation(cluster, id));
+            // What its agents told goes with it. The logs are written by whoever heard them, and no decision reads them.
+            for round in self.snapshot.operations.get(id).into_iter().flat_map(|operation| operation.rounds()) {
+                commit = commit.delete(keys::install_log(cluster, id, round));
+            }
         }
         for (id, request) in &changes.requests {
             commit = self.put(commit, keys::request(cluster, id), request);

@@ -82,7 +82,7 @@ pub(crate) fn commit_of(
     }
     // What was found of hardware goes with its machine. Nobody else writes it, and there may be none.
     for name in &enrolment.forgotten_machines {
-        commit = commit.delete(keys::validation(cluster, name));
+        commit = commit.delete(keys::validation(cluster, name)).delete(keys::inventory(cluster, name));
     }
     commit
 }

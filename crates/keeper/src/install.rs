@@ -15,8 +15,25 @@ pub const JOIN_TOKEN_LIFE: Span = Span::hours(1);
 #[derive(Clone, Debug)]
 pub struct InstallDesk {
     pub key: InstallKey,
-    /// Where machines and their BMCs reach the install face, e.g. `http://10.0.0.1:8080`.
-    pub base_url: String,
+    pub urls: InstallUrls,
+}
+
+/// Where the install face is reached, e.g. `https://10.0.0.1:7226`, by each of those who call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstallUrls {
+    /// Agents and installed systems, which are given the certificate that they know it by.
+    pub agents: String,
+    /// The machines' firmware, on the same network, which is given none.
+    pub firmware: String,
+    /// Their BMCs, which are given none either, and may be on another network.
+    pub media: String,
+}
+
+impl InstallUrls {
+    /// The same for everybody.
+    pub fn all(url: &str) -> InstallUrls {
+        InstallUrls { agents: url.to_owned(), firmware: url.to_owned(), media: url.to_owned() }
+    }
 }
 
 /// The key of a cluster's installations, made when it is needed for the first time. Several may do so at once.
@@ -29,17 +46,17 @@ pub async fn load_install_key(vault: &Vault, cluster: &ClusterName) -> Result<In
 /// Where the image is that goes into the virtual drive.
 pub(crate) fn media_url(step: &Step, desk: Option<&InstallDesk>) -> Result<Uri, Fault> {
     let desk = desk.ok_or_else(no_desk)?;
-    url(desk, &ticket::media_path(&desk.key, attempt_of(step)?))
+    url(&desk.urls.media, &ticket::media_path(&desk.key, attempt_of(step)?))
 }
 
 /// Where UEFI fetches what it starts.
 pub(crate) fn http_url(step: &Step, desk: Option<&InstallDesk>) -> Result<Uri, Fault> {
     let desk = desk.ok_or_else(no_desk)?;
-    url(desk, &ticket::http_path(&desk.key, attempt_of(step)?))
+    url(&desk.urls.firmware, &ticket::http_path(&desk.key, attempt_of(step)?))
 }
 
-fn url(desk: &InstallDesk, path: &str) -> Result<Uri, Fault> {
-    let base = desk.base_url.trim_end_matches('/');
+fn url(base: &str, path: &str) -> Result<Uri, Fault> {
+    let base = base.trim_end_matches('/');
     // What is wrong with it is told without the path, which has a secret.
     let wrong = || Fault::new(FaultClass::Unsupported, Delivery::No, format!("the install address `{base}` is no URL"));
     format!("{base}{path}").parse().ok().filter(|url: &Uri| url.scheme().is_some() && url.host().is_some()).ok_or_else(wrong)

@@ -35,7 +35,7 @@ pub use devices::{Secrets, VaultCredentials, VaultSecrets};
 pub use enroll::enroll_site;
 pub use eyes::note_power;
 pub use inquiries::MAX_INQUIRIES;
-pub use install::{InstallDesk, JOIN_TOKEN_LIFE, load_install_key};
+pub use install::{InstallDesk, InstallUrls, JOIN_TOKEN_LIFE, load_install_key};
 pub use meters::{METERS, begin_at_zero};
 pub use polls::MAX_POLLS;
 pub use run::{MAX_ERRANDS, MAX_NODE_ASKS};

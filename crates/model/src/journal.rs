@@ -8,6 +8,7 @@ use crate::etcd::EtcdMember;
 use crate::evacuation::Leftover;
 use crate::fault::Fault;
 use crate::install::{BootWay, MachineReport, OsTarget};
+use crate::install_settings::AgentNetwork;
 use crate::machine::Provisioning;
 use crate::name::{MachineName, TenantClusterName};
 use crate::operation::Failure;
@@ -104,6 +105,9 @@ pub enum Fact {
     /// The disk that the system goes to, as it was found before anything was touched.
     SystemDisk {
         disk: OsTarget,
+        /// Data disks that the agent wipes before it writes, each by serial number or WWN.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        wipe: Vec<String>,
     },
     /// An installation begins: from here on its tokens are good, and those of the round before are not.
     Installing {
@@ -111,11 +115,22 @@ pub enum Fact {
         way: BootWay,
         version: RuntimeVersion,
         image: Digest,
+        /// Nothing if the agent asks for its network by DHCP.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        network: Option<AgentNetwork>,
     },
     /// The machine that is being installed told this of itself.
     Reported {
         round: u32,
         report: MachineReport,
+    },
+    /// The agent told what it has found in the machine. All of it is kept with the machine.
+    Inventoried {
+        round: u32,
+        disks: u64,
+        nics: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        memory_bytes: Option<u64>,
     },
     /// The installation is given up, and its machine, which may be set to start the agent, is cleaned up before the operation ends so.
     /// From here on its tokens are not good any more.

@@ -11,6 +11,8 @@ pub const VMS: &str = "vms/";
 pub const TENANT_CLUSTERS: &str = "tenantclusters/";
 pub const RUNTIMES: &str = "runtimes/";
 pub const VALIDATIONS: &str = "validations/";
+pub const INVENTORIES: &str = "inventories/";
+pub const INSTALL_LOGS: &str = "installlogs/";
 pub const KEYSETS: &str = "keysets/";
 pub const OPERATIONS: &str = "operations/";
 pub const REQUESTS: &str = "requests/";
@@ -65,6 +67,19 @@ pub fn validations_of(cluster: &ClusterName) -> String {
 
 pub fn validation(cluster: &ClusterName, machine: &MachineName) -> String {
     format!("{}{}", validations_of(cluster), machine.key())
+}
+
+pub fn inventories_of(cluster: &ClusterName) -> String {
+    format!("{INVENTORIES}{}/", cluster.key())
+}
+
+pub fn inventory(cluster: &ClusterName, machine: &MachineName) -> String {
+    format!("{}{}", inventories_of(cluster), machine.key())
+}
+
+/// What the agent of one attempt has told of its work.
+pub fn install_log(cluster: &ClusterName, operation: &OperationId, round: u32) -> String {
+    format!("{INSTALL_LOGS}{}/{operation}/{round}", cluster.key())
 }
 
 pub fn keysets_of(cluster: &ClusterName) -> String {

@@ -13,8 +13,10 @@ mod etcd;
 mod evacuation;
 mod fault;
 mod hold;
+mod host_inventory;
 mod inspection;
 mod install;
+mod install_settings;
 mod join;
 mod journal;
 mod keeper_state;
@@ -64,11 +66,15 @@ pub use etcd::{EtcdMember, EtcdSeen};
 pub use evacuation::{CordonedNode, Evacuated, Leftover, StoppedVm};
 pub use fault::{DETAIL_LIMIT, Delivery, Fault, FaultClass, MESSAGE_LIMIT, shortened};
 pub use hold::{Hold, HoldOwner};
+pub use host_inventory::{
+    HostCpus, HostDisk, HostFirmware, HostInventory, HostNic, INVENTORY_PARTS_MAX, Inventoried, InventoryCount, size_in_words,
+};
 pub use inspection::{
     AlarmSeen, BootDeviceSeen, DriveSeen, FirmwareSeen, Inspection, LicenseSeen, LogSeen, PartHealth, PortSeen, SensorKind, SensorSeen,
     SystemSeen, Told,
 };
 pub use install::{Attempt, BootWay, InstallTrouble, Installing, MachineReport, OS_VOLUME, OsTarget};
+pub use install_settings::{AgentNetwork, DATA_DISKS_MAX, DISK_ID_MAX, DNS_MAX, InstallNetwork, InstallSettings, is_same_disk};
 pub use join::JoinFacts;
 pub use journal::{Entry, Fact};
 pub use keeper_state::{Footing, HeldLease, KeeperState, Looks, SiteFileRefused};

@@ -59,6 +59,10 @@ pub struct Limits {
     pub agent_timeout: Span,
     pub write_timeout: Span,
     pub phone_home_timeout: Span,
+    /// How long a machine may be off while its agent should be writing, before the installation is given up.
+    ///
+    /// Three minutes outlast a BMC that takes a restart of its own for a machine that is off.
+    pub agent_off_timeout: Span,
     /// How long a machine whose installation has failed may take to be switched off and set to start from its disk.
     pub clean_up_timeout: Span,
     /// How long a new member of etcd may take to catch up before its operation fails.
@@ -133,6 +137,7 @@ impl Default for Limits {
             agent_timeout: Span::minutes(30),
             write_timeout: Span::minutes(30),
             phone_home_timeout: Span::minutes(30),
+            agent_off_timeout: Span::minutes(3),
             clean_up_timeout: Span::minutes(10),
             etcd_timeout: Span::minutes(20),
             bmc_settle: Span::minutes(1),
@@ -196,6 +201,7 @@ impl Limits {
             agent_timeout: deadline(self.agent_timeout),
             write_timeout: deadline(self.write_timeout),
             phone_home_timeout: deadline(self.phone_home_timeout),
+            agent_off_timeout: deadline(self.agent_off_timeout),
             clean_up_timeout: deadline(self.clean_up_timeout),
             etcd_timeout: deadline(self.etcd_timeout),
             bmc_settle: spell(self.bmc_settle),

@@ -124,6 +124,8 @@ pub struct VolumeSeen {
     /// Where its controller is.
     pub controller: String,
     pub name: String,
+    /// What it is called on the bus, where the BMC tells it: a host sees no names of volumes.
+    pub wwn: Option<String>,
 }
 
 /// An account of a BMC. Its password is never told.

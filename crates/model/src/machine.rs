@@ -11,6 +11,7 @@ use crate::device_ask::DeviceAsk;
 use crate::evacuation::Evacuated;
 use crate::fault::Fault;
 use crate::hold::Hold;
+use crate::install_settings::InstallSettings;
 use crate::look::{LookAt, Looked};
 use crate::name::{ClusterName, MachineName, OperationId, RackName, RequestKey};
 use crate::observation::{Contact, NodeSeen, Power, Readiness, Seen};
@@ -27,6 +28,9 @@ pub struct Machine {
     pub name: MachineName,
     pub cluster: ClusterName,
     pub hardware: Hardware,
+    /// How it is installed, as its site file says.
+    #[serde(default, skip_serializing_if = "InstallSettings::is_default")]
+    pub install: InstallSettings,
     #[serde(default)]
     pub tags: BTreeMap<String, String>,
     pub created_at: Timestamp,

@@ -236,14 +236,30 @@ impl Operation {
     /// The latest attempt to install the machine; those before it are over.
     pub fn installing(&self) -> Option<Installing<'_>> {
         self.journal.iter().rev().find_map(|entry| match &entry.fact {
-            Fact::Installing { round, way, version, image } => Some(Installing { round: *round, way: *way, version: *version, image }),
+            Fact::Installing { round, way, version, image, network } => {
+                let (round, way, version, network) = (*round, *way, *version, network.as_ref());
+                Some(Installing { round, way, version, image, network, began_at: entry.at })
+            }
             _ => None,
         })
     }
 
     /// The disk that the system goes to, once it is settled.
     pub fn system_disk(&self) -> Option<&OsTarget> {
-        self.journal.iter().rev().find_map(|entry| if let Fact::SystemDisk { disk } = &entry.fact { Some(disk) } else { None })
+        self.disks().map(|(disk, _)| disk)
+    }
+
+    /// The disk that the system goes to, and the data disks that are wiped before; the latest word counts.
+    pub fn disks(&self) -> Option<(&OsTarget, &[String])> {
+        self.journal.iter().rev().find_map(|entry| match &entry.fact {
+            Fact::SystemDisk { disk, wipe } => Some((disk, wipe.as_slice())),
+            _ => None,
+        })
+    }
+
+    /// The attempts that there were, by their numbers.
+    pub fn rounds(&self) -> impl Iterator<Item = u32> {
+        self.journal.iter().filter_map(|entry| if let Fact::Installing { round, .. } = entry.fact { Some(round) } else { None })
     }
 
     /// Whether its end is settled, and only its machine is still to be cleaned up.

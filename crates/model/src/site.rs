@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::cluster::Home;
+use crate::install_settings::InstallSettings;
 use crate::join::JoinFacts;
 use crate::limits::Limits;
 use crate::machine::{Hardware, Role};
@@ -40,6 +41,7 @@ pub struct SiteMachine {
     pub role: Role,
     pub standing: Standing,
     pub hardware: Hardware,
+    pub install: InstallSettings,
 }
 
 /// Whether a machine is in use or kept in reserve.

@@ -1,6 +1,6 @@
 //! How often devices are looked at and tried again.
 
-use model::{Contact, Fact, Fault, FaultClass, Limits, MachineName, Operation, Span, Timestamp};
+use model::{Contact, Eye, Fact, Fault, FaultClass, Limits, MachineName, Operation, Span, Timestamp, WaitKind};
 
 /// The pause after `failures` failures in a row: doubled from the first retry to the last.
 pub fn backoff(failures: u32, limits: &Limits) -> Span {
@@ -66,6 +66,20 @@ pub fn busy_since(operation: &Operation, ask_ended_at: Option<Timestamp>) -> Tim
     match asks.next() {
         Some((asked_at, true)) => ask_ended_at.unwrap_or(asked_at).max(asked_at),
         _ => asks.find(|(_, is_of_power)| *is_of_power).map_or(operation.accepted_at, |(asked_at, _)| asked_at),
+    }
+}
+
+/// Whether a look at a machine's power would tell what its operation waits for. While an agent writes or a node is to come back it would
+/// not, and a site that is reimaged at once would do little but look: such a machine is looked at as one at rest is, and when its
+/// BMC tells of an event.
+pub(crate) fn waits_for_look(operation: &Operation) -> bool {
+    match operation.wait.as_ref().map(|wait| &wait.kind) {
+        None | Some(WaitKind::LateOff { .. } | WaitKind::ControlPlane { .. } | WaitKind::UnexpectedlyOff | WaitKind::PoweredOff { .. }) => {
+            true
+        }
+        Some(WaitKind::FirstLook { eye } | WaitKind::Device { eye, .. }) => *eye == Eye::Bmc,
+        Some(WaitKind::Effect { of, .. }) => of.power().is_some(),
+        Some(_) => false,
     }
 }
 
@@ -175,14 +189,10 @@ mod tests {
         assert_eq!(next_poll(&name, &contact, Some(at - Span::minutes(4)), &limits).since(at), limits.busy_poll);
     }
 
-    #[test]
-    fn only_a_change_of_power_that_was_asked_for_is_looked_for_closely() {
-        use model::{
-            Action, ClusterName, CorrelationId, DeviceAsk, Entry, MachineReport, OPERATION_FORMAT, OperationId, Safeguard, Target,
-        };
-        let at = |seconds: i64| Timestamp::from_millis(1_000 * seconds);
-        let asked = |seconds, ask| Entry { at: at(seconds), fact: Fact::Asked { ask, attempt: 1 } };
-        let mut operation = Operation {
+    /// A reimage that was accepted at ten seconds past the epoch.
+    fn running() -> Operation {
+        use model::{Action, ClusterName, CorrelationId, OPERATION_FORMAT, OperationId, Safeguard, Target};
+        Operation {
             format: OPERATION_FORMAT,
             id: OperationId::new("op1"),
             cluster: ClusterName::new("site1").unwrap(),
@@ -191,14 +201,23 @@ mod tests {
             caller: "alice".into(),
             correlation_id: CorrelationId::new("c"),
             request_key: None,
-            accepted_at: at(10),
-            deadline_at: at(9_000),
-            journal: vec![asked(15, DeviceAsk::Cordon)],
+            accepted_at: Timestamp::from_millis(10_000),
+            deadline_at: Timestamp::from_millis(9_000_000),
+            journal: Vec::new(),
             cancel: None,
             ended: None,
             wait: None,
             replacement: None,
-        };
+        }
+    }
+
+    #[test]
+    fn only_a_change_of_power_that_was_asked_for_is_looked_for_closely() {
+        use model::{DeviceAsk, Entry, MachineReport};
+        let at = |seconds: i64| Timestamp::from_millis(1_000 * seconds);
+        let asked = |seconds, ask| Entry { at: at(seconds), fact: Fact::Asked { ask, attempt: 1 } };
+        let mut operation = running();
+        operation.journal.push(asked(15, DeviceAsk::Cordon));
         assert_eq!(busy_since(&operation, Some(at(16))), at(10));
         operation.journal.push(asked(20, DeviceAsk::AgentOn));
         assert_eq!(busy_since(&operation, Some(at(16))), at(20));
@@ -208,6 +227,29 @@ mod tests {
         assert_eq!(busy_since(&operation, Some(at(23))), at(23));
         operation.journal.push(asked(90, DeviceAsk::EjectMedia));
         assert_eq!(busy_since(&operation, Some(at(91))), at(20));
+    }
+
+    #[test]
+    fn a_machine_is_looked_at_closely_only_for_what_a_look_would_tell() {
+        use model::{DeviceAsk, Wait};
+        let mut operation = running();
+        assert!(waits_for_look(&operation), "nothing has been decided yet");
+        let effect = |of| WaitKind::Effect { of, attempt: 1 };
+        let table = [
+            (WaitKind::FirstLook { eye: Eye::Bmc }, true),
+            (WaitKind::FirstLook { eye: Eye::Undercloud }, false),
+            (effect(DeviceAsk::AgentOff), true),
+            (effect(DeviceAsk::EjectMedia), false),
+            (WaitKind::ControlPlane { because: "etcd".into() }, true),
+            (WaitKind::AgentCall, false),
+            (WaitKind::Writing { percent: Some(5) }, false),
+            (WaitKind::PhoneHome, false),
+            (WaitKind::Rejoin, false),
+        ];
+        for (kind, expected) in table {
+            operation.wait = Some(Wait { kind: kind.clone(), since: operation.accepted_at, expected_by: None });
+            assert_eq!(waits_for_look(&operation), expected, "{kind:?}");
+        }
     }
 
     #[test]

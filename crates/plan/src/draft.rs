@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Attempt, BootWay, Bundle, Cluster, DeviceAsk, Errand, KeySet, KeySetKind, KeySetName, LookAt, Machine, MachineName, Operation,
-    OperationId, Privilege, Request, RequestId, RuntimeVersion, TenantCluster, TenantClusterName, Timestamp, Validation, Vm, VmName,
+    Attempt, BootWay, Bundle, Cluster, DeviceAsk, Errand, Inventoried, KeySet, KeySetKind, KeySetName, LookAt, Machine, MachineName,
+    Operation, OperationId, Privilege, Request, RequestId, RuntimeVersion, TenantCluster, TenantClusterName, Timestamp, Validation, Vm,
+    VmName,
 };
 
 use crate::snapshot::Snapshot;
@@ -41,6 +42,7 @@ pub struct Changes {
     pub runtimes: BTreeMap<RuntimeVersion, Bundle>,
     pub forgotten_runtimes: BTreeSet<RuntimeVersion>,
     pub validations: BTreeMap<MachineName, Validation>,
+    pub inventories: BTreeMap<MachineName, Inventoried>,
     pub key_sets: BTreeMap<(KeySetKind, KeySetName), KeySet>,
     pub forgotten_key_sets: BTreeSet<(KeySetKind, KeySetName)>,
     pub operations: BTreeMap<OperationId, Operation>,

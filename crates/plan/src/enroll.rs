@@ -141,6 +141,7 @@ fn describe_machine(before: Option<&Machine>, described: &SiteMachine, site: &Si
         name: described.name.clone(),
         cluster: site.cluster.clone(),
         hardware: described.hardware.clone(),
+        install: described.install.clone(),
         tags: BTreeMap::new(),
         created_at: now,
         details: String::new(),
@@ -168,7 +169,7 @@ fn describe_machine(before: Option<&Machine>, described: &SiteMachine, site: &Si
 /// Hardware that was replaced keeps its identity for as long as the description names the one of before, and its login for as long as
 /// the description has no new one. As soon as it names another, the description has the last word again.
 fn describe_again(machine: &Machine, described: &SiteMachine, has_new_login: bool) -> Machine {
-    let described = &described.hardware;
+    let (install, described) = (described.install.clone(), &described.hardware);
     let identity = |hardware: &Hardware| (hardware.serial_number.clone(), hardware.bmc_mac.clone(), hardware.boot_mac.clone());
     match &machine.replaced {
         Some(replaced) if identity(&replaced.described) == identity(described) => {
@@ -177,8 +178,8 @@ fn describe_again(machine: &Machine, described: &SiteMachine, has_new_login: boo
             let hardware = Hardware { serial_number, bmc_mac, boot_mac, credentials, ..described.clone() };
             let differs = hardware != *described;
             let replaced = differs.then(|| Box::new(Replaced { at: replaced.at, described: described.clone() }));
-            Machine { hardware, replaced, ..machine.clone() }
+            Machine { hardware, install, replaced, ..machine.clone() }
         }
-        _ => Machine { hardware: described.clone(), replaced: None, ..machine.clone() },
+        _ => Machine { hardware: described.clone(), install, replaced: None, ..machine.clone() },
     }
 }

@@ -142,6 +142,7 @@ mod tests {
             name: MachineName::new(name).unwrap(),
             role: model::Role::ControlPlane,
             standing: model::Standing::Provisioned,
+            install: model::InstallSettings::default(),
             hardware: model::Hardware {
                 rack: model::RackName::new("rack1").unwrap(),
                 slot: 1,

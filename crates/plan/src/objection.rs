@@ -167,7 +167,8 @@ fn against_home(stored: &Stored, site: &Site) -> Vec<Objection> {
 /// The machine as a description would have to name it.
 fn as_described(machine: &Machine) -> SiteMachine {
     let standing = if machine.is_spare() { Standing::Spare } else { Standing::Provisioned };
-    SiteMachine { name: machine.name.clone(), role: machine.role, standing, hardware: machine.hardware.clone() }
+    let (hardware, install) = (machine.hardware.clone(), machine.install.clone());
+    SiteMachine { name: machine.name.clone(), role: machine.role, standing, hardware, install }
 }
 
 /// A BMC may move to another address at any time; but not to that of a machine that is known, nor may another machine

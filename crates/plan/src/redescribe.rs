@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use model::{Hardware, MachineName, RackName, Role, Site, SiteMachine, SiteRack, Standing};
+use model::{Hardware, InstallSettings, MachineName, RackName, Role, Site, SiteMachine, SiteRack, Standing};
 
 /// One difference between two descriptions of a site: `+ machine …`, `~ rack …`, `- machine …`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,10 +88,10 @@ fn compare_machines(before: &Site, after: &Site, differences: &mut Vec<Differenc
 
 type Named = (&'static str, String);
 
-fn facts(machine: &SiteMachine) -> [Named; 8] {
+fn facts(machine: &SiteMachine) -> Vec<Named> {
     // The name of the secret follows from that of the machine.
     let Hardware { rack, slot, sku, serial_number, bmc_address, bmc_mac, boot_mac, credentials: _ } = machine.hardware.clone();
-    [
+    let mut facts = vec![
         ("role", calling(machine).to_owned()),
         ("rack", rack.to_string()),
         ("slot", slot.to_string()),
@@ -100,6 +100,21 @@ fn facts(machine: &SiteMachine) -> [Named; 8] {
         ("bmc", bmc_address),
         ("BMC MAC", bmc_mac),
         ("boot MAC", boot_mac),
+    ];
+    facts.extend(install_facts(&machine.install));
+    facts
+}
+
+fn install_facts(install: &InstallSettings) -> [Named; 5] {
+    let listed = |texts: &[String]| if texts.is_empty() { "none".to_owned() } else { texts.join(", ") };
+    let given = |text: Option<&String>| text.map_or_else(|| "none".to_owned(), Clone::clone);
+    let network = install.network.as_ref();
+    [
+        ("OS disk", given(install.os_disk.as_ref())),
+        ("data disks", listed(&install.data_disks)),
+        ("install address", network.map_or_else(|| "by DHCP".to_owned(), |network| network.address.clone())),
+        ("install gateway", given(network.and_then(|network| network.gateway.as_ref()))),
+        ("install DNS", listed(network.map_or(&[], |network| network.dns.as_slice()))),
     ]
 }
 

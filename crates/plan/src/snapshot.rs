@@ -8,6 +8,7 @@ use model::{
     RequestId, RequestKey, RuntimeVersion, Target, TenantCluster, TenantClusterName, Timestamp, Vm, VmName,
 };
 
+use crate::cadence::waits_for_look;
 use crate::tenants::Tenants;
 
 #[derive(Clone, Debug)]
@@ -193,13 +194,12 @@ impl Snapshot {
     /// The operation that may be waiting for a look at a machine: its own, or one elsewhere in the control plane, whose
     /// vote may be taken only while this machine is well.
     pub fn awaiting_look_at(&self, machine: &MachineName) -> Option<&Arc<Operation>> {
-        let in_control_plane = || {
-            self.index
-                .control_plane
-                .contains(machine)
-                .then(|| self.index.control_plane.iter().find_map(|member| self.running_on(member)))?
-        };
-        self.running_on(machine).or_else(in_control_plane)
+        let own = self.running_on(machine);
+        if self.index.control_plane.contains(machine) {
+            own.or_else(|| self.index.control_plane.iter().find_map(|member| self.running_on(member)))
+        } else {
+            own.filter(|operation| waits_for_look(operation))
+        }
     }
 
     /// What is at work on machines.

@@ -140,6 +140,7 @@ mod tests {
             role: model::Role::Compute,
             standing: model::Standing::Provisioned,
             hardware,
+            install: model::InstallSettings::default(),
         };
         let site = model::Site {
             cluster: ClusterName::new("site1").unwrap(),

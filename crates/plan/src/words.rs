@@ -143,6 +143,7 @@ mod tests {
                 name: model::MachineName::new("rack1compute01").unwrap(),
                 role: model::Role::Compute,
                 standing: model::Standing::Provisioned,
+                install: model::InstallSettings::default(),
                 hardware: model::Hardware {
                     rack: model::RackName::new("rack1").unwrap(),
                     slot: 1,

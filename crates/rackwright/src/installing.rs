@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use api::{InstallFace, Welcome};
 use clap::Args;
 use http::Uri;
+use keeper::InstallUrls;
 use model::ClusterName;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use store::Vault;
 use ticket::InstallKey;
 use tokio::net::TcpListener;
 
+use crate::authority::{Authority, AuthorityError};
 use crate::cli::trouble::{Exit, Trouble};
 use crate::images::ImageArgs;
 use crate::private_file;
@@ -28,11 +32,14 @@ pub struct InstallArgs {
     /// free port of loopback, for simulated machines
     #[arg(long, value_name = "ADDRESS")]
     pub install_listen: Option<String>,
-    /// What machines are told to call it by, if not by the address that it listens on
+    /// What machines are told to call it by, if not by the address that it listens on. One that begins with https is answered with a
+    /// certificate of our own, unless --install-ca says that somebody else answers there
     #[arg(long, value_name = "URL")]
     pub install_url: Option<String>,
-    /// The certificates, in PEM, that whoever answers at an https `--install-url` is known by; machines are given them. Without it
-    /// they trust nobody
+    /// What their BMCs are told to fetch images from, if they reach us by another address than the machines do
+    #[arg(long, value_name = "URL")]
+    pub install_media_url: Option<String>,
+    /// The certificates, in PEM, that the proxy at an https `--install-url` is known by; machines are given them
     #[arg(long, value_name = "FILE", requires = "install_url")]
     pub install_ca: Option<PathBuf>,
     #[command(flatten)]
@@ -43,11 +50,21 @@ pub struct InstallArgs {
 #[derive(Debug)]
 pub struct InstallDoor {
     pub listener: TcpListener,
-    pub url: String,
-    /// What they are given to recognize it by, in PEM.
-    pub ca: Option<String>,
+    pub urls: InstallUrls,
+    pub identity: Identity,
     /// How the images that they are sent are kept.
     pub images: ImageArgs,
+}
+
+/// How machines know who answers them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// They do not: it is plain HTTP.
+    None,
+    /// By a certificate of ours, for this host.
+    Own { host: String },
+    /// Somebody before us has the certificate; these are who signed it, in PEM.
+    Proxy { ca: String },
 }
 
 impl InstallDoor {
@@ -63,12 +80,31 @@ impl InstallDoor {
             Some(url) => checked("--install-url", url)?,
             None if address.ip().is_unspecified() => {
                 return Err(Trouble::new(Exit::Usage, format!("machines cannot call {address}: it stands for every address"))
-                    .hint("say by which they reach it, for example --install-url http://10.0.0.1:7226"));
+                    .hint("say by which they reach it, for example --install-url https://10.0.0.1:7226"));
             }
-            None => format!("http://{address}"),
+            // Whoever is on this computer sees all of it anyway.
+            None if address.ip().is_loopback() => format!("http://{address}"),
+            None => format!("https://{address}"),
         };
-        let ca = args.install_ca.as_deref().map(|file| read_authorities(file, &url)).transpose()?;
-        Ok(InstallDoor { listener, url, ca, images: args.images })
+        let identity = identity(&url, args.install_ca.as_deref())?;
+        let firmware = match &identity {
+            Identity::Own { .. } => url.replacen("https://", "http://", 1),
+            Identity::None | Identity::Proxy { .. } => url.clone(),
+        };
+        let media = args.install_media_url.as_deref().map(|url| checked("--install-media-url", url)).transpose()?;
+        let urls = InstallUrls { agents: url, media: media.unwrap_or_else(|| firmware.clone()), firmware };
+        Ok(InstallDoor { listener, urls, identity, images: args.images })
+    }
+}
+
+fn identity(url: &str, ca: Option<&Path>) -> Result<Identity, Trouble> {
+    match (url.starts_with("https:"), ca) {
+        (_, Some(file)) => Ok(Identity::Proxy { ca: read_authorities(file, url)? }),
+        (false, None) => Ok(Identity::None),
+        (true, None) => {
+            let host = url.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned));
+            Ok(host.map_or(Identity::None, |host| Identity::Own { host }))
+        }
     }
 }
 
@@ -135,6 +171,21 @@ pub fn checked(option: &str, url: &str) -> Result<String, Trouble> {
     }
 }
 
+/// How machines are received.
+pub async fn welcome(face: InstallFace, identity: &Identity, vault: &Vault) -> Result<Welcome, Trouble> {
+    match identity {
+        Identity::None => Ok(api::install_router(face).into()),
+        Identity::Proxy { ca } => Ok(api::install_router(face.with_ca(ca)).into()),
+        Identity::Own { host } => {
+            let cannot = |error: AuthorityError| Trouble::caused("the install face cannot have a certificate", &error);
+            let authority = Authority::open(vault).await.map_err(cannot)?;
+            let tls = authority.acceptor(&[host]).map_err(cannot)?;
+            let face = face.with_ca(authority.certificate());
+            Ok(Welcome::Either { tls, inside: api::install_router(face.clone()), outside: api::boot_router(face) })
+        }
+    }
+}
+
 pub type InstallKeys = BTreeMap<ClusterName, InstallKey>;
 
 #[cfg(test)]
@@ -148,12 +199,12 @@ mod tests {
     #[tokio::test]
     async fn a_port_that_was_chosen_for_us_is_kept() {
         let dir = tempfile::tempdir().unwrap();
-        let first = InstallDoor::open(&args(None, None), dir.path()).await.unwrap().url;
-        assert!(first.starts_with("http://127.0.0.1:"));
-        assert_eq!(InstallDoor::open(&args(None, None), dir.path()).await.unwrap().url, first);
+        let first = InstallDoor::open(&args(None, None), dir.path()).await.unwrap().urls;
+        assert!(first.agents.starts_with("http://127.0.0.1:"));
+        assert_eq!(InstallDoor::open(&args(None, None), dir.path()).await.unwrap().urls, first);
         let held = InstallDoor::open(&args(None, None), dir.path()).await.unwrap();
         let other = InstallDoor::open(&args(None, None), dir.path()).await.unwrap();
-        assert_ne!(held.url, other.url, "somebody else has it");
+        assert_ne!(held.urls, other.urls, "somebody else has it");
     }
 
     #[tokio::test]
@@ -161,7 +212,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let open = async |listen: Option<&str>, url: Option<&str>| InstallDoor::open(&args(listen, url), dir.path()).await;
         assert_eq!(open(Some("0.0.0.0:0"), None).await.unwrap_err().exit, Exit::Usage);
-        assert_eq!(open(Some("0.0.0.0:0"), Some("https://install.example/")).await.unwrap().url, "https://install.example");
+        let door = open(Some("0.0.0.0:0"), Some("https://install.example/")).await.unwrap();
+        assert_eq!(door.urls.agents, "https://install.example");
+        assert_eq!((door.urls.firmware.as_str(), door.urls.media.as_str()), ("http://install.example", "http://install.example"));
+        assert_eq!(door.identity, Identity::Own { host: "install.example".to_owned() });
+        assert_eq!(open(Some("127.0.0.1:0"), Some("http://10.0.0.1:9")).await.unwrap().identity, Identity::None, "as it was told");
+        let other = InstallArgs { install_media_url: Some("http://10.9.0.1:9/".to_owned()), ..args(None, Some("https://10.0.0.1:9")) };
+        let urls = InstallDoor::open(&other, dir.path()).await.unwrap().urls;
+        assert_eq!((urls.agents.as_str(), urls.media.as_str()), ("https://10.0.0.1:9", "http://10.9.0.1:9"));
         for url in ["install.example", "ftp://install.example", "http://", "http://a/?b", "http://me:secret@a/"] {
             assert_eq!(open(Some("127.0.0.1:0"), Some(url)).await.unwrap_err().exit, Exit::Usage, "{url}");
         }
@@ -174,9 +232,9 @@ mod tests {
         let file = dir.path().join("ca.pem");
         let open = async |url: &str| {
             let args = InstallArgs { install_ca: Some(file.clone()), ..args(Some("127.0.0.1:0"), Some(url)) };
-            InstallDoor::open(&args, dir.path()).await.map(|door| door.ca)
+            InstallDoor::open(&args, dir.path()).await.map(|door| door.identity)
         };
-        let told = |result: Result<Option<String>, Trouble>| result.unwrap_err().message;
+        let told = |result: Result<Identity, Trouble>| result.unwrap_err().message;
         let https = "https://install.example";
         assert!(told(open(https).await).contains("it cannot be read"));
         std::fs::write(&file, "nothing").unwrap();
@@ -184,7 +242,7 @@ mod tests {
         let certificate = |fill: u8, bytes: usize| in_pem(&CertificateDer::from(vec![fill; bytes]));
         let own = certificate(7, 900);
         std::fs::write(&file, format!("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\nwords\n{own}")).unwrap();
-        assert_eq!(open(https).await.unwrap().as_deref(), Some(own.as_str()));
+        assert_eq!(open(https).await.unwrap(), Identity::Proxy { ca: own });
         assert!(told(open("http://install.example").await).contains("without TLS"));
         std::fs::write(&file, certificate(7, 6_000) + &certificate(8, 6_000)).unwrap();
         assert!(told(open(https).await).contains("and there is room for 12288"));

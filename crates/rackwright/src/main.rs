@@ -1,5 +1,6 @@
 //! The one binary: the control plane, the simulated site and the command-line client.
 
+mod authority;
 mod check;
 mod cli;
 mod descriptors;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use keeper::{Equipment, InstallDesk, Keeper, KeeperError, VaultSecrets, enroll_site, load_install_key};
+use keeper::{Equipment, InstallDesk, InstallUrls, Keeper, KeeperError, VaultSecrets, enroll_site, load_install_key};
 use kubernetes::NetworkDoor;
 use model::{Clock, ClusterName, Footing, KeeperState, Site, keys};
 use store::{SharedStore, SqliteStore, StoreError, SystemClock, Vault};
@@ -23,7 +23,7 @@ use crate::descriptors;
 use crate::equip::equip;
 use crate::front::Front;
 use crate::images;
-use crate::installing::{InstallArgs, InstallDoor, InstallKeys};
+use crate::installing::{self, InstallArgs, InstallDoor, InstallKeys};
 use crate::logging::{LogArgs, LogFormat};
 use crate::measuring;
 use crate::notify::{self, Word};
@@ -82,7 +82,7 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     let mut lines = vec![
         format!("Rackwright keeps {}", sites.join(", ")),
         format!("  API      http://{}", plane.address),
-        format!("  Install  {}", plane.install_url),
+        format!("  Install  {}", plane.install_urls.agents),
         format!("  Data     {}", data_dir.display()),
         context.line(),
         "  Files    are looked at every few seconds; SIGHUP reads them at once".to_owned(),
@@ -90,7 +90,7 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     for site in &plane.sites {
         lines.extend(plan::weaknesses(site).iter().map(|weakness| format!("  Note     {}: {weakness}", site.cluster)));
     }
-    lines.extend(plane.sites.iter().filter(|site| plan::is_install_url_useless(&plane.install_url, site)).map(|site| {
+    lines.extend(plane.sites.iter().filter(|site| plan::is_install_url_useless(&plane.install_urls.agents, site)).map(|site| {
         format!(
             "  Note     {}: its machines cannot reach the install address, so none can be installed; see --install-listen",
             site.cluster
@@ -127,8 +127,8 @@ pub struct Doors {
 /// A running control plane: store, keepers, API and install face.
 pub struct ControlPlane {
     pub address: SocketAddr,
-    /// What machines that are being installed call us by.
-    pub install_url: String,
+    /// What machines that are being installed, and their BMCs, call us by.
+    pub install_urls: InstallUrls,
     pub sites: Vec<Site>,
     pub store: SharedStore,
     vault: Arc<Vault>,
@@ -166,7 +166,7 @@ impl ControlPlane {
         let (threads, machine_threads) = (front.threads().clone(), back.threads().clone());
         let mut plane = ControlPlane {
             address,
-            install_url: install.url,
+            install_urls: install.urls,
             sites: Vec::new(),
             store: store.clone(),
             vault,
@@ -195,14 +195,11 @@ impl ControlPlane {
         let keepers = Arc::new(std::mem::take(&mut plane.keeper_watches));
         let api = api::Api::new(store, clock, cache, keepers, process).with_vault(plane.vault.clone());
         let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
-        let face = api::InstallFace::new(api.clone(), keys, images::open(dir, &install.images)?, &plane.install_url);
+        let face = api::InstallFace::new(api.clone(), keys, images::open(dir, &install.images)?, &plane.install_urls.agents);
         let face = face.with_rates(install.images.rates());
-        let face = match &install.ca {
-            Some(ca) => face.with_ca(ca),
-            None => face,
-        };
+        let welcome = installing::welcome(face, &install.identity, &plane.vault).await?;
         let max_machines = api::MAX_IN_FLIGHT.min(descriptors::share_for_clients());
-        let serving = api::serve(machines, api::install_router(face), max_machines, stages.listening.clone());
+        let serving = api::serve(machines, welcome, max_machines, stages.listening.clone());
         plane.faces.spawn_on(serving, &machine_threads);
         plane.faces.spawn_on(api::serve(listener, api::router(api), max_connections, stages.listening), &threads);
         Ok(plane)
@@ -235,7 +232,7 @@ impl ControlPlane {
             etcd: equipment.etcd.clone(),
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
-            install: key.map(|key| InstallDesk { key, base_url: self.install_url.clone() }),
+            install: key.map(|key| InstallDesk { key, urls: self.install_urls.clone() }),
             offers: offered,
             taken_over: watch::Sender::new(None),
             state,

@@ -329,6 +329,7 @@ fn generated_machine(machine: &sim::MachineSpec) -> Result<SiteMachine, InvalidN
             sim::Role::Compute => Role::Compute,
         },
         standing: if matches!(machine.role, sim::Role::SpareControlPlane) { Standing::Spare } else { Standing::Provisioned },
+        install: model::InstallSettings::default(),
         hardware: Hardware {
             rack: RackName::new(machine.rack_name())?,
             slot: machine.slot,

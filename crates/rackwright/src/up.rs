@@ -51,7 +51,7 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     let stop_delay = Duration::from_secs(args.stop_delay);
     let control = data_dir.join(CONTROL);
     let doors = Doors { api: listener, install: InstallDoor::open(&args.install, &control).await? };
-    simulation.set_pxe_server(&doors.install.url);
+    simulation.set_pxe_server(&doors.install.urls.firmware);
     let mut plane = ControlPlane::start(sites, &control, doors, &plane_stop, stop_delay).await?;
     places::until_connected(&plane).await;
     // A site without runtimes is of use too, and the next start tries again.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::bmc::Bmc;
 use crate::content::Sent;
-use crate::document::{self, text};
+use crate::document::{self, field, items, text};
 use crate::inventory::{Controller, Drive, DriveKind, Health};
 use crate::jobs::JobRef;
 use crate::line::Deadline;
@@ -66,7 +66,23 @@ impl Bmc {
 
 fn read_volume(volume: &Member, controller: &str) -> VolumeSeen {
     let id = || volume.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-    VolumeSeen { path: volume.path.clone(), controller: controller.to_owned(), name: text(&volume.document, "Name").unwrap_or_else(id) }
+    let name = text(&volume.document, "Name").unwrap_or_else(id);
+    VolumeSeen { path: volume.path.clone(), controller: controller.to_owned(), name, wwn: wwn_of(&volume.document) }
+}
+
+/// The kinds of durable names that a host sees too, the likeliest first.
+const SEEN_BY_HOSTS: [&str; 4] = ["NAA", "EUI", "NGUID", "UUID"];
+
+/// What the volume is called on the bus. A name whose kind is not told is taken for a WWN: that is what volumes have.
+fn wwn_of(volume: &Value) -> Option<String> {
+    let named = |format: Option<&str>| {
+        items(field(volume, "Identifiers")).find_map(|entry| {
+            let told = text(entry, "DurableNameFormat");
+            let is_meant = told.as_deref().map(str::to_ascii_uppercase).as_deref() == format;
+            text(entry, "DurableName").filter(|name| is_meant && !name.trim().is_empty())
+        })
+    };
+    SEEN_BY_HOSTS.into_iter().map(Some).chain([None]).find_map(named)
 }
 
 fn mirror_of(name: &str, drives: [&Drive; 2]) -> Value {
@@ -159,6 +175,19 @@ mod tests {
         let mut untold = controller(vec![drive(0, 480), drive(1, 480)], &[]);
         untold.volumes = Part::NotOffered;
         assert_eq!(chosen(&[untold]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_volume_is_known_by_the_name_that_a_host_sees() {
+        let named = |identifiers: Value| wwn_of(&json!({ "Identifiers": identifiers }));
+        let naa = json!({"DurableName": "600508B1001C", "DurableNameFormat": "NAA"});
+        let uuid = json!({"DurableName": "0f0f", "DurableNameFormat": "UUID"});
+        assert_eq!(named(json!([uuid, naa])).as_deref(), Some("600508B1001C"));
+        assert_eq!(named(json!([uuid])).as_deref(), Some("0f0f"));
+        assert_eq!(named(json!([{"DurableName": "6005"}])).as_deref(), Some("6005"));
+        assert_eq!(named(json!([{"DurableName": "iqn.x", "DurableNameFormat": "iQN"}])), None);
+        assert_eq!(named(json!([{"DurableName": " ", "DurableNameFormat": "NAA"}, {"DurableName": null}])), None);
+        assert_eq!(wwn_of(&json!({ "Identifiers": "nonsense" })), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use axum::body::Body;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::Request;
-use keeper::{InstallDesk, load_install_key};
+use keeper::{InstallDesk, InstallUrls, load_install_key};
 use model::{ClusterName, Site};
 use serde_json::{Value, json};
 use sim::images;
@@ -52,7 +52,7 @@ pub async fn connect(net: &sim::Switchboard, api: Api, vault: &Vault, clusters: 
 /// What a keeper installs machines with.
 pub async fn desk(vault: &Vault, site: &Site) -> InstallDesk {
     let key = load_install_key(vault, &site.cluster).await.expect("the vault has, or makes, a key");
-    InstallDesk { key, base_url: INSTALL_URL.to_owned() }
+    InstallDesk { key, urls: InstallUrls::all(INSTALL_URL) }
 }
 
 /// Fetches from the simulator's image server, without a socket.

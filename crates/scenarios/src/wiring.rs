@@ -78,6 +78,7 @@ fn described(site: &str, machine: &sim::MachineSpec) -> SiteMachine {
             sim::Role::Compute => Role::Compute,
         },
         standing: if matches!(machine.role, sim::Role::SpareControlPlane) { Standing::Spare } else { Standing::Provisioned },
+        install: model::InstallSettings::default(),
         hardware: Hardware {
             rack: rack_name(machine.rack),
             slot: machine.slot,

@@ -119,6 +119,8 @@ faults! {
         Failed after 5 min: reimage failed: there is no disk to install on (no disk has volume OS); look at its drives with `rackwright bmm validate`. Left behind: power Off; holds installation by alice, operation reimage-
         Off False Error, system as de
     "#]];
+    two_disks_with_one_identity = "disk-twice": expect![[r#""#]];
+    a_disk_that_is_too_small = "disk-small": expect![[r#""#]];
     a_token_used_twice = "token-used-twice": expect![[r#"
         Failed after 5 min: reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 14:05:44Z); the machine's network may be open to others. Left behind: power Off; holds installation by alice, operation reimage-
         Off False Error, system as de

@@ -67,6 +67,14 @@ impl Way {
                 let report = serde_json::to_value(&report).map_err(silence)?;
                 self.answer(with_json(request, &report)).await.map(|_| Outcome::Done)
             }
+            Errand::SendInventory { session, found } => {
+                let found = serde_json::to_value(&found).map_err(silence)?;
+                self.answer(with_json(in_session(Method::POST, &session, "inventory"), &found)).await.map(|_| Outcome::Done)
+            }
+            Errand::SendLog { session, log } => {
+                let request = in_session(Method::POST, &session, "log").header(header::CONTENT_TYPE, "text/plain; charset=utf-8");
+                self.answer(request.body(Bytes::from(log)).map_err(silence)).await.map(|_| Outcome::Done)
+            }
             Errand::FetchSeed { session } => {
                 let body = self.answer(empty(in_session(Method::GET, &session, "seed"))).await?;
                 let seed: Seed = serde_json::from_slice(&body).map_err(|_| silence("the answer is no first-boot configuration"))?;

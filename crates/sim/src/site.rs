@@ -17,6 +17,7 @@ use world::{BmcLog, ClusterName, Instant, Kube, Layout, MachineSpec, Record, Rol
 use crate::error::SimError;
 use crate::faults::{Face, Memory, Wire};
 use crate::journal::{Journal, SITES};
+use crate::kubernetes::Claims;
 use crate::machines::Plug;
 use crate::redfish::{Quirk, Quirks, Sessions};
 use crate::spec::{Shape, SiteSpec};
@@ -75,6 +76,8 @@ pub(crate) struct Inner {
     turns: Vec<Mutex<()>>,
     /// What the machines are plugged into.
     pub plug: Mutex<Plug>,
+    /// Who among the undercloud's nodes joined with which bootstrap token.
+    pub claims: Claims,
 }
 
 /// The sites that a store holds.
@@ -140,6 +143,7 @@ impl Site {
                 memories: (0..count).map(|_| Mutex::default()).collect(),
                 turns: (0..count).map(|_| Mutex::default()).collect(),
                 plug: Mutex::default(),
+                claims: Claims::default(),
             }),
         };
         site.save_with(new_records).await?;

@@ -232,6 +232,15 @@ impl Ledger {
         Ok(Next::CaughtUp(self.revision.max(position)))
     }
 
+    /// Whether a commit after `position` touches `prefix`. One whose changes are not in memory any more may have.
+    pub fn is_touched_after(&self, position: Revision, prefix: &str) -> bool {
+        let touches =
+            |logged: &Logged| logged.changes.as_ref().is_none_or(|changes| changes.iter().any(|change| change.key.starts_with(prefix)));
+        // Those that are forgotten already may have as well.
+        position < self.compacted
+            || self.log.range::<_, Revision>((Bound::Excluded(position), Bound::Unbounded)).any(|(_, logged)| touches(logged))
+    }
+
     pub fn check_kept(&self, position: Revision) -> Result<(), StoreError> {
         if position < self.compacted {
             return Err(StoreError::Compacted { asked: position, oldest: Revision(self.compacted.0 + 1) });

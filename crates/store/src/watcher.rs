@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio::sync::Notify;
 
 use crate::ledger::Next;
-use crate::published::Published;
+use crate::published::{PostId, Published};
 use crate::{Change, Revision, StoreError, Watch};
 
 /// Where changes are read from that memory no longer holds.
@@ -30,7 +31,8 @@ pub(crate) struct Watcher {
     published: Arc<Published>,
     archive: Option<Arc<dyn Archive>>,
     prefix: String,
-    position: Revision,
+    post: PostId,
+    bell: Arc<Notify>,
     page: VecDeque<Vec<Change>>,
 }
 
@@ -41,8 +43,14 @@ impl Watcher {
         prefix: &str,
         from: Revision,
     ) -> Result<Box<dyn Watch>, StoreError> {
-        published.ask(|ledger| ledger.check_kept(from))??;
-        Ok(Box::new(Watcher { published, archive, prefix: prefix.to_owned(), position: from, page: VecDeque::new() }))
+        let (post, bell) = published.take_post(prefix, from)?;
+        Ok(Box::new(Watcher { published, archive, prefix: prefix.to_owned(), post, bell, page: VecDeque::new() }))
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.published.leave_post(self.post);
     }
 }
 
@@ -53,25 +61,17 @@ impl Watch for Watcher {
             if let Some(changes) = self.page.pop_front() {
                 return Ok(changes);
             }
-            // The bell is listened to before the ledger is read, so that a commit in between is not missed.
-            let changed = self.published.changed();
-            let next = self.published.ask(|ledger| ledger.next_after(self.position, &self.prefix))??;
-            match (next, &self.archive) {
-                (Next::Changes(changes), _) => {
-                    self.position = changes.first().map_or(self.position, |change| change.revision);
-                    return Ok(changes);
-                }
-                (Next::CaughtUp(revision), _) => {
-                    self.position = revision;
-                    changed.await;
-                }
-                (Next::Shelved { through }, Some(archive)) => {
-                    let page = archive.read_page(self.position, through, &self.prefix).await?;
-                    self.position = page.read_to;
+            match (self.published.next_for(self.post)?, &self.archive) {
+                ((Next::Changes(changes), _), _) => return Ok(changes),
+                // A bell that rings before anybody listens is heard all the same.
+                ((Next::CaughtUp(_), _), _) => self.bell.notified().await,
+                ((Next::Shelved { through }, position), Some(archive)) => {
+                    let page = archive.read_page(position, through, &self.prefix).await?;
+                    self.published.read_to(self.post, page.read_to);
                     self.page = page.commits;
                 }
-                (Next::Shelved { through }, None) => {
-                    return Err(StoreError::Compacted { asked: self.position, oldest: Revision(through.0 + 1) });
+                ((Next::Shelved { through }, position), None) => {
+                    return Err(StoreError::Compacted { asked: position, oldest: Revision(through.0 + 1) });
                 }
             }
         }

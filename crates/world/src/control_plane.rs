@@ -54,6 +54,7 @@ impl Kube {
                 self.unsaved_hosts.insert(slot);
             }
         }
+        self.find_strangers(at);
     }
 
     /// Whether most of the cluster's own voters are up, for a cluster whose control plane is its hosts'.
@@ -110,7 +111,8 @@ impl Kube {
 
     /// The controllers' answer to somebody's write to a node.
     pub(crate) fn node_written(&mut self, after: &Value, before: Option<&Value>, at: Instant) {
-        let Some(slot) = after["metadata"]["name"].as_str().and_then(|name| self.slot_of(name)) else { return };
+        let Some(name) = after["metadata"]["name"].as_str() else { return };
+        let Some(slot) = self.slot_of(name) else { return self.stranger_written(name, before, at) };
         self.settle_taints(slot, at);
         if before.is_none() {
             let node = self.node_mut(slot);

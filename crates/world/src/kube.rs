@@ -46,6 +46,8 @@ pub(crate) enum Timer {
     Garbage,
     /// Namespaces that are being deleted lose their content.
     Namespaces,
+    /// Nodes of hosts outside that fell silent are declared unknown.
+    Strangers,
 }
 
 /// Whose turn it is: hosts in the order in which they joined, and then the controllers.
@@ -88,6 +90,8 @@ pub struct Kube {
     pub(crate) unplaced: BTreeSet<ObjectKey>,
     /// The pods that a taint of their node will end, and when.
     pub(crate) dooms: BTreeMap<ObjectKey, Doom>,
+    /// The nodes of hosts that are not simulated, and when each was last heard of. One that is unknown is not among them.
+    pub(crate) strangers: BTreeMap<String, Instant>,
     /// What is due when, and whose turn it then is. Empty while the API is away.
     agenda: BTreeSet<(Instant, Turn)>,
     scheduled: BTreeMap<usize, Instant>,
@@ -116,6 +120,7 @@ impl Kube {
             budget_members: BTreeMap::new(),
             unplaced: BTreeSet::new(),
             dooms: BTreeMap::new(),
+            strangers: BTreeMap::new(),
             agenda: BTreeSet::new(),
             scheduled: BTreeMap::new(),
             timers: BTreeMap::new(),
@@ -197,6 +202,7 @@ impl Kube {
             Turn::Timer(Timer::Taints) => self.taint_steps(at),
             Turn::Timer(Timer::Garbage) => self.garbage_steps(at),
             Turn::Timer(Timer::Namespaces) => self.namespace_steps(at),
+            Turn::Timer(Timer::Strangers) => self.stranger_steps(at),
         }
     }
 

@@ -7,6 +7,7 @@
 mod agent;
 mod bmc;
 mod bmc_restart;
+mod bootstrap;
 mod budget;
 mod budget_count;
 mod clusters;
@@ -39,6 +40,7 @@ mod random;
 mod scheduler;
 mod secret;
 mod site;
+mod strangers;
 mod taint_manager;
 mod tenancy;
 mod tenancy_made;
@@ -47,7 +49,10 @@ mod virt;
 mod workloads;
 mod writes;
 
-pub use agent::{AgentConfig, AgentReport, AgentTrouble, Call, Errand, Grant, Outcome, Session, WantedDisk, WantedImage};
+pub use agent::{
+    AgentConfig, AgentReport, AgentTrouble, Call, Errand, FoundCpus, FoundDisk, FoundNic, FoundParts, Grant, Outcome, Session, WantedDisk,
+    WantedImage,
+};
 pub use bmc::{BmcLog, Counters, LogEntry, Logged};
 pub use clusters::ClusterName;
 pub use etcd::{EtcdMember, EtcdRefusal, EtcdStatus};

@@ -143,6 +143,7 @@ impl Kube {
             }
             self.reschedule(slot);
         }
+        self.find_strangers(now);
         self.reschedule_budgets();
         self.wake_controllers(now);
     }

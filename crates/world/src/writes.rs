@@ -181,6 +181,7 @@ impl Kube {
             }
             self.node_changed(before, after, at);
         }
+        self.lease_written(resource, key, after, at);
         if let Some(workload) = Workload::of(resource) {
             self.workload_written(workload, key, before, after, at);
         }

@@ -1,7 +1,8 @@
-//! Runtimes, key sets and validations among the documents: what machines are installed with, and whether they are what they should be.
+//! Runtimes, key sets, validations and inventories among the documents: what machines are installed with, whether they are what they
+//! should be, and what they have.
 
 use imbl::OrdMap;
-use model::{Bundle, ClusterName, KeySet, MachineName, RuntimeVersion, Validation, keys};
+use model::{Bundle, ClusterName, Inventoried, KeySet, MachineName, RuntimeVersion, Validation, keys};
 use store::Revision;
 
 use super::{Versioned, View, decode};
@@ -12,6 +13,7 @@ pub(crate) struct Catalogue {
     /// By the whole key, which tells the two kinds apart.
     pub key_sets: OrdMap<ClusterName, OrdMap<String, Versioned<KeySet>>>,
     validations: OrdMap<ClusterName, OrdMap<MachineName, Versioned<Validation>>>,
+    inventories: OrdMap<ClusterName, OrdMap<MachineName, Versioned<Inventoried>>>,
 }
 
 impl Catalogue {
@@ -34,8 +36,15 @@ impl Catalogue {
                 of_cluster.insert(document.machine.clone(), Versioned { document, revision });
             }
             true
+        } else if key.starts_with(keys::INVENTORIES) {
+            if let Some(document) = decode::<Inventoried>(key, value) {
+                let of_cluster = self.inventories.entry(document.cluster.clone()).or_default();
+                of_cluster.insert(document.machine.clone(), Versioned { document, revision });
+            }
+            true
         } else {
-            false
+            // Logs of installations are read from the store when somebody asks for one: they are long, and seldom asked for.
+            key.starts_with(keys::INSTALL_LOGS)
         }
     }
 
@@ -50,6 +59,10 @@ impl Catalogue {
             && let (Ok(cluster), Ok(machine)) = (ClusterName::new(cluster), MachineName::new(machine))
         {
             self.validations.get_mut(&cluster).map(|validations| validations.remove(&machine));
+        } else if let Some((cluster, machine)) = key.strip_prefix(keys::INVENTORIES).and_then(|place| place.split_once('/'))
+            && let (Ok(cluster), Ok(machine)) = (ClusterName::new(cluster), MachineName::new(machine))
+        {
+            self.inventories.get_mut(&cluster).map(|inventories| inventories.remove(&machine));
         }
     }
 }
@@ -58,6 +71,13 @@ impl View {
     /// The latest validation of a machine.
     pub fn validation(&self, cluster: &ClusterName, machine: &MachineName) -> Option<&Versioned<Validation>> {
         self.catalogue.validations.get(cluster)?.get(machine)
+    }
+}
+
+impl View {
+    /// What the agent of its latest installation has found in a machine.
+    pub fn inventory(&self, cluster: &ClusterName, machine: &MachineName) -> Option<&Versioned<Inventoried>> {
+        self.catalogue.inventories.get(cluster)?.get(machine)
     }
 }
 

@@ -56,3 +56,30 @@ fn a_request_is_pending_until_it_is_judged_or_gone() {
     assert_eq!(view.pending(&site), 0);
     assert_eq!(view.pending(&ClusterName::new("other").unwrap()), 0);
 }
+
+#[tokio::test]
+async fn a_sender_hears_of_its_own_verdict_whenever_it_begins_to_wait() {
+    let store: SharedStore = Arc::new(store::MemoryStore::new(Arc::new(store::SystemClock)));
+    let cache = Cache::load(&store).await.unwrap();
+    tokio::spawn(cache.clone().follow(store.clone(), CancellationToken::new()));
+    let site = ClusterName::new("site").unwrap();
+    let judge = async |id: &str| {
+        let judged = Request { verdict: Some(Verdict::Done), ..request(id) };
+        let commit = store::Commit::default().put(keys::request(&site, &judged.id), serde_json::to_vec(&judged).unwrap());
+        store.commit(commit).await.unwrap()
+    };
+    let wait = |id: &'static str| {
+        let cache = cache.clone();
+        tokio::spawn(async move { cache.verdict(&RequestId::new(id)).await })
+    };
+    let (early, other) = (wait("a"), wait("b"));
+    tokio::task::yield_now().await;
+    let revision = judge("a").await;
+    assert_eq!(early.await.unwrap(), Verdict::Done);
+    cache.changes().wait_for(|seen| *seen >= revision).await.unwrap();
+    assert_eq!(cache.verdict(&RequestId::new("a")).await, Verdict::Done, "it was there before");
+    assert!(!other.is_finished());
+    other.abort();
+    assert!(other.await.unwrap_err().is_cancelled());
+    assert!(cache.verdicts.waits_for_nobody(), "whoever goes away gives up the place");
+}

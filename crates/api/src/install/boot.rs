@@ -5,7 +5,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::{HeaderMap, Method, StatusCode};
-use model::{Artefact, BootWay, Bundle, MachineReport};
+use model::{AgentNetwork, Artefact, BootWay, Bundle, MachineReport, Timestamp};
 use serde::Serialize;
 use ticket::Purpose;
 use zeroize::Zeroizing;
@@ -31,6 +31,11 @@ struct Configuration<'a> {
     operation: &'a str,
     round: u32,
     token: &'a str,
+    /// When the attempt began: an agent whose clock is far from it cannot judge our certificate.
+    time: Timestamp,
+    /// Nothing if it asks for its network by DHCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<&'a AgentNetwork>,
 }
 
 pub(super) async fn send_media(
@@ -97,6 +102,8 @@ impl InstallFace {
     fn configuration(&self, known: &Known) -> Option<Zeroizing<Vec<u8>>> {
         let attempt = &known.attempt;
         let token = self.key_of(&attempt.cluster)?.token(Purpose::Agent, attempt);
+        // Of the journal, so that it is the same in whichever part of the image is read, and whenever.
+        let installing = known.operation.installing()?;
         let configuration = Configuration {
             url: &self.url,
             ca: self.ca.as_deref(),
@@ -105,6 +112,8 @@ impl InstallFace {
             operation: attempt.operation.as_str(),
             round: attempt.round,
             token: &token,
+            time: installing.began_at,
+            network: installing.network,
         };
         Some(Zeroizing::new(serde_json::to_vec(&configuration).expect("texts and a number are JSON")))
     }

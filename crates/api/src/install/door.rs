@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use model::{ClusterName, RuntimeVersion, Span};
@@ -84,6 +85,11 @@ pub(super) async fn nothing_here() -> Declined {
     Declined::new(StatusCode::NOT_FOUND, "there is nothing here")
 }
 
+/// Whoever sends a token in the clear has lost it already; it is not made use of.
+pub(super) async fn only_with_tls() -> Declined {
+    Declined::new(StatusCode::UPGRADE_REQUIRED, "this is answered over TLS only")
+}
+
 /// Lets as many in as there are places, and counts everybody.
 pub(super) async fn limited(State(face): State<InstallFace>, request: Request, next: Next) -> Response {
     let _answering = face.api.process.answering.token();
@@ -96,7 +102,7 @@ pub(super) async fn limited(State(face): State<InstallFace>, request: Request, n
 /// What is asked for, in one of few words.
 fn what_of(path: &str) -> &'static str {
     let mut parts = path.strip_prefix(ticket::PREFIX).unwrap_or_default().split('/').skip(1);
-    let kinds = ["media", "http", "pxe", "exchange", "image", "report", "seed", "phone-home"];
+    let kinds = ["media", "http", "pxe", "exchange", "image", "report", "inventory", "log", "seed", "phone-home"];
     let named = match parts.next() {
         Some("attempts") => parts.last(),
         first => first,
@@ -122,19 +128,26 @@ pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, Declined> {
     token.map(|(_, token)| token.trim()).ok_or_else(|| Declined::new(StatusCode::UNAUTHORIZED, "a bearer token is missing"))
 }
 
+/// A body of at most so many bytes.
+pub(super) async fn read_bytes(body: Body, limit: usize) -> Result<Bytes, Declined> {
+    let reading = Limited::new(body, limit).collect();
+    match tokio::time::timeout(REPORT_BODY_TIMEOUT.to_std(), reading).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(problem)) if problem.is::<LengthLimitError>() => {
+            Err(Declined::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {limit} bytes")))
+        }
+        Ok(Err(_)) => Err(Declined::new(StatusCode::BAD_REQUEST, "the body could not be read to its end")),
+        Err(_) => Err(Declined::new(StatusCode::REQUEST_TIMEOUT, format!("the body did not arrive within {REPORT_BODY_TIMEOUT}"))),
+    }
+}
+
 /// A body that is JSON of the kind that is meant here.
 pub(super) async fn read<T: DeserializeOwned>(body: Body) -> Result<T, Declined> {
-    let reading = Limited::new(body, REPORT_BODY_MAX).collect();
-    let bytes = match tokio::time::timeout(REPORT_BODY_TIMEOUT.to_std(), reading).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(problem)) if problem.is::<LengthLimitError>() => {
-            return Err(Declined::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {REPORT_BODY_MAX} bytes")));
-        }
-        Ok(Err(_)) => return Err(Declined::new(StatusCode::BAD_REQUEST, "the body could not be read to its end")),
-        Err(_) => {
-            return Err(Declined::new(StatusCode::REQUEST_TIMEOUT, format!("the body did not arrive within {REPORT_BODY_TIMEOUT}")));
-        }
-    };
+    read_within(body, REPORT_BODY_MAX).await
+}
+
+pub(super) async fn read_within<T: DeserializeOwned>(body: Body, limit: usize) -> Result<T, Declined> {
+    let bytes = read_bytes(body, limit).await?;
     // The parser's own words would repeat what was sent.
     serde_json::from_slice(&bytes)
         .map_err(|problem| Declined::new(StatusCode::BAD_REQUEST, format!("the body is not understood, at column {}", problem.column())))
@@ -158,6 +171,8 @@ mod tests {
             ("/install/v1/attempts/site1/op/1/exchange", "exchange"),
             ("/install/v1/attempts/site1/op/1/phone-home", "phone-home"),
             ("/install/v1/attempts/site1/op/1/image", "image"),
+            ("/install/v1/attempts/site1/op/1/inventory", "inventory"),
+            ("/install/v1/attempts/site1/op/1/log", "log"),
             ("/install/v1/attempts/site1/op/1/media", "media"),
             ("/install/v1/secret", "other"),
             ("/install/v1", "other"),

@@ -39,6 +39,9 @@ struct Session<'a> {
     /// It comes from us, wherever we have it from.
     image: OsImage,
     os_disk: OsTarget,
+    /// Data disks that are wiped before anything is written.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    wipe: &'a [String],
     hostname: &'a MachineName,
 }
 
@@ -73,8 +76,9 @@ pub(super) async fn exchange(
     let session = face.key_of(&known.attempt.cluster).ok_or_else(Declined::over)?.token(Purpose::Session, &known.attempt);
     submit_report(&face.api, &known.operation, known.attempt.clone(), MachineReport::Exchange { nonce }).await?;
     tracing::info!(machine = %known.attempt.machine, operation = %known.attempt.operation, "an agent has begun its session");
+    let (os_disk, wipe) = disks(&known);
     let image = OsImage { url: format!("{}{}", face.url, ticket::image_path(&known.attempt)), ..bundle.os_image.clone() };
-    let answer = Session { session: &session, image, os_disk: os_disk(&known), hostname: &known.attempt.machine };
+    let answer = Session { session: &session, image, os_disk, wipe, hostname: &known.attempt.machine };
     Ok(json_response(StatusCode::OK, &answer))
 }
 
@@ -88,8 +92,8 @@ fn digest_of(nonce: &str) -> Result<Digest, Declined> {
 }
 
 /// Where the operating system goes: it was settled before anything was touched. A keeper of before wrote down nothing, and meant this.
-fn os_disk(known: &Known) -> OsTarget {
-    known.operation.system_disk().cloned().unwrap_or_else(|| OsTarget::volume(OS_VOLUME))
+fn disks(known: &Known) -> (OsTarget, &[String]) {
+    known.operation.disks().map_or_else(|| (OsTarget::volume(OS_VOLUME), &[][..]), |(disk, wipe)| (disk.clone(), wipe))
 }
 
 impl InstallFace {

@@ -10,6 +10,8 @@ mod depot;
 mod door;
 mod exchange;
 mod images;
+mod inventory;
+mod log;
 mod os_image;
 mod pace;
 mod range;
@@ -34,6 +36,8 @@ use tokio::sync::Semaphore;
 pub use depot::{Coming, Depot, FETCH_IDLE_TIMEOUT, Fetch, Rest, Unfetched};
 pub use exchange::{NONCE_MAX, NONCE_MIN};
 pub use images::{BOOT_IMAGE_MAX, IMAGES_MAX, Images};
+pub use inventory::INVENTORY_MAX;
+pub use log::{LOG_MAX, LOGS_BURST, LOGS_EVERY};
 pub use os_image::IMAGE_HOLD;
 pub use pace::{REPORTS_BURST, REPORTS_EVERY};
 pub use rate::Rates;
@@ -65,6 +69,8 @@ pub struct InstallFace {
     /// Who signed our certificate, if we have one.
     ca: Option<Arc<str>>,
     pace: Arc<Pace>,
+    /// The same for logs, which are kept whole.
+    log_pace: Arc<Pace>,
     pacing: Arc<Pacing>,
     /// How many may read from the disk at once.
     reads: Arc<Semaphore>,
@@ -80,7 +86,8 @@ impl InstallFace {
             images,
             url: url.trim_end_matches('/').into(),
             ca: None,
-            pace: Arc::default(),
+            pace: Arc::new(Pace::new(REPORTS_BURST, REPORTS_EVERY)),
+            log_pace: Arc::new(Pace::new(LOGS_BURST, LOGS_EVERY)),
             pacing: Arc::default(),
             reads: Arc::new(Semaphore::new(sending::READ_AT_ONCE)),
             places: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
@@ -102,16 +109,30 @@ impl InstallFace {
 
 /// The whole face as one service.
 pub fn install_router(face: InstallFace) -> Router {
+    let exchange = Router::new()
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/exchange", post(exchange::exchange))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/image", get(os_image::send))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/report", post(reports::report))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/inventory", post(inventory::take))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/log", post(log::take))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/seed", get(seed::send))
+        .route("/install/v1/attempts/{cluster}/{operation}/{round}/phone-home", post(reports::phone_home));
+    whole(face, boot_routes().merge(exchange).fallback(door::nothing_here))
+}
+
+/// What is sent in the clear where the rest is not: BMCs and firmware cannot be given our certificate, and what they fetch is for
+/// whoever knows its address.
+pub fn boot_router(face: InstallFace) -> Router {
+    whole(face, boot_routes().fallback(door::only_with_tls))
+}
+
+fn boot_routes() -> Router<InstallFace> {
     Router::new()
         .route("/install/v1/media/{cluster}/{operation}/{round}/{secret}/agent.iso", get(boot::send_media))
         .route("/install/v1/http/{cluster}/{operation}/{round}/{secret}/boot.efi", get(boot::send_http))
         .route("/install/v1/pxe/{mac}", get(boot::send_pxe))
-        .route("/install/v1/attempts/{cluster}/{operation}/{round}/exchange", post(exchange::exchange))
-        .route("/install/v1/attempts/{cluster}/{operation}/{round}/image", get(os_image::send))
-        .route("/install/v1/attempts/{cluster}/{operation}/{round}/report", post(reports::report))
-        .route("/install/v1/attempts/{cluster}/{operation}/{round}/seed", get(seed::send))
-        .route("/install/v1/attempts/{cluster}/{operation}/{round}/phone-home", post(reports::phone_home))
-        .fallback(door::nothing_here)
-        .layer(from_fn_with_state(face.clone(), door::limited))
-        .with_state(face)
+}
+
+fn whole(face: InstallFace, routes: Router<InstallFace>) -> Router {
+    routes.layer(from_fn_with_state(face.clone(), door::limited)).with_state(face)
 }

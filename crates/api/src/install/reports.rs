@@ -89,7 +89,7 @@ impl InstallFace {
         Err(Declined::later(StatusCode::TOO_MANY_REQUESTS, "this machine reports too often"))
     }
 
-    async fn pass_on(&self, known: &Known, report: MachineReport) -> Result<StatusCode, Declined> {
+    pub(super) async fn pass_on(&self, known: &Known, report: MachineReport) -> Result<StatusCode, Declined> {
         self.keep_pace(known)?;
         submit_report(&self.api, &known.operation, known.attempt.clone(), report).await?;
         Ok(StatusCode::NO_CONTENT)

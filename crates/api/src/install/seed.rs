@@ -82,6 +82,7 @@ impl InstallFace {
             join_token: &join_token,
             phone_home_url: url,
             phone_home_token: &phone_home_token,
+            phone_home_ca: self.ca.as_deref(),
             users: key_sets.users(),
             jump_hosts: key_sets.jump_hosts(),
             etcd: etcd_of(known),

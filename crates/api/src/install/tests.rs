@@ -4,6 +4,7 @@ mod exchanging;
 mod fetching;
 mod imaging;
 mod limits;
+mod telling;
 mod troubled;
 
 use std::collections::BTreeMap;
@@ -111,7 +112,9 @@ fn installing(id: &str, name: &str, way: BootWay) -> Operation {
     let mut operation = operation(id, "site", name, at);
     let version = RuntimeVersion::parse("4.9.2").unwrap();
     for round in [1, 2] {
-        let fact = Fact::Installing { round, way, version, image: bundle().os_image.sha256 };
+        let network = (name == "m2")
+            .then(|| of_json(json!({ "mac": "AA:BB:CC:00:00:01", "address": "10.0.2.50/24", "gateway": "10.0.2.2", "dns": ["10.0.2.3"] })));
+        let fact = Fact::Installing { round, way, version, image: bundle().os_image.sha256, network };
         operation.journal.push(Entry { at, fact });
     }
     operation
@@ -151,7 +154,9 @@ async fn rig_of(keeper: Keeper, images: Images, bundle: &Bundle) -> Rig {
     let mut over = installing("op0", "m1", BootWay::VirtualMedia);
     over.ended = Some(of_json(json!({ "at": NOW, "result": "Succeeded", "message": "x" })));
     let mut on_drive = installing("op2", "m2", BootWay::VirtualMedia);
-    on_drive.journal.push(Entry { at: on_drive.accepted_at, fact: Fact::SystemDisk { disk: OsTarget::drive("S1") } });
+    on_drive
+        .journal
+        .push(Entry { at: on_drive.accepted_at, fact: Fact::SystemDisk { disk: OsTarget::disk("S1"), wipe: vec!["S2".to_owned()] } });
     let documents = documents
         .operation(&over)
         .operation(&installing("op1", "m1", BootWay::VirtualMedia))

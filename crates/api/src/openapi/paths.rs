@@ -211,6 +211,8 @@ fn operations() -> Vec<Described> {
             .refused(&[400]),
         get(OURS, "getOperation", one, "An operation with its journal. A beginning of its id will do.", One(&schema::OPERATION))
             .refused(&[404, 409]),
+        get(OURS, "getOperationLog", format!("{one}/log"), "What the agents of an installation told.", One(&schema::OPERATION_LOG))
+            .refused(&[404, 409, 503]),
         Described::new(Method::POST, OURS, "cancelOperation", format!("{one}/cancel"), "Stop an operation at its next safe point.")
             .queries(&[REQUEST_ID])
             .answered(202, "It will be cancelled.", One(&schema::OPERATION))

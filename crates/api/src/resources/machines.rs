@@ -10,8 +10,8 @@ use plan::{ProvisioningState, StepStatus};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::clusters_at;
 use super::resource::{Known, Ours, Resource};
+use super::{clusters_at, hardware_inventory};
 use crate::cache::{Versioned, View, Workload};
 use crate::links;
 use crate::operations::step_status;
@@ -142,6 +142,8 @@ pub(crate) struct Properties<'a> {
     detailed_status: Provisioning,
     detailed_status_message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    hardware_inventory: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     hardware_validation_status: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kubernetes_node_name: Option<&'a str>,
@@ -182,6 +184,7 @@ fn properties<'a>(view: &View, cluster: &'a Cluster, machine: &'a Machine) -> Pr
         cordon_status: if machine.is_cordoned() { "Cordoned" } else { "Uncordoned" },
         detailed_status: machine.provisioning,
         detailed_status_message: plan::machine_message(machine),
+        hardware_inventory: view.inventory(&machine.cluster, &machine.name).map(|found| hardware_inventory::render(&found.document)),
         hardware_validation_status: machine.validated.as_ref().map(|mark| json!({ "lastValidationTime": mark.at, "result": mark.result })),
         kubernetes_node_name: node.map(|node| node.name.as_str()),
         kubernetes_version: node.map(|node| node.kubelet_version.as_str()),

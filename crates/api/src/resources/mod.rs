@@ -7,6 +7,7 @@ pub(crate) mod clusters;
 mod filter;
 pub(crate) mod generic;
 pub(crate) mod groups;
+mod hardware_inventory;
 pub(crate) mod key_set_write;
 pub(crate) mod key_sets;
 pub(crate) mod machine_update;

@@ -48,7 +48,7 @@ const PROPERTIES: Model = Model {
         always("cordonStatus", OneOf(&["Cordoned", "Uncordoned"])),
         always("detailedStatus", OneOf(&["Preparing", "Error", "Available", "Provisioning", "Provisioned", "Deprovisioning"])),
         always("detailedStatusMessage", Text),
-        unserved("hardwareInventory"),
+        sometimes("hardwareInventory", Object(&HARDWARE_INVENTORY)),
         sometimes("hardwareValidationStatus", Object(&VALIDATION_STATUS)),
         unserved("hybridAksClustersAssociatedIds"),
         sometimes("kubernetesNodeName", Text),
@@ -123,6 +123,30 @@ const VALIDATION_STATUS: Model = Model {
     about: "Whether the machine's hardware was what it should be, when it was last compared.",
     fields: &[always("lastValidationTime", Instant), always("result", OneOf(&["Pass", "Fail"]))],
 };
+
+const HARDWARE_INVENTORY: Model = Model {
+    name: "HardwareInventory",
+    about: "What the agent of the machine's latest installation found in it. What the model has no field for is a JSON text in additionalHostInformation: foundAt, operation, disks, memoryBytes, cpus, firmware.",
+    fields: &[
+        always("additionalHostInformation", Text),
+        always("interfaces", List(&Object(&INTERFACE))),
+        always("nics", List(&Object(&NIC))),
+    ],
+};
+
+const INTERFACE: Model = Model {
+    name: "HardwareInventoryNetworkInterface",
+    about: "A port, and whether it has a link.",
+    fields: &[
+        always("name", Text),
+        sometimes("macAddress", Text),
+        sometimes("linkStatus", OneOf(&["Up", "Down"])),
+        unserved("networkInterfaceId"),
+    ],
+};
+
+const NIC: Model =
+    Model { name: "Nic", about: "A port.", fields: &[always("name", Text), sometimes("macAddress", Text), unserved("lldpNeighbor")] };
 
 const UNHEALTHY: Model = Model {
     name: "Unhealthy",

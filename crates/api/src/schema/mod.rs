@@ -21,7 +21,7 @@ pub(crate) use clusters::{CLUSTER, RACK};
 pub(crate) use key_sets::{BMC_KEY_SET, MACHINE_KEY_SET, USER_LIST};
 pub(crate) use machines::MACHINE;
 pub(crate) use neighbours::{OPERATION_ENTRY, PROVIDER, RESOURCE, RESOURCE_GROUP, SUBSCRIPTION, TENANT};
-pub(crate) use operations::{ERROR, OPERATION, OPERATION_STATUS};
+pub(crate) use operations::{ERROR, OPERATION, OPERATION_LOG, OPERATION_STATUS};
 pub(crate) use previews::PREVIEW;
 pub(crate) use runtimes::RUNTIME;
 pub(crate) use status::{HEALTH, STATUS};

@@ -79,6 +79,18 @@ pub(crate) const OPERATION: Model = Model {
     ],
 };
 
+pub(crate) const OPERATION_LOG: Model = Model {
+    name: "OperationLog",
+    about: "What the agents of an installation told of their work, by attempt. Those that have sent nothing are left out.",
+    fields: &[always("operation", Text), always("machine", Text).nullable(), always("attempts", List(&Object(&ATTEMPT_LOG)))],
+};
+
+const ATTEMPT_LOG: Model = Model {
+    name: "AttemptLog",
+    about: "The log of one attempt's agent: its last 256 KiB, without secrets.",
+    fields: &[always("attempt", Whole), always("log", Text)],
+};
+
 const INSPECTION: Model = Model {
     name: "Inspection",
     about: "What the inspection of a cluster came to: how many machines are as they should be, and which are not or could not be validated.",

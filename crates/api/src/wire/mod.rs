@@ -7,6 +7,7 @@ mod line;
 mod own_words;
 #[cfg(test)]
 mod tests;
+mod welcome;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use crate::submit::ANSWER_TIMEOUT;
 use line::Line;
 pub use line::READ_NOTHING_TIMEOUT;
 use own_words::{in_full, no_http};
+pub use welcome::{HANDSHAKE_TIMEOUT, Welcome};
 
 /// Connections at once. More are told to come back: each takes a descriptor, of which the store and the BMCs need some too.
 pub const MAX_CONNECTIONS: usize = 2_048;
@@ -60,7 +62,8 @@ const TURNED_AWAY_MAX: usize = 64;
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// Serves until `shutdown`, and a moment longer those that are being answered.
-pub async fn serve(listener: TcpListener, router: Router, max_connections: usize, shutdown: CancellationToken) {
+pub async fn serve(listener: TcpListener, welcome: impl Into<Welcome>, max_connections: usize, shutdown: CancellationToken) {
+    let welcome = welcome.into();
     let places = Arc::new(Semaphore::new(max_connections));
     let doorstep = Arc::new(Semaphore::new(TURNED_AWAY_MAX));
     let connections = TaskTracker::new();
@@ -81,9 +84,9 @@ pub async fn serve(listener: TcpListener, router: Router, max_connections: usize
         // Answers are small, and waiting to fill a packet would only delay them. A socket that refuses still works.
         let _ = stream.set_nodelay(true);
         if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
-            let (router, shutdown) = (router.clone(), shutdown.clone());
+            let (welcome, shutdown) = (welcome.clone(), shutdown.clone());
             connections.spawn(async move {
-                converse(stream, router, shutdown).await;
+                welcome.receive(stream, shutdown).await;
                 drop(place);
             });
         } else if let Ok(step) = Arc::clone(&doorstep).try_acquire_owned() {

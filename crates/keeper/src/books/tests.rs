@@ -20,6 +20,7 @@ pub(crate) fn machine(number: u32) -> SiteMachine {
         name: name(number),
         role: Role::Compute,
         standing: Standing::Provisioned,
+        install: model::InstallSettings::default(),
         hardware: Hardware {
             rack: RackName::new("rack1").unwrap(),
             slot: number,
@@ -170,4 +171,40 @@ async fn the_latest_validation_of_a_machine_stands_in_the_store_until_its_machin
     }
     enroll_site(&store, &SystemClock, &self::site(vec![machine(1)])).await.unwrap();
     assert!(store.get(&key).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn what_an_agent_found_stands_with_its_machine_and_what_it_told_goes_with_its_operation() {
+    let site = site(vec![machine(1), machine(2)]);
+    let (store, fence) = store_of(&site).await;
+    let mut operation = inspection_of_site(None);
+    for round in 1..=2 {
+        let (version, image) = (model::RuntimeVersion::parse("4.9.2").unwrap(), model::Digest::parse(&"0".repeat(64)).unwrap());
+        let fact = model::Fact::Installing { round, way: model::BootWay::VirtualMedia, version, image, network: None };
+        operation.journal.push(model::Entry { at: NOW, fact });
+    }
+    let log = |round| keys::install_log(&site.cluster, &operation.id, round);
+    let inventory = keys::inventory(&site.cluster, &name(2));
+    for nics in [1, 2] {
+        let (mut books, _) = Books::open(&store, &site.cluster, fence.clone(), NOW).await.unwrap();
+        let host = model::HostInventory { nics: vec![model::HostNic::default(); nics], ..model::HostInventory::default() };
+        let found = model::Inventoried { cluster: site.cluster.clone(), machine: name(2), by: operation.id.clone(), at: NOW, host };
+        let changes = Changes {
+            inventories: [(name(2), found.clone())].into(),
+            operations: [(operation.id.clone(), operation.clone())].into(),
+            ..Changes::default()
+        };
+        carry_out(&mut books, &store, fence.clone(), changes).await;
+        let stored = store.get(&inventory).await.unwrap().unwrap();
+        assert_eq!(serde_json::from_slice::<model::Inventoried>(&stored.value).unwrap(), found);
+    }
+    // Whoever hears an agent writes its log, and only the keeper deletes it.
+    store.commit(Commit::default().put(log(1), "one").put(log(2), "two")).await.unwrap();
+    let (mut books, _) = Books::open(&store, &site.cluster, fence.clone(), NOW).await.unwrap();
+    carry_out(&mut books, &store, fence, Changes { forgotten_operations: [operation.id.clone()].into(), ..Changes::default() }).await;
+    for round in 1..=2 {
+        assert!(store.get(&log(round)).await.unwrap().is_none());
+    }
+    enroll_site(&store, &SystemClock, &self::site(vec![machine(1)])).await.unwrap();
+    assert!(store.get(&inventory).await.unwrap().is_none());
 }

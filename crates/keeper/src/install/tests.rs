@@ -25,7 +25,7 @@ fn of_attempt(ask: DeviceAsk) -> Step {
 }
 
 fn desk(base_url: &str) -> InstallDesk {
-    InstallDesk { key: InstallKey::from_bytes(&[7; ticket::KEY_BYTES]).unwrap(), base_url: base_url.to_owned() }
+    InstallDesk { key: InstallKey::from_bytes(&[7; ticket::KEY_BYTES]).unwrap(), urls: InstallUrls::all(base_url) }
 }
 
 #[test]

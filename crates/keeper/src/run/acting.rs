@@ -128,7 +128,8 @@ impl Loop {
         for step in plan.steps.iter().filter(|step| !devices::is_for_node(step.ask)) {
             busy.remove(&step.machine);
         }
-        for machine in busy.iter().filter(|machine| self.keeper.bmcs.contains_key(*machine)) {
+        let is_awaited = |machine: &&MachineName| self.books.snapshot.awaiting_look_at(machine).is_some();
+        for machine in busy.iter().filter(is_awaited).filter(|machine| self.keeper.bmcs.contains_key(*machine)) {
             let contact = self.books.snapshot.observation(machine).bmc;
             if plan::may_be_hastened(&contact) {
                 self.polls.schedule(machine, now);

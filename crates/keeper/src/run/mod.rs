@@ -140,7 +140,7 @@ impl Keeper {
         };
         let started_at = self.clock.now();
         let (mut books, revision) = Books::open(&self.store, &self.cluster, tenure.fence(), self.clock.now()).await?;
-        books.snapshot.install_url = self.install.as_ref().map(|desk| desk.base_url.clone());
+        books.snapshot.install_url = self.install.as_ref().map(|desk| desk.urls.agents.clone());
         let watch = self.store.watch(&keys::requests_of(&self.cluster), revision).await.map_err(failed)?;
         let (events, inbox) = mpsc::channel(EVENT_QUEUE);
         info!(%cluster, machines = books.snapshot.machines.len(), running = books.snapshot.running_count(), "keeping");

@@ -18,7 +18,7 @@ use ticket::InstallKey;
 
 use super::*;
 use crate::books::tests::{machine, name, site, store_of};
-use crate::{BmcMaker, Equipment, InstallDesk, VaultSecrets};
+use crate::{BmcMaker, Equipment, InstallDesk, InstallUrls, VaultSecrets};
 
 pub const SYSTEM: &str = "/redfish/v1/Systems/1";
 const SESSION: &str = "/redfish/v1/SessionService/Sessions/1";
@@ -133,7 +133,7 @@ impl Stand {
             etcd: None,
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(vault.clone())),
-            install: Some(InstallDesk { key: key(), base_url: "http://10.0.0.1:8080".to_owned() }),
+            install: Some(InstallDesk { key: key(), urls: InstallUrls::all("http://10.0.0.1:8080") }),
             offers: watch::channel(None).1,
             taken_over: watch::Sender::new(None),
             state: watch::Sender::new(KeeperState::Starting),

@@ -18,6 +18,7 @@ fn machine(number: u32) -> SiteMachine {
         name: MachineName::new(format!("rack1compute0{number}")).unwrap(),
         role: Role::Compute,
         standing: Standing::Provisioned,
+        install: model::InstallSettings::default(),
         hardware: Hardware {
             rack: RackName::new("rack1").unwrap(),
             slot: number,

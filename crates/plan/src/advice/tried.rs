@@ -80,7 +80,7 @@ fn is_written(operation: &Operation) -> bool {
 fn is_fault_of_disks(operation: &Operation) -> bool {
     operation.journal.iter().any(|entry| {
         let Fact::Reported { report: MachineReport::Failed { trouble, .. }, .. } = &entry.fact else { return false };
-        matches!(trouble, InstallTrouble::MissingDisk | InstallTrouble::DiskFailed)
+        matches!(trouble, InstallTrouble::MissingDisk | InstallTrouble::DiskTooSmall | InstallTrouble::DiskFailed)
     })
 }
 

@@ -237,6 +237,7 @@ impl<'a> Scribe<'a> {
             | Fact::CleaningUp { .. }
             | Fact::Installing { .. }
             | Fact::Reported { .. }
+            | Fact::Inventoried { .. }
             | Fact::Validated { .. }
             | Fact::Discarding { .. }
             | Fact::Inspecting { .. }

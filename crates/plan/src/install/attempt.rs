@@ -13,7 +13,7 @@ pub(crate) struct Round {
 
 /// The latest attempt of the operation; those before it are over.
 pub(crate) fn current(operation: &Operation) -> Option<Round> {
-    let Installing { round, way, version, image } = operation.installing()?;
+    let Installing { round, way, version, image, .. } = operation.installing()?;
     Some(Round { number: round, way, version, image: image.clone() })
 }
 
@@ -40,6 +40,11 @@ impl Round {
     /// What tells the agent that has traded the token from every other.
     pub fn exchanged<'a>(&self, operation: &'a Operation) -> Option<&'a Digest> {
         self.reports(operation).find_map(|(_, report)| if let MachineReport::Exchange { nonce } = report { Some(nonce) } else { None })
+    }
+
+    /// Whether the agent has told what it found in the machine.
+    pub fn is_inventoried(&self, operation: &Operation) -> bool {
+        operation.journal.iter().any(|entry| matches!(entry.fact, Fact::Inventoried { round, .. } if round == self.number))
     }
 
     pub fn has_phoned_home(&self, operation: &Operation) -> bool {

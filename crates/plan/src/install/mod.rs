@@ -161,6 +161,7 @@ pub(crate) fn note(bench: &Bench<'_>, step: StepKind) -> Option<Fact> {
         StepKind::InsertMedia | StepKind::BootAgent => survey::note_attempt(bench),
         StepKind::ValidateHardware => validate::note(bench),
         StepKind::DiscardVolumes => volumes::note_discarding(bench),
+        StepKind::MakeOsVolume => volumes::note_os_volume(bench),
         StepKind::WriteImage => missed::note_old_boot(bench),
         _ => None,
     }

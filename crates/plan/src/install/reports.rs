@@ -1,7 +1,10 @@
 //! What a machine that is being installed tells of itself, and whether it is believed: it must be of the attempt that is going on,
 //! and in its place. A report that comes twice, or late, changes nothing.
 
-use model::{Attempt, Entry, Fact, InstallTrouble, MachineReport, Operation, Refusal, Rule, Span, StepKind, Timestamp, cleaned};
+use model::{
+    Attempt, Entry, Fact, HostInventory, InstallTrouble, Inventoried, MachineReport, Operation, Refusal, Rule, Span, StepKind, Timestamp,
+    cleaned,
+};
 
 use super::attempt::{Round, current};
 use super::missed::is_going_off;
@@ -42,10 +45,28 @@ pub(crate) fn report(draft: &mut Draft, attempt: &Attempt, report: &MachineRepor
     if let Some(report) = fact {
         // What a machine has to tell may be the first thing that a new keeper hears: the time that nobody listened does not count.
         ending::resume(&mut operation, draft.after.keeper_started_at, now);
-        operation.journal.push(Entry { at: now, fact: Fact::Reported { round: round.number, report } });
+        let fact = match report {
+            MachineReport::Inventory { host } => keep_inventory(draft, attempt, *host, now),
+            report => Fact::Reported { round: round.number, report },
+        };
+        operation.journal.push(Entry { at: now, fact });
         draft.save_operation(operation);
     }
     verdict
+}
+
+/// An inventory is kept beside its machine; the journal has its numbers.
+fn keep_inventory(draft: &mut Draft, attempt: &Attempt, host: HostInventory, now: Timestamp) -> Fact {
+    let count = |parts: usize| u64::try_from(parts).unwrap_or(u64::MAX);
+    let fact = Fact::Inventoried {
+        round: attempt.round,
+        disks: count(host.disks.len()),
+        nics: count(host.nics.len()),
+        memory_bytes: host.memory_bytes,
+    };
+    let Attempt { cluster, machine, operation, .. } = attempt.clone();
+    draft.plan.changes.inventories.insert(machine.clone(), Inventoried { cluster, machine, by: operation, at: now, host });
+    fact
 }
 
 /// What a report comes to.
@@ -81,6 +102,9 @@ fn hear(operation: &Operation, round: &Round, report: &MachineReport, now: Times
             Heard::News(MachineReport::Failed { trouble: *trouble, detail: cleaned(detail, DETAIL_MAX) })
         }
         _ if !has_exchanged => Heard::OutOfPlace("no agent has called in this attempt".into()),
+        MachineReport::Inventory { .. } if round.is_inventoried(operation) => Heard::Known,
+        MachineReport::Inventory { .. } if agent_runs && round.written(operation).is_none() => Heard::News(report.clone()),
+        MachineReport::Inventory { .. } => out_of_place(),
         MachineReport::Written { digest } => match round.written(operation) {
             Some(known) if known == digest => Heard::Known,
             Some(known) => Heard::OutOfPlace(format!("it has told another digest before: {}", known.short())),

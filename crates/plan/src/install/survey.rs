@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use model::{
-    Action, BootArtefacts, BootWay, Bundle, DeviceAsk, Fact, Failure, FaultClass, InvalidVersion, JobSeen, Machine, Operation,
-    RuntimeVersion, Survey,
+    Action, AgentNetwork, BootArtefacts, BootWay, Bundle, DeviceAsk, Fact, Failure, FaultClass, InvalidVersion, JobSeen, Machine,
+    Operation, RuntimeVersion, Survey,
 };
 
 use super::attempt::{Round, current};
@@ -69,7 +69,16 @@ pub(super) fn note_attempt(bench: &Bench<'_>) -> Option<Fact> {
     let bundle = bundle(bench.snapshot, bench.machine)?;
     let way = choose(survey, &bundle.boot, &refused)?;
     let round = before.map_or(1, |round| round.number + 1);
-    Some(Fact::Installing { round, way, version: bundle.version, image: bundle.os_image.sha256.clone() })
+    let image = bundle.os_image.sha256.clone();
+    Some(Fact::Installing { round, way, version: bundle.version, image, network: network(bench) })
+}
+
+/// The agent's network, settled with the attempt: its image is read in parts, and must say the same in each.
+fn network(bench: &Bench<'_>) -> Option<AgentNetwork> {
+    let at = bench.machine.install.network.clone()?;
+    let replacement = bench.operation.replacement.as_ref().and_then(|replacement| replacement.boot_mac.clone());
+    let mac = replacement.unwrap_or_else(|| bench.machine.hardware.boot_mac.clone());
+    Some(AgentNetwork { mac, at })
 }
 
 /// The attempt that is going on; else why there is none.

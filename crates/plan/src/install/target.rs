@@ -1,7 +1,9 @@
-//! Which disk the system goes to: a volume of the controller, or a drive. It is settled, and written down, before anything is touched.
+//! Which disk the system goes to: one that the site file names, a volume of the controller, or a drive; and which data disks the agent
+//! wipes. Both are settled, and written down, before anything is touched.
 
 use model::{
     Action, Fact, Failure, Found, Inspection, LookAt, OS_VOLUME, Operation, OsTarget, Power, Sku, StoragePolicy, VolumeSeen, WaitKind,
+    is_same_disk,
 };
 
 use super::login;
@@ -13,7 +15,7 @@ pub(super) fn note(bench: &Bench<'_>) -> Option<Fact> {
     if bench.operation.system_disk().is_some() || login::refused(bench).is_some() {
         return None;
     }
-    find(bench).ok().map(|disk| Fact::SystemDisk { disk })
+    find(bench).ok().map(|Choice { disk, wipe }| Fact::SystemDisk { disk, wipe })
 }
 
 /// The disk that was settled; a keeper of before wrote down none, and meant this one.
@@ -21,16 +23,71 @@ pub(super) fn of(operation: &Operation) -> OsTarget {
     operation.system_disk().cloned().unwrap_or_else(|| OsTarget::volume(OS_VOLUME))
 }
 
-/// The disk that the machine's SKU names; else why the system could not go there. What is not known for certain is left to the agent
-/// to find out: it writes to no other disk.
-pub(super) fn find(bench: &Bench<'_>) -> Result<OsTarget, Finding> {
+/// What becomes of the disks of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub disk: OsTarget,
+    /// Data disks that the agent wipes.
+    pub wipe: Vec<String>,
+}
+
+/// The disks as the site file and the machine's SKU name them; else why the system could not go there. What is not known for certain is
+/// left to the agent to find out: it writes to no other disk.
+pub(super) fn find(bench: &Bench<'_>) -> Result<Choice, Finding> {
+    let disk = find_system_disk(bench)?;
+    let wipe = find_wiped(bench, &disk)?;
+    Ok(Choice { disk, wipe })
+}
+
+fn find_system_disk(bench: &Bench<'_>) -> Result<OsTarget, Finding> {
+    if let Some(id) = &bench.machine.install.os_disk {
+        let disk = OsTarget::disk(id);
+        let volumes = if discards_all(bench) { told_volumes(bench)?.listed() } else { &[] };
+        let doomed = volumes.iter().find_map(|volume| why_kept(bench, &disk, volume));
+        return doomed.map_or(Ok(disk), |why| Err(untouched(&why)));
+    }
     let sku = sku_of(bench);
     if let Some(bay) = sku.and_then(|sku| sku.os_drive) {
         return drive_in(bench, bay).map(OsTarget::drive);
     }
     let name = sku.and_then(|sku| sku.os_volume.clone()).unwrap_or_else(|| OS_VOLUME.to_owned());
-    expect_volume(bench, &name)?;
-    Ok(OsTarget::volume(name))
+    let wwn = expect_volume(bench, &name)?;
+    Ok(OsTarget { wwn, ..OsTarget::volume(name) })
+}
+
+/// The data disks that the agent wipes: those that the site file lists, but for volumes, which the controller deletes, so that the
+/// agent would look for them in vain.
+fn find_wiped(bench: &Bench<'_>, disk: &OsTarget) -> Result<Vec<String>, Finding> {
+    let listed = &bench.machine.install.data_disks;
+    if listed.is_empty() || !discards_all(bench) {
+        return Ok(Vec::new());
+    }
+    let volumes = told_volumes(bench)?;
+    let is_volume = |id: &str| volumes.listed().iter().filter_map(|volume| volume.wwn.as_ref()).any(|wwn| is_same_disk(wwn, id));
+    let wipe: Vec<String> = listed.iter().filter(|id| !is_volume(id)).cloned().collect();
+    match wipe.iter().find(|id| disk.is_called(id)) {
+        Some(id) => {
+            Err(untouched(&format!("the system goes to {disk}, and the site file lists `{id}` as a data disk to wipe (`data-disks`)")))
+        }
+        None => Ok(wipe),
+    }
+}
+
+/// Why a volume is not deleted though all are to be: the site file sends the system to it, or may do so.
+pub(super) fn why_kept(bench: &Bench<'_>, disk: &OsTarget, volume: &VolumeSeen) -> Option<String> {
+    let id = disk.id.as_ref().filter(|_| discards_all(bench))?;
+    let name = &volume.name;
+    match &volume.wwn {
+        Some(wwn) if !is_same_disk(wwn, id) => None,
+        Some(_) => Some(format!(
+            "the site file sends the system to disk `{id}`, which is volume `{name}`, and `DiscardAll` would delete that: \
+             leave `os-disk` out, or replace with `Preserve`"
+        )),
+        None => Some(format!(
+            "the site file sends the system to disk `{id}`; the BMC does not tell the WWN of volume `{name}`, so it may be that one, \
+             and `DiscardAll` would delete it: replace with `Preserve`"
+        )),
+    }
 }
 
 fn sku_of<'a>(bench: &'a Bench<'_>) -> Option<&'a Sku> {
@@ -45,15 +102,38 @@ pub(super) fn is_called(volume: &VolumeSeen, name: &str) -> bool {
     volume.name.eq_ignore_ascii_case(name)
 }
 
+/// What a BMC says of its volumes before anything is touched.
+enum Told<'a> {
+    /// It has not answered in time.
+    Nothing,
+    /// It has none to offer.
+    NotOffered,
+    Listed(&'a [VolumeSeen]),
+}
+
+impl<'a> Told<'a> {
+    fn listed(&self) -> &'a [VolumeSeen] {
+        if let Told::Listed(volumes) = self { volumes } else { &[] }
+    }
+}
+
+fn told_volumes<'a>(bench: &'a Bench<'_>) -> Result<Told<'a>, Finding> {
+    match look(bench, LookAt::Volumes, bench.operation.accepted_at) {
+        Ok(Found::Volumes(seen)) => Ok(seen.volumes.as_deref().map_or(Told::NotOffered, Told::Listed)),
+        Ok(_) => Ok(Told::NotOffered),
+        Err(finding) if says_never(&finding) => Ok(Told::NotOffered),
+        Err(finding) if is_fault(&finding) && is_long_ago(bench) => Ok(Told::Nothing),
+        Err(finding) => Err(finding),
+    }
+}
+
 /// A volume that is not there is no place for a system. One that can be made is; and a BMC may know of volumes only while its machine
-/// is on, or never tell.
-fn expect_volume(bench: &Bench<'_>, name: &str) -> Result<(), Finding> {
-    let listed = match look(bench, LookAt::Volumes, bench.operation.accepted_at) {
-        Ok(Found::Volumes(seen)) => seen.volumes.as_deref(),
-        Ok(_) => None,
-        Err(finding) if says_never(&finding) => None,
-        Err(finding) if is_fault(&finding) && is_long_ago(bench) => return Ok(()),
-        Err(finding) => return Err(finding),
+/// is on, or never tell. Comes to the WWN of the volume that is there to stay, where the BMC tells it.
+fn expect_volume(bench: &Bench<'_>, name: &str) -> Result<Option<String>, Finding> {
+    let listed = match told_volumes(bench)? {
+        Told::Nothing => return Ok(None),
+        Told::NotOffered => None,
+        Told::Listed(volumes) => Some(volumes),
     };
     let is_on = match bench.sight.power(bench.operation.accepted_at, bench.now) {
         Ok(power) => power == Power::On,
@@ -68,7 +148,10 @@ fn expect_volume(bench: &Bench<'_>, name: &str) -> Result<(), Finding> {
         Some(volumes @ [_, ..]) if !discards_all(bench) && !volumes.iter().any(|volume| is_called(volume, name)) => {
             Err(untouched(&format!("the system goes to volume `{name}`, and there is only {}; {}", named(volumes), how_to_have(bench))))
         }
-        _ => Ok(()),
+        Some(volumes) if !discards_all(bench) => {
+            Ok(volumes.iter().find(|volume| is_called(volume, name)).and_then(|volume| volume.wwn.clone()))
+        }
+        _ => Ok(None),
     }
 }
 

@@ -1,7 +1,8 @@
 //! The volumes of a machine that is replaced: all gone, one after the other, and one made for the system; or left alone.
 
 use model::{
-    Delivery, DeviceAsk, DriveSeen, Fact, Failure, FaultClass, Found, LookAt, Operation, PartHealth, Party, VolumeSeen, Wait, WaitKind,
+    Delivery, DeviceAsk, DriveSeen, Fact, Failure, FaultClass, Found, LookAt, Operation, OsTarget, PartHealth, Party, VolumeSeen, Wait,
+    WaitKind,
 };
 
 use super::attempt::of_step;
@@ -32,12 +33,20 @@ pub(super) fn discard(bench: &Bench<'_>) -> Finding {
         Err(finding) => return finding,
     };
     match seen {
-        None => Finding::Skip("the BMC has no volumes to offer, so none was discarded".into()),
+        None => Finding::Skip(undiscarded(bench.operation)),
         Some([]) => Finding::Done,
         Some([first, ..]) => match need_room(bench) {
-            Ok(()) => delete(bench, first),
+            Ok(()) => target::why_kept(bench, &target::of(bench.operation), first).map_or_else(|| delete(bench, first), failed),
             Err(finding) => finding,
         },
+    }
+}
+
+fn undiscarded(operation: &Operation) -> String {
+    match operation.disks().map_or(0, |(_, wipe)| wipe.len()) {
+        0 => "the BMC has no volumes to offer, so none was discarded".into(),
+        1 => "the BMC has no volumes to offer; the agent wipes 1 data disk".into(),
+        count => format!("the BMC has no volumes to offer; the agent wipes {count} data disks"),
     }
 }
 
@@ -46,7 +55,8 @@ pub(super) fn note_discarding(bench: &Bench<'_>) -> Option<Fact> {
     let first = seen(bench).ok()??.first()?;
     // Where volumes are numbered by their place the next one takes the path of the one that has gone.
     let is_noted = discarding(bench.operation).is_some_and(|volume| (volume.path, volume.name) == (&first.path, &first.name));
-    (discards_all(bench) && !is_noted && need_room(bench).is_ok())
+    let is_kept = target::why_kept(bench, &target::of(bench.operation), first).is_some();
+    (discards_all(bench) && !is_noted && !is_kept && need_room(bench).is_ok())
         .then(|| Fact::Discarding { path: first.path.clone(), name: first.name.clone() })
 }
 
@@ -126,16 +136,13 @@ fn undeletable(bench: &Bench<'_>, volume: &VolumeSeen) -> Finding {
 /// same.
 pub(super) fn make_os_volume(bench: &Bench<'_>) -> Finding {
     let disk = target::of(bench.operation);
-    let Some(name) = disk.volume else {
-        let serial = disk.serial.unwrap_or_default();
-        return Finding::Skip(format!("the system goes to the drive with serial number {serial}"));
-    };
+    let Some(name) = &disk.volume else { return Finding::Skip(format!("the system goes to {disk}")) };
     let seen = match seen(bench) {
         Ok(seen) => seen,
         Err(finding) => return finding,
     };
     match seen {
-        Some(volumes) if volumes.iter().any(|volume| is_called(volume, &name)) => Finding::Done,
+        Some(volumes) if volumes.iter().any(|volume| is_called(volume, name)) => Finding::Done,
         // A BMC may list volumes only while its machine is on. The agent writes to no other disk, and says so if there is none.
         None | Some([]) if !discards_all(bench) => {
             Finding::Skip(format!("the BMC lists no volumes while the machine is off; the agent looks for `{name}`"))
@@ -151,6 +158,15 @@ pub(super) fn make_os_volume(bench: &Bench<'_>) -> Finding {
             failed(format!("volume `{name}` was to be made for the system, and there is {others}: name it in the SKU (`os-volume`)"))
         }
     }
+}
+
+/// The WWN of the volume for the system, once it is there to stay: the agent cannot see the names of volumes.
+pub(super) fn note_os_volume(bench: &Bench<'_>) -> Option<Fact> {
+    let (disk, wipe) = bench.operation.disks()?;
+    let name = disk.volume.as_deref()?;
+    let wwn = seen(bench).ok()??.iter().find(|volume| is_called(volume, name))?.wwn.clone();
+    let is_news = wwn.is_some() && wwn != disk.wwn;
+    is_news.then(|| Fact::SystemDisk { disk: OsTarget { wwn, ..disk.clone() }, wipe: wipe.to_vec() })
 }
 
 /// Two drives for the system's volume are looked for while there is still something to lose. Which controller has them is not known

@@ -45,7 +45,13 @@ fn trouble(bench: &Bench<'_>, round: &Round) -> Option<String> {
     let hint = match trouble {
         InstallTrouble::ImageUnreachable => "; we fetch it from where its runtime says, and the machine from us",
         InstallTrouble::MissingDisk => "; look at its drives with `rackwright bmm validate`",
-        InstallTrouble::TokenMisused => "; the machine's network may be open to others",
+        InstallTrouble::AmbiguousDisk => {
+            "; name it in the site file (`os-disk`) by what no other disk has: `rackwright bmm show` lists them"
+        }
+        InstallTrouble::DiskTooSmall => "; name a larger one in the site file (`os-disk`): `rackwright bmm show` lists them",
+        InstallTrouble::ImageMisfit => "; compare the image with what its runtime says of it: `rackwright runtime show`",
+        InstallTrouble::Unconfigurable => "; it needs a GPT, so that there can be a partition for it",
+        InstallTrouble::TokenMisused => "; the machine may have been restarted meanwhile, or its network is open to others",
         InstallTrouble::WrongDigest | InstallTrouble::DiskFailed | InstallTrouble::SeedFailed => "",
     };
     let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
@@ -114,13 +120,18 @@ fn writing(bench: &Bench<'_>, round: &Round) -> Finding {
     let heard_at = round.reports(bench.operation).next_back().map_or_else(|| started_at(bench), |(at, _)| at);
     let until = counted_from(bench.operation, heard_at) + bench.limits.write_timeout;
     let percent = round.percent(bench.operation).map(|(_, percent)| percent);
+    let written =
+        percent.map_or_else(|| "it had not told of any progress".to_owned(), |percent| format!("it had told of {percent} % written"));
+    let off_until = off_since(bench, heard_at).map(|since| counted_from(bench.operation, since) + bench.limits.agent_off_timeout);
+    if off_until.is_some_and(|off_until| bench.now >= off_until) {
+        let timeout = bench.limits.agent_off_timeout;
+        return failed(format!("the machine went off while its agent was at work, and was not on again within {timeout}: {written}"));
+    }
     if bench.now < until {
         let began_at = round.reports(bench.operation).next().map_or(heard_at, |(at, _)| at);
         let wait = Wait { kind: WaitKind::Writing { percent }, since: began_at, expected_by: Some(began_at + bench.limits.expected_write) };
-        return Finding::wait_until(wait, until);
+        return Finding::wait_until(wait, off_until.map_or(until, |off_until| off_until.min(until)));
     }
-    let written =
-        percent.map_or_else(|| "it had not told of any progress".to_owned(), |percent| format!("it had told of {percent} % written"));
     let off = match bench.sight.power(heard_at, bench.now) {
         Ok(Power::Off) => "; the machine is off",
         Err(Wait { kind: WaitKind::Device { fault, .. }, .. }) if fault.class == FaultClass::Unreachable => {
@@ -129,4 +140,13 @@ fn writing(bench: &Bench<'_>, round: &Round) -> Finding {
         _ => "",
     };
     failed(format!("the agent has not been heard of for {}: {written}{off}", bench.limits.write_timeout))
+}
+
+/// Since when the machine has been off though its agent should be writing: one that has lost its power will not be heard of again.
+fn off_since(bench: &Bench<'_>, heard_at: Timestamp) -> Option<Timestamp> {
+    if bench.sight.power(heard_at, bench.now) != Ok(Power::Off) {
+        return None;
+    }
+    let went_off = bench.machine.last_seen.power.as_ref().filter(|seen| seen.what == Power::Off).map(|seen| seen.at);
+    Some(went_off.unwrap_or(bench.now).max(heard_at))
 }

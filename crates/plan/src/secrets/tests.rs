@@ -31,6 +31,7 @@ fn machine(name: &str, login: &str) -> Machine {
     Machine {
         name: MachineName::new(name).unwrap(),
         cluster: ClusterName::new("site1").unwrap(),
+        install: model::InstallSettings::default(),
         hardware: Hardware {
             rack: RackName::new("rack1").unwrap(),
             slot: 1,

@@ -49,6 +49,7 @@ fn machine(text: &str) -> SiteMachine {
         name: MachineName::new(name).unwrap(),
         role,
         standing,
+        install: model::InstallSettings::default(),
         hardware: Hardware {
             rack: RackName::new(rack).unwrap(),
             slot: slot.parse().unwrap(),

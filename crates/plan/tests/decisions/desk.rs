@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use model::{
     Activity, Answer, Ask, Cluster, ClusterName, ClusterStatus, Connection, CorrelationId, DesiredPower, ErrandAnswer, ErrandOutcome,
-    ErrandState, FIRST_EDITION, Fault, Found, Hardware, Home, JoinFacts, LastSeen, Limits, Looked, Machine, MachineName, Management,
-    NodeSeen, Obeyed, Observation, Party, Power, Provisioning, REQUEST_LIFE, RackName, Readiness, Request, RequestId, RequestKey, Role,
-    SecretRef, Seen, Span, Timestamp, Validation,
+    ErrandState, FIRST_EDITION, Fault, Found, Hardware, Home, Inventoried, JoinFacts, LastSeen, Limits, Looked, Machine, MachineName,
+    Management, NodeSeen, Obeyed, Observation, Party, Power, Provisioning, REQUEST_LIFE, RackName, Readiness, Request, RequestId,
+    RequestKey, Role, SecretRef, Seen, Span, Timestamp, Validation,
 };
 use plan::{ErrandStep, LookStep, Plan, Snapshot, Step, Visit, invariants};
 
@@ -31,6 +31,8 @@ pub struct Desk {
     pub log: Vec<(Timestamp, Activity)>,
     /// The validations that were kept, the latest last.
     pub validations: Vec<Validation>,
+    /// The same of inventories.
+    pub inventories: Vec<Inventoried>,
 }
 
 impl Desk {
@@ -45,6 +47,7 @@ impl Desk {
             dead_boots: BTreeMap::new(),
             log: Vec::new(),
             validations: Vec::new(),
+            inventories: Vec::new(),
         }
     }
 
@@ -96,6 +99,7 @@ impl Desk {
         laws::the_log_tells_of_the_plan(&self.snapshot, plan, &entries);
         self.log.extend(entries.into_iter().map(|entry| (self.now, entry)));
         self.validations.extend(plan.changes.validations.values().cloned());
+        self.inventories.extend(plan.changes.inventories.values().cloned());
         self.snapshot = invariants::apply(&self.snapshot, plan);
         self.dirty.clear();
         self.wake_at = plan.wake_at;
@@ -340,6 +344,7 @@ pub fn machine(text: &str, role: Role, provisioning: Provisioning, now: Timestam
     Machine {
         name: name(text),
         cluster: ClusterName::new("site1").unwrap(),
+        install: model::InstallSettings::default(),
         hardware: Hardware {
             rack: RackName::new("rack1").unwrap(),
             slot: 1,

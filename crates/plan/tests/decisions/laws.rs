@@ -196,7 +196,7 @@ pub fn the_log_agrees_with_the_journals(snapshot: &Snapshot, log: &[Activity]) {
                 // Told in words that are not compared here.
                 Fact::ErrandFaulted { .. } | Fact::Draining { .. } | Fact::Kept { .. } | Fact::Left { .. } => 1,
                 Fact::LeavingEtcd { .. } | Fact::OutOfEtcd { .. } | Fact::SystemDisk { .. } | Fact::Installing { .. } => 1,
-                Fact::Reported { .. } | Fact::Validated { .. } => 1,
+                Fact::Reported { .. } | Fact::Inventoried { .. } | Fact::Validated { .. } => 1,
                 Fact::CleaningUp { .. } | Fact::Discarding { .. } => 1,
                 Fact::Inspecting { .. } | Fact::Inspected { .. } | Fact::Warned { .. } => 1,
             };

@@ -88,6 +88,13 @@ impl Rig {
         self.devices.get_mut(machine).expect("a machine of the rig")
     }
 
+    /// Changes how the site file says that a machine is installed.
+    pub fn describe(&mut self, machine: &MachineName, change: impl FnOnce(&mut model::InstallSettings)) {
+        let mut described = (*self.desk.snapshot.machines[machine]).clone();
+        change(&mut described.install);
+        self.desk.snapshot.set_machine(described);
+    }
+
     pub fn run_for(&mut self, span: Span) {
         let end = self.desk.now + span;
         self.work();

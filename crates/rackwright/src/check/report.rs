@@ -278,6 +278,7 @@ mod tests {
             name: MachineName::new(format!("m{number}")).unwrap(),
             role: model::Role::Compute,
             standing: Standing::Provisioned,
+            install: model::InstallSettings::default(),
             hardware: model::Hardware {
                 rack: model::RackName::new("rack1").unwrap(),
                 slot: number,

@@ -3,12 +3,12 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::answer::{field, short_id};
+use super::answer::{field, items, short_id};
 use super::args::parse_name;
 use super::client::Target;
 use super::follow::follow;
 use super::outcome::{Wanted, conclude};
-use super::render::{Clock, operation_sheet, operation_table};
+use super::render::{Clock, install_log, install_log_table, operation_sheet, operation_table};
 use super::screen::{Screen, Sheet, Tone};
 use super::session::Session;
 use super::trouble::{Exit, Trouble};
@@ -31,6 +31,12 @@ pub enum OperationCommand {
     ///
     /// Example: rackwright operation show 8f3c1a2b
     Show(IdArgs),
+    /// What the agent of an installation told of its work, attempt by attempt.
+    ///
+    /// Changes nothing. A log is kept as long as its operation, to 256 KiB for each attempt.
+    ///
+    /// Example: rackwright operation log 8f3c1a2b
+    Log(IdArgs),
     /// Follow an operation to its end.
     ///
     /// Changes nothing; Ctrl-C leaves the operation running. Exits 0 if it succeeded, 1 if it failed, 6 if it was cancelled.
@@ -76,6 +82,7 @@ pub async fn run(session: &Session, screen: &mut Screen, command: OperationComma
             }
             Ok(())
         }
+        OperationCommand::Log(IdArgs { id }) => log(session, screen, &id).await,
         OperationCommand::Wait(IdArgs { id }) => {
             // Asked once before it is followed, so that a mistyped id is said at once and not as a lost operation.
             let known = session.client.get(&target(&id)).await.map_err(unknown_operation)?;
@@ -113,6 +120,15 @@ async fn list(session: &Session, screen: &mut Screen, all: bool) -> Result<(), T
         return Ok(());
     }
     session.showing.list(screen, &Value::from(operations.as_slice()), || operation_table(&operations, Clock::of_process()))
+}
+
+async fn log(session: &Session, screen: &mut Screen, id: &str) -> Result<(), Trouble> {
+    let told = session.client.get(&Target::own(["operations", id, "log"])).await.map_err(unknown_operation)?;
+    if items(&told, "/attempts").is_empty() && session.showing.is_for_people() {
+        screen.say("no agent has told anything in this operation");
+        return Ok(());
+    }
+    session.showing.one(screen, &told, || install_log(&told), || install_log_table(&told))
 }
 
 async fn cancel(session: &Session, screen: &mut Screen, id: &str, no_wait: bool) -> Result<(), Trouble> {

@@ -32,6 +32,10 @@ pub fn check(page: &Page, cluster: &ClusterTable, racks: &[RackTable], machines:
         for mac in [&machine.bmc_mac, &machine.boot_mac].into_iter().flatten() {
             seen.once(mac.line, "MAC", &mac.value.0, &quoted("MAC address", &mac.value.0));
         }
+        if let Some(address) = &machine.install.address {
+            let text = address.value.address.to_string();
+            seen.once(address.line, "install address", &text, &quoted("install address", &text));
+        }
     }
     for machine in machines {
         check_rack(page, racks, machine, problems);

@@ -8,6 +8,7 @@
 mod address;
 mod consistency;
 mod etcd;
+mod install;
 mod kubeconfig;
 mod logins;
 pub mod neighbours;
@@ -261,6 +262,7 @@ fn site_of(cluster: &ClusterTable, racks: &[RackTable], machines: &[MachineTable
                 bmc_mac: machine.bmc_mac.as_ref()?.value.0.clone(),
                 boot_mac: machine.boot_mac.as_ref()?.value.0.clone(),
             },
+            install: machine.install.settings(),
             name: machine.name.value.clone(),
         })
     });

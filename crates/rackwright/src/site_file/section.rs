@@ -200,6 +200,12 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// The same of what need not be said.
+    pub fn listed_if_given(&mut self, key: &'static str) -> Vec<Located<String>> {
+        self.known.insert(key);
+        if self.table.contains_key(key) { self.listed(key) } else { Vec::new() }
+    }
+
     pub fn fraction(&mut self, key: &'static str) -> Option<Located<f64>> {
         let (line, value) = self.find(key)?;
         let text = value.get_ref().as_float().map(|number| number.as_str());

@@ -7,6 +7,7 @@ use redfish::Fingerprint;
 
 use super::address::{BmcUrl, Mac, RoleWord, VendorWord, Version};
 use super::etcd::{self, EtcdTable};
+use super::install::{self, InstallKeys};
 use super::page::Located;
 use super::section::Section;
 
@@ -78,6 +79,7 @@ pub struct MachineTable {
     pub bmc_mac: Option<Located<Mac>>,
     pub boot_mac: Option<Located<Mac>>,
     pub vendor: Option<Located<VendorWord>>,
+    pub install: InstallKeys,
     pub access: AccessKeys,
 }
 
@@ -148,10 +150,11 @@ pub fn machine(mut section: Section<'_>) -> Option<MachineTable> {
     let bmc_mac = section.parsed("bmc-mac");
     let boot_mac = section.parsed("boot-mac");
     let vendor = section.parsed_if_given("vendor");
+    let install = install::keys(&mut section);
     let access = access(&mut section);
     section.finish();
     let role = role.map_or(Located { value: Role::Compute, line: 0 }, |role| role.map(|role| role.0));
-    Some(MachineTable { name: name?, rack, slot, role, spare, sku, serial_number, bmc, bmc_mac, boot_mac, vendor, access })
+    Some(MachineTable { name: name?, rack, slot, role, spare, sku, serial_number, bmc, bmc_mac, boot_mac, vendor, install, access })
 }
 
 /// An address in which somebody wrote a password must not be shown.

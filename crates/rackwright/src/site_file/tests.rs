@@ -1,6 +1,7 @@
 //! What a site file may say, and what it is told when it says something else.
 
 mod etcd;
+mod install;
 mod logins;
 mod shipped;
 mod skus;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use model::{Site, Sku, Standing};
+use model::{InstallSettings, Site, SiteMachine, Sku, Standing};
 use serde::Serialize;
 
 use super::address::role_word;
@@ -76,6 +76,16 @@ struct MachineTable<'a> {
     bmc: &'a str,
     bmc_mac: &'a str,
     boot_mac: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    os_disk: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    data_disks: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    install_address: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    install_gateway: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    install_dns: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -110,6 +120,27 @@ struct DriveTable<'a> {
 struct PortTable<'a> {
     name: &'a str,
     link_up: bool,
+}
+
+fn machine(machine: &SiteMachine) -> MachineTable<'_> {
+    let InstallSettings { os_disk, data_disks, network } = &machine.install;
+    MachineTable {
+        name: machine.name.as_str(),
+        rack: machine.hardware.rack.as_str(),
+        slot: machine.hardware.slot,
+        role: role_word(machine.role),
+        spare: machine.standing == Standing::Spare,
+        sku: &machine.hardware.sku,
+        serial_number: &machine.hardware.serial_number,
+        bmc: &machine.hardware.bmc_address,
+        bmc_mac: &machine.hardware.bmc_mac,
+        boot_mac: &machine.hardware.boot_mac,
+        os_disk: os_disk.as_deref(),
+        data_disks,
+        install_address: network.as_ref().map(|network| network.address.as_str()),
+        install_gateway: network.as_ref().and_then(|network| network.gateway.as_deref()),
+        install_dns: network.as_ref().map_or(&[], |network| &network.dns),
+    }
 }
 
 fn sku(sku: &Sku) -> SkuTable<'_> {
@@ -162,22 +193,7 @@ pub fn site(site: &Site, reach: &Reach) -> Result<String, toml::ser::Error> {
                 sku: &rack.sku,
             })
             .collect(),
-        machine: site
-            .machines
-            .iter()
-            .map(|machine| MachineTable {
-                name: machine.name.as_str(),
-                rack: machine.hardware.rack.as_str(),
-                slot: machine.hardware.slot,
-                role: role_word(machine.role),
-                spare: machine.standing == Standing::Spare,
-                sku: &machine.hardware.sku,
-                serial_number: &machine.hardware.serial_number,
-                bmc: &machine.hardware.bmc_address,
-                bmc_mac: &machine.hardware.bmc_mac,
-                boot_mac: &machine.hardware.boot_mac,
-            })
-            .collect(),
+        machine: site.machines.iter().map(machine).collect(),
         sku: site.skus.iter().map(sku).collect(),
     })?;
     Ok(format!("{HEADER}{text}"))

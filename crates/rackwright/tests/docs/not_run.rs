@@ -5,6 +5,7 @@ use crate::script;
 
 /// The page and the first line of each block. The page says why.
 const NOT_RUN: &[(&str, &str)] = &[
+    ("docs/agent.md", "tools/agent-image"),
     ("docs/api.md", "import time"),
     (
         "docs/cli.md",

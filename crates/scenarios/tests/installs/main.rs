@@ -4,6 +4,7 @@ mod agents;
 mod away;
 mod hand;
 mod hardware;
+mod named_disks;
 mod repairs;
 mod repeats;
 mod told;

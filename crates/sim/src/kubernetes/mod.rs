@@ -4,6 +4,7 @@ mod auth;
 mod delete;
 mod discovery;
 mod eviction;
+mod joining;
 mod list;
 mod openapi;
 mod patch;
@@ -29,6 +30,8 @@ use serde_json::Value;
 use world::{ClusterName, Instant, Kube, Resource};
 
 use crate::site::Site;
+use auth::Caller;
+pub(crate) use joining::Claims;
 use status::Failure;
 use target::{Name, Target};
 
@@ -115,14 +118,19 @@ async fn respond(server: &Server, request: Request) -> Result<Response, Failure>
     if let Some(answer) = open_to_all(server, &call)? {
         return Ok(answer);
     }
-    auth::authenticate(server, &call.headers)?;
+    let caller = auth::authenticate(server, &call.headers)?;
     if let Some(answer) = discovery::answer(&call, served).or_else(|| openapi::answer(&call, served)) {
         return Ok(answer);
     }
-    if let Some(answer) = subresource::answer(server, &call).await {
+    if let Caller::Administrator = caller
+        && let Some(answer) = subresource::answer(server, &call).await
+    {
         return answer;
     }
     let target = Target::locate(&call.path, served).ok_or_else(Failure::no_such_path)?;
+    if let Caller::Joiner(joiner) = caller {
+        joiner.admit(server, &call, &target)?;
+    }
     dispatch(server, &call, &target).await
 }
 

@@ -14,6 +14,7 @@ mod harness;
 mod images;
 mod install;
 mod install_faults;
+mod joining;
 mod kubectl;
 mod kubernetes;
 mod parts;

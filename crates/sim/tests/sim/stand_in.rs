@@ -74,6 +74,8 @@ impl StandIn {
             .route("/install/v1/pxe/{mac}", get(pxe))
             .route("/install/v1/attempts/east/op1/1/exchange", post(exchange))
             .route("/install/v1/attempts/east/op1/1/report", post(report))
+            .route("/install/v1/attempts/east/op1/1/inventory", post(inventory))
+            .route("/install/v1/attempts/east/op1/1/log", post(log))
             .route("/install/v1/attempts/east/op1/1/seed", get(seed))
             .route("/install/v1/attempts/east/op1/1/phone-home", post(phone_home))
             .with_state(self.clone())
@@ -153,6 +155,20 @@ async fn report(State(face): State<StandIn>, headers: HeaderMap, body: Bytes) ->
         ("failed", 3) => format!("failed {}: {}", body["trouble"].as_str().unwrap(), body["detail"].as_str().unwrap()),
         other => panic!("{other:?} is no report: {body}"),
     };
+    if face.knows(&headers, "session-token", &line) { StatusCode::NO_CONTENT } else { StatusCode::UNAUTHORIZED }
+}
+
+async fn inventory(State(face): State<StandIn>, headers: HeaderMap, body: Bytes) -> StatusCode {
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    let count = |part: &str| body[part].as_array().unwrap().len();
+    let line = format!("inventory of {} disks and {} ports", count("disks"), count("nics"));
+    if face.knows(&headers, "session-token", &line) { StatusCode::NO_CONTENT } else { StatusCode::UNAUTHORIZED }
+}
+
+async fn log(State(face): State<StandIn>, headers: HeaderMap, body: Bytes) -> StatusCode {
+    let log = std::str::from_utf8(&body).unwrap();
+    assert!(!log.contains("-token"), "{log}");
+    let line = format!("log of {} lines", log.lines().count());
     if face.knows(&headers, "session-token", &line) { StatusCode::NO_CONTENT } else { StatusCode::UNAUTHORIZED }
 }
 

@@ -1,9 +1,9 @@
 //! What a machine asks over the network, when, and what follows from the answers.
 
 use super::stage::{AgentRun, Effect, Findings, Stage};
-use super::{Call, Errand, Outcome, WantedDisk};
+use super::{Call, Errand, Outcome};
 use crate::fault::FaultKind;
-use crate::hardware::{BootSource, Contents, FirstBoot, HostDisk, Setup, System};
+use crate::hardware::{BootSource, Contents, FirstBoot, Setup, System};
 use crate::machine::{Disk, Host, Membership};
 use crate::site::World;
 use crate::time::Instant;
@@ -61,6 +61,9 @@ impl World {
     fn errand(&self, index: usize) -> Option<Errand> {
         match &self.states[index].machine.host {
             Host::Agent(run) => {
+                if let Some(session) = run.stage.choosing() {
+                    return Some(Errand::SendInventory { session: session.clone(), found: self.found_parts(index) });
+                }
                 let machines = self.layout.machines();
                 let thief = &machines[(index + 1) % machines.len()].name;
                 run.errand(thief, self.faults.is_active(FaultKind::ImageWrong, index))
@@ -116,11 +119,11 @@ impl World {
     }
 
     fn agent_goes_on(&mut self, index: usize, run: AgentRun, outcome: Outcome, at: Instant) {
-        let disk = run.stage.session_with(&outcome).and_then(|session| self.find_disk(index, &session.grant.os_disk));
+        let disks = run.stage.choosing().map(|session| self.choose_disks(index, session));
         let found = Findings {
             pace: &self.pace,
             now: at,
-            disk,
+            disks,
             is_token_stolen: self.faults.is_active(FaultKind::TokenStolen, index),
             is_token_copied: self.faults.is_active(FaultKind::TokenUsedTwice, index),
         };
@@ -131,6 +134,11 @@ impl World {
         match next.effect {
             None => {}
             Some(Effect::BootDisk) => self.with_machine(index, |machine, around| machine.boot_disk(at, around)),
+            Some(Effect::Wipe { disks }) => {
+                for disk in disks {
+                    self.hardware_mut(index).volumes.write(disk, Contents::Nothing);
+                }
+            }
             Some(Effect::Erase { volume }) => {
                 self.hardware_mut(index).volumes.write(volume, Contents::Nothing);
                 // What etcd wrote lay beside the system, and so did its configuration.
@@ -143,25 +151,6 @@ impl World {
                 self.hardware_mut(index).volumes.write(fetched.volume, Contents::System(Box::new(system)));
             }
         }
-    }
-
-    /// The disk that is meant: a volume by its name or by what it is called on the bus, or a drive that belongs to no volume. Drives
-    /// that do are not shown to the host. Whoever says nothing means the volume where the system is by custom, and never tenants' data.
-    fn find_disk(&self, index: usize, wanted: &WantedDisk) -> Option<HostDisk> {
-        if self.faults.is_active(FaultKind::DiskMissing, index) {
-            return None;
-        }
-        let (hardware, inventory) = (self.hardware(index), self.inventory(index));
-        if wanted == &WantedDisk::default() {
-            let mut of_system = hardware.volumes.iter().filter(|volume| volume.is_in_system_bays());
-            return of_system.next().map(|volume| HostDisk::Volume(volume.number));
-        }
-        let is = |wanted: &Option<String>, is: &str| wanted.as_deref().is_some_and(|wanted| wanted.eq_ignore_ascii_case(is));
-        let mut volumes = hardware.volumes.iter();
-        let volume = volumes.find(|volume| is(&wanted.volume, &volume.name) || is(&wanted.wwn, &volume.wwn(&inventory)));
-        let mut shown = inventory.drives.iter().filter(|drive| hardware.volumes.on_bay(drive.bay).is_none());
-        let mut drive = || shown.find(|drive| is(&wanted.serial, &drive.serial_number) || is(&wanted.wwn, &drive.wwn));
-        volume.map(|volume| HostDisk::Volume(volume.number)).or_else(|| drive().map(|drive| HostDisk::Drive { bay: drive.bay }))
     }
 
     /// The volumes of a machine by name, and its drives without one that were written to, with what tells their contents apart: the witness of what a wipe spared.

@@ -1,19 +1,10 @@
 //! An installed system that is up for the first time: it phones home, and joins the cluster with its bootstrap token.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
-
 use super::{Errand, Outcome};
 use crate::hardware::{FirstBoot, Setup};
 use crate::machine::{Host, Membership};
-use crate::objects::{ObjectKey, SECRETS};
 use crate::site::World;
 use crate::time::Instant;
-
-/// Where Kubernetes keeps its bootstrap tokens, and of which type their secrets are.
-const TOKEN_NAMESPACE: &str = "kube-system";
-const TOKEN_TYPE: &str = "bootstrap.kubernetes.io/token";
 
 impl World {
     /// A system that has not joined is up: its first-boot configuration begins, or goes on.
@@ -83,31 +74,4 @@ impl World {
             self.kubelet_speaks(index, at);
         }
     }
-
-    /// What an API server asks of a bootstrap token before it lets its holder in.
-    fn check_bootstrap_token(&self, token: &str, now: Instant) -> Result<(), String> {
-        let (id, secret) = token.split_once('.').ok_or("the bootstrap token has no point in it")?;
-        let name = format!("bootstrap-token-{id}");
-        let found = self.objects().get(&SECRETS, &ObjectKey::namespaced(TOKEN_NAMESPACE, &name));
-        let found = found.ok_or_else(|| format!("there is no secret {TOKEN_NAMESPACE}/{name}"))?;
-        if found["type"] != TOKEN_TYPE {
-            return Err(format!("{TOKEN_NAMESPACE}/{name} is not of type {TOKEN_TYPE}"));
-        }
-        let is = |field: &str, wanted: &str| decoded(found, field).is_some_and(|value| value == wanted);
-        if !is("token-id", id) || !is("token-secret", secret) {
-            return Err(format!("the bootstrap token is not that of {TOKEN_NAMESPACE}/{name}"));
-        }
-        if !is("usage-bootstrap-authentication", "true") {
-            return Err(format!("{TOKEN_NAMESPACE}/{name} is not for authentication"));
-        }
-        match decoded(found, "expiration") {
-            None => Ok(()),
-            Some(text) if Instant::parse(&text).is_some_and(|expires_at| expires_at > now) => Ok(()),
-            Some(text) => Err(format!("{TOKEN_NAMESPACE}/{name} expired at {text}")),
-        }
-    }
-}
-
-fn decoded(secret: &Value, field: &str) -> Option<String> {
-    String::from_utf8(STANDARD.decode(secret["data"][field].as_str()?).ok()?).ok()
 }

@@ -7,6 +7,7 @@
 
 mod course;
 mod first_boot;
+mod found;
 mod stage;
 
 use std::fmt;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hardware::{BootSource, FirstBoot, PhoneHome, Release};
 
+pub use found::{FoundCpus, FoundDisk, FoundNic, FoundParts};
 pub(crate) use stage::AgentRun;
 
 /// What an agent reads out of the image that it was started from.
@@ -39,6 +41,9 @@ pub struct Grant {
     pub image: WantedImage,
     pub os_disk: WantedDisk,
     pub hostname: String,
+    /// Data disks to wipe, each by serial number or WWN.
+    #[serde(default)]
+    pub wipe: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +63,9 @@ pub struct WantedDisk {
     /// The name of the controller's volume.
     #[serde(default)]
     pub volume: Option<String>,
+    /// The serial number or the WWN.
+    #[serde(default)]
+    pub id: Option<String>,
 }
 
 /// An agent that has traded its token.
@@ -74,6 +82,8 @@ pub enum AgentTrouble {
     WrongDigest,
     ImageUnreachable,
     MissingDisk,
+    AmbiguousDisk,
+    DiskTooSmall,
     SeedFailed,
 }
 
@@ -107,6 +117,16 @@ pub enum Errand {
     Report {
         session: Session,
         report: AgentReport,
+    },
+    /// Tell what the machine has.
+    SendInventory {
+        session: Session,
+        found: FoundParts,
+    },
+    /// Tell what was done so far, in the agent's own words.
+    SendLog {
+        session: Session,
+        log: String,
     },
     FetchSeed {
         session: Session,

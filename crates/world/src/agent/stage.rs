@@ -66,6 +66,9 @@ pub(crate) enum Stage {
     /// Another machine calls with this one's token.
     Stolen(AgentConfig),
     Exchanging(AgentConfig),
+    /// It sends its log before it goes on.
+    Logging(Session, Box<Stage>),
+    Inventorying(Session),
     /// A second agent calls with the same token.
     Copied(Session, HostDisk),
     FetchingImage {
@@ -93,6 +96,9 @@ pub(crate) enum Stage {
 pub(crate) enum Effect {
     /// There is nothing to run: the firmware goes on to the disk.
     BootDisk,
+    Wipe {
+        disks: Vec<HostDisk>,
+    },
     Erase {
         volume: HostDisk,
     },
@@ -110,12 +116,26 @@ pub(super) struct Next {
     pub effect: Option<Effect>,
 }
 
+/// The disks of an installation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub system: HostDisk,
+    pub wipe: Vec<HostDisk>,
+}
+
+/// Why an agent gives up, and its own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Trouble {
+    pub trouble: AgentTrouble,
+    pub detail: String,
+}
+
 /// What an agent finds about its machine.
 pub(super) struct Findings<'a> {
     pub pace: &'a Pace,
     pub now: Instant,
-    /// The volume or drive that is meant by what it was told, if there is one.
-    pub disk: Option<HostDisk>,
+    /// The disks that are meant by what it was told, or why they are not.
+    pub disks: Option<Result<Choice, Trouble>>,
     /// Faults of this machine.
     pub is_token_stolen: bool,
     pub is_token_copied: bool,
@@ -155,6 +175,9 @@ impl AgentRun {
             Stage::Stolen(config) => Some(exchange(config, thief, format!("{}-of-a-thief", self.nonce))),
             Stage::Exchanging(config) => Some(exchange(config, &config.machine, self.nonce.clone())),
             Stage::Copied(Session { config, .. }, _) => Some(exchange(config, &config.machine, format!("{}-of-a-copy", self.nonce))),
+            Stage::Logging(session, then) => Some(Errand::SendLog { session: session.clone(), log: log(session, then) }),
+            // What the machine has is not known here.
+            Stage::Inventorying(_) => None,
             Stage::FetchingImage { session, .. } => Some(Errand::FetchImage { session: session.clone(), is_spoiled }),
             Stage::Writing(session, _, writing) => report(session, AgentReport::Progress { percent: writing.next_percent() }),
             Stage::FetchingSeed(session, _) => Some(Errand::FetchSeed { session: session.clone() }),
@@ -172,12 +195,9 @@ fn exchange(config: &AgentConfig, machine: &str, nonce: String) -> Errand {
 }
 
 impl Stage {
-    /// The session that an agent would have with this answer.
-    pub(super) fn session_with(&self, outcome: &Outcome) -> Option<Session> {
-        match (self, outcome) {
-            (Stage::Exchanging(config), Outcome::Granted(grant)) => Some(Session { config: config.clone(), grant: (**grant).clone() }),
-            _ => None,
-        }
+    /// The session of an agent that has to choose its disks next.
+    pub(super) fn choosing(&self) -> Option<&Session> {
+        if let Stage::Inventorying(session) = self { Some(session) } else { None }
     }
 
     pub(super) fn after(self, outcome: Outcome, found: &Findings<'_>) -> Next {
@@ -201,7 +221,13 @@ impl Stage {
             }
             (stage, Outcome::Silence { .. }) => Next::at(stage, again_at),
             (Stage::Stolen(config), _) => Next::at(Stage::Exchanging(config), now),
-            (Stage::Exchanging(config), Outcome::Granted(grant)) => granted(Session { config, grant: *grant }, found),
+            (Stage::Exchanging(config), Outcome::Granted(grant)) => {
+                let session = Session { config, grant: *grant };
+                Next::at(Stage::Logging(session.clone(), Box::new(Stage::Inventorying(session))), now)
+            }
+            // An attempt that is over takes nothing any more; that somebody does not want the rest stops nobody.
+            (Stage::Logging(_, then), outcome) if !is_over(&outcome) => Next::at(*then, now),
+            (Stage::Inventorying(session), outcome) if !is_over(&outcome) => choose(session, found),
             (Stage::Copied(session, volume), _) => Next::at(Stage::FetchingImage { session, volume, tries: 0 }, now),
             (Stage::FetchingImage { session, volume, .. }, Outcome::Image { bytes, sha256, release }) => {
                 let fetched = Fetched { volume, sha256, release };
@@ -209,11 +235,11 @@ impl Stage {
             }
             (Stage::FetchingSeed(session, fetched), Outcome::Seed(first_boot)) => {
                 let sha256 = fetched.sha256.clone();
-                Next::at(Stage::Telling(session, sha256), now).doing(Effect::WriteSystem { fetched, first_boot })
+                Next::at(logged(session.clone(), Stage::Telling(session, sha256)), now).doing(Effect::WriteSystem { fetched, first_boot })
             }
             (Stage::FetchingSeed(session, _), Outcome::Refused { status }) => {
                 let detail = format!("the first-boot configuration was refused with {status}");
-                Next::at(Stage::Failing { session, trouble: AgentTrouble::SeedFailed, detail }, now)
+                failing(session, AgentTrouble::SeedFailed, detail, now)
             }
             (Stage::Telling(..), Outcome::Done) => Next::idle("written"),
             (Stage::Failing { detail, .. }, Outcome::Done) => Next::idle(detail),
@@ -229,25 +255,47 @@ fn without_image(session: Session, volume: HostDisk, tries: u32, why: &str, agai
         return Next::at(Stage::FetchingImage { session, volume, tries }, again_at);
     }
     let detail = format!("{}: {why}", session.grant.image.url);
-    Next::at(Stage::Failing { session, trouble: AgentTrouble::ImageUnreachable, detail }, again_at)
+    failing(session, AgentTrouble::ImageUnreachable, detail, again_at)
 }
 
-fn granted(session: Session, found: &Findings<'_>) -> Next {
-    let Some(volume) = found.disk else {
-        let detail = missing_disk(&session);
-        return Next::at(Stage::Failing { session, trouble: AgentTrouble::MissingDisk, detail }, found.now);
-    };
-    if found.is_token_copied {
-        return Next::at(Stage::Copied(session, volume), found.now);
+fn is_over(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Refused { status: 401 | 409 })
+}
+
+fn logged(session: Session, then: Stage) -> Stage {
+    Stage::Logging(session, Box::new(then))
+}
+
+/// The log goes before the last word, for nothing is heard after it.
+fn failing(session: Session, trouble: AgentTrouble, detail: String, at: Instant) -> Next {
+    Next::at(logged(session.clone(), Stage::Failing { session, trouble, detail }), at)
+}
+
+/// What the agent says of its work until then. No token is in it.
+fn log(session: &Session, then: &Stage) -> String {
+    let AgentConfig { machine, operation, round, .. } = &session.config;
+    let mut lines = vec![format!("agent of {machine}: attempt {round} of operation {operation}"), "the session has begun".to_owned()];
+    match then {
+        Stage::Telling(_, sha256) => {
+            lines.push(format!("{} bytes were written and read back, with sha256 {sha256}", session.grant.image.bytes));
+            lines.push("the first-boot configuration was written".to_owned());
+        }
+        Stage::Failing { trouble, detail, .. } => lines.push(format!("giving up: {trouble:?}: {detail}")),
+        _ => {}
     }
-    Next::at(Stage::FetchingImage { session, volume, tries: 0 }, found.now)
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn missing_disk(session: &Session) -> String {
-    let disk = &session.grant.os_disk;
-    let named = [("volume", &disk.volume), ("serial number", &disk.serial), ("WWN", &disk.wwn)];
-    let named: Vec<String> = named.iter().filter_map(|(what, value)| Some(format!("{what} {}", value.as_ref()?))).collect();
-    if named.is_empty() { "the controller shows no volume for it".to_owned() } else { format!("no disk has {}", named.join(" or ")) }
+fn choose(session: Session, found: &Findings<'_>) -> Next {
+    let Choice { system, wipe } = match &found.disks {
+        Some(Ok(choice)) => choice.clone(),
+        Some(Err(Trouble { trouble, detail })) => return failing(session, *trouble, detail.clone(), found.now),
+        None => return Next::idle("nobody looked for disks"),
+    };
+    let stage =
+        if found.is_token_copied { Stage::Copied(session, system) } else { Stage::FetchingImage { session, volume: system, tries: 0 } };
+    let next = Next::at(stage, found.now);
+    if wipe.is_empty() { next } else { next.doing(Effect::Wipe { disks: wipe }) }
 }
 
 /// It was written as it came, so the system of before has gone whether or not it is the right one.
@@ -259,7 +307,7 @@ fn fetched_image(session: Session, fetched: Fetched, bytes: u64, found: &Finding
             "{}: {} bytes with sha256 {} were expected, and {bytes} with {} came",
             wanted.url, wanted.bytes, wanted.sha256, fetched.sha256
         );
-        return Next::at(Stage::Failing { session, trouble: AgentTrouble::WrongDigest, detail }, found.now).doing(erase);
+        return failing(session, AgentTrouble::WrongDigest, detail, found.now).doing(erase);
     }
     let writing = Writing::beginning(found.now, found.pace.image_write);
     Next::at(Stage::Writing(session, fetched, writing), writing.next_at()).doing(erase)

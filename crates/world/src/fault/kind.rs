@@ -34,6 +34,8 @@ pub enum FaultKind {
     ImageWrong,
     ImageUnreachable,
     DiskMissing,
+    DiskTwice,
+    DiskSmall,
     MemoryMissing,
     NicMissing,
     DriveMissing,
@@ -82,7 +84,7 @@ pub struct Setting {
 const SLOWNESS: Setting = Setting { name: "ms", default: 5_000, least: 1, most: 600_000 };
 
 impl FaultKind {
-    pub const ALL: [FaultKind; 44] = [
+    pub const ALL: [FaultKind; 46] = [
         FaultKind::BmcUnreachable,
         FaultKind::BmcDenies,
         FaultKind::BmcSlow,
@@ -108,6 +110,8 @@ impl FaultKind {
         FaultKind::ImageWrong,
         FaultKind::ImageUnreachable,
         FaultKind::DiskMissing,
+        FaultKind::DiskTwice,
+        FaultKind::DiskSmall,
         FaultKind::MemoryMissing,
         FaultKind::NicMissing,
         FaultKind::DriveMissing,
@@ -157,6 +161,8 @@ impl FaultKind {
             FaultKind::ImageWrong => "image-wrong",
             FaultKind::ImageUnreachable => "image-unreachable",
             FaultKind::DiskMissing => "disk-missing",
+            FaultKind::DiskTwice => "disk-twice",
+            FaultKind::DiskSmall => "disk-small",
             FaultKind::MemoryMissing => "memory-missing",
             FaultKind::NicMissing => "nic-missing",
             FaultKind::DriveMissing => "drive-missing",
@@ -207,6 +213,8 @@ impl FaultKind {
             FaultKind::ImageWrong => "the image server gives the machine other bytes than those of the image",
             FaultKind::ImageUnreachable => "the machine cannot reach the server of its operating system's image",
             FaultKind::DiskMissing => "the installing agent finds no disk to install on",
+            FaultKind::DiskTwice => "the installing agent finds two disks that are called what the one to install on is",
+            FaultKind::DiskSmall => "the disk to install on is smaller than the image",
             FaultKind::MemoryMissing => "`dimms` modules of the machine's memory are not there",
             FaultKind::NicMissing => "port `port` of the machine's network card is not there",
             FaultKind::DriveMissing => "the drive in bay `bay` is not there",

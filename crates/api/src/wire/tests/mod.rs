@@ -4,6 +4,7 @@ mod crowd;
 mod garbage;
 mod requests;
 mod slow;
+mod tls;
 
 use std::net::SocketAddr;
 

@@ -16,7 +16,7 @@ fn set(rig: &mut Rig) -> (Power, Option<String>, SourceSeen) {
 
 const CLEAN: (Power, Option<String>, SourceSeen) = (Power::Off, None, SourceSeen::Disk);
 
-fn run_to(rig: &mut Rig, step: StepKind) {
+pub fn run_to(rig: &mut Rig, step: StepKind) {
     while latest(rig).done_at(step).is_none() {
         rig.run_for(Span::seconds(1));
     }
@@ -78,7 +78,7 @@ fn a_bmc_that_falls_silent_does_not_keep_a_failed_installation_going() {
     rig.device(&target(Role::Compute)).bmc_fault = Some(Fault::new(FaultClass::Unreachable, Delivery::No, "no answer"));
     assert!(rig.run_until_idle(Span::hours(1)));
     expect![[r#"
-        Failed (InstallFailed): reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 10:03:02Z); the machine's network may be open to others. Left behind: power unknown, the BMC is unreachable; holds installation by alice, operation op1; the agent may still run; its image may be in the virtual drive; the machine may not be set to start from its disk
+        Failed (InstallFailed): reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 10:03:02Z); the machine may have been restarted meanwhile, or its network is open to others. Left behind: power unknown, the BMC is unreachable; holds installation by alice, operation op1; the agent may still run; its image may be in the virtual drive; the machine may not be set to start from its disk
         next: rackwright bmm show rack1compute01
     "#]].assert_eq(&ending(&latest(&rig)));
 }
@@ -104,7 +104,7 @@ fn what_the_bmc_does_not_do_is_told_as_left_behind() {
     board.ignored.extend([DeviceAsk::EjectMedia, DeviceAsk::BootFromDisk]);
     let operation = reimage(&mut rig, Role::Compute);
     expect![[r#"
-        Failed (InstallFailed): reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 10:03:02Z); the machine's network may be open to others. Left behind: power Off; holds installation by alice, operation op1; its image may be in the virtual drive; the machine may not be set to start from its disk
+        Failed (InstallFailed): reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 10:03:02Z); the machine may have been restarted meanwhile, or its network is open to others. Left behind: power Off; holds installation by alice, operation op1; its image may be in the virtual drive; the machine may not be set to start from its disk
         next: rackwright bmm reimage rack1compute01
     "#]].assert_eq(&ending(&operation));
 }

@@ -90,7 +90,7 @@ fn a_token_that_is_shown_twice() {
     agent(
         Agent::Greedy,
         expect![[r#"
-            Failed (InstallFailed): reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 10:03:02Z); the machine's network may be open to others. Left behind: power Off; holds installation by alice, operation op1
+            Failed (InstallFailed): reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 10:03:02Z); the machine may have been restarted meanwhile, or its network is open to others. Left behind: power Off; holds installation by alice, operation op1
             next: rackwright bmm reimage rack1compute01
             Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
         "#]],

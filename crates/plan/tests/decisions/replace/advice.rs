@@ -87,7 +87,7 @@ pub(super) fn tried_at(rig: &mut Rig, action: Action, failure: Option<Failure>, 
 /// The agent has written the image, and read it back.
 pub(super) fn written() -> Vec<Fact> {
     let version = RuntimeVersion::parse("4.7.8").unwrap();
-    let installing = Fact::Installing { round: 1, way: BootWay::VirtualMedia, version, image: image() };
+    let installing = Fact::Installing { round: 1, way: BootWay::VirtualMedia, version, image: image(), network: None };
     vec![installing, Fact::Reported { round: 1, report: MachineReport::Written { digest: image() } }]
 }
 

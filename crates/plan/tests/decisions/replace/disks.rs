@@ -10,7 +10,7 @@ use super::steps::exchanged;
 use crate::install::stage::{REIMAGE, reimage, succeeded};
 use crate::rig::Rig;
 
-fn with_sku(rig: &mut Rig, change: impl FnOnce(&mut Sku)) {
+pub fn with_sku(rig: &mut Rig, change: impl FnOnce(&mut Sku)) {
     let mut cluster = (*rig.desk.snapshot.cluster).clone();
     change(&mut cluster.skus[0]);
     rig.desk.snapshot.cluster = Arc::new(cluster);
@@ -45,16 +45,16 @@ fn a_volume_is_made_under_the_name_that_the_sku_gives_it() {
         |rig| with_sku(rig, |sku| sku.os_volume = Some("System".into())),
         REPLACE,
         expect![[r#"
-        OsTarget { serial: None, wwn: None, volume: Some("System") }
-        graceful shutdown
-        deletion of a volume
-        deletion of a volume
-        making of the OS volume
-        power-on for the agent
-        Succeeded: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
-        next: rackwright bmm uncordon rack1compute01
-        volumes Some(["System"])
-    "#]],
+            OsTarget { serial: None, wwn: None, volume: Some("System"), id: None }
+            graceful shutdown
+            deletion of a volume
+            deletion of a volume
+            making of the OS volume
+            power-on for the agent
+            Succeeded: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
+            next: rackwright bmm uncordon rack1compute01
+            volumes Some(["System"])
+        "#]],
     );
 }
 
@@ -68,25 +68,25 @@ fn a_machine_without_volumes_is_installed_on_the_drive_that_its_sku_names() {
         change,
         REPLACE,
         expect![[r#"
-        OsTarget { serial: Some("drive1"), wwn: None, volume: None }
-        graceful shutdown
-        power-on for the agent
-        Succeeded: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01; Discard Volumes was left out: the BMC has no volumes to offer, so none was discarded; Make OS Volume was left out: the system goes to the drive with serial number drive1
-        next: rackwright bmm uncordon rack1compute01
-        volumes None
-    "#]],
+            OsTarget { serial: Some("drive1"), wwn: None, volume: None, id: None }
+            graceful shutdown
+            power-on for the agent
+            Succeeded: `rack1compute01` was replaced with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01; Discard Volumes was left out: the BMC has no volumes to offer, so none was discarded; Make OS Volume was left out: the system goes to the drive with serial number drive1
+            next: rackwright bmm uncordon rack1compute01
+            volumes None
+        "#]],
     );
     check(
         change,
         REIMAGE,
         expect![[r#"
-        OsTarget { serial: Some("drive1"), wwn: None, volume: None }
-        graceful shutdown
-        power-on for the agent
-        Succeeded: `rack1compute01` was reimaged with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
-        next: rackwright bmm uncordon rack1compute01
-        volumes None
-    "#]],
+            OsTarget { serial: Some("drive1"), wwn: None, volume: None, id: None }
+            graceful shutdown
+            power-on for the agent
+            Succeeded: `rack1compute01` was reimaged with runtime 4.7.8; it stays cordoned: rackwright bmm uncordon rack1compute01
+            next: rackwright bmm uncordon rack1compute01
+            volumes None
+        "#]],
     );
 }
 
@@ -238,12 +238,12 @@ fn without_two_drives_for_the_system_no_volume_is_deleted() {
         change,
         REPLACE,
         expect![[r#"
-        OsTarget { serial: None, wwn: None, volume: Some("OS") }
-        graceful shutdown
-        Failed (StorageFailed): replace failed: volume `OS` for the system needs two well SSDs of one size, and there are none; no volume was deleted. Left behind: power Off; holds power-off by operation op1
-        next: rackwright bmm start rack1compute01
-        volumes Some(["OS", "tenants"])
-    "#]],
+            OsTarget { serial: None, wwn: None, volume: Some("OS"), id: None }
+            graceful shutdown
+            Failed (StorageFailed): replace failed: volume `OS` for the system needs two well SSDs of one size, and there are none; no volume was deleted. Left behind: power Off; holds power-off by operation op1
+            next: rackwright bmm start rack1compute01
+            volumes Some(["OS", "tenants"])
+        "#]],
     );
 }
 

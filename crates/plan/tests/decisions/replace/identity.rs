@@ -36,7 +36,13 @@ fn a_replaced_machine_keeps_its_identity_until_the_site_file_names_another() {
                 serial_number: "r".into(),
                 sku: "rack".into(),
             }],
-            machines: vec![SiteMachine { name: name.clone(), role: Role::Compute, standing: Standing::Provisioned, hardware }],
+            machines: vec![SiteMachine {
+                name: name.clone(),
+                role: Role::Compute,
+                standing: Standing::Provisioned,
+                hardware,
+                install: model::InstallSettings::default(),
+            }],
         };
         let stored =
             Stored { cluster: Some(cluster.clone()), machines: BTreeMap::from([(name.clone(), machine.clone())]), ..Stored::default() };

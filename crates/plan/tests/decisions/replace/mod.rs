@@ -8,6 +8,7 @@ mod disks;
 mod identity;
 mod inspect;
 mod login;
+mod named_disks;
 mod stage;
 mod steps;
 mod storage;

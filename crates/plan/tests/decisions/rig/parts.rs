@@ -12,6 +12,12 @@ pub struct Parts {
     pub deleted: Vec<String>,
     /// Volumes are called by their place in the list, as some controllers do it.
     pub are_numbered: bool,
+    /// Whether it tells what volumes are called on the bus: a volume `OS` is `wwn-OS-1`, and another one when it was made anew.
+    pub tells_wwns: bool,
+    /// Volumes that are told of only once the machine is off.
+    pub appear_when_off: Vec<String>,
+    /// Volumes that were made.
+    pub made: u32,
     /// Volumes are told of only while the machine is on.
     pub are_shy: bool,
     pub serial_number: String,
@@ -29,6 +35,9 @@ impl Default for Parts {
             deleted: Vec::new(),
             are_numbered: false,
             are_shy: false,
+            tells_wwns: false,
+            appear_when_off: Vec::new(),
+            made: 0,
             serial_number: "sn".into(),
             is_linked: true,
             drives: 2,
@@ -54,6 +63,7 @@ impl Parts {
                 let volumes = self.volumes.as_mut().expect("volumes");
                 assert_eq!(*volumes, Vec::<String>::new(), "a volume is made beside another");
                 volumes.push(name.clone());
+                self.made += 1;
             }
             (DeviceAsk::MakeOsVolume, with) => panic!("a volume {with:?}"),
             _ => {}
@@ -64,16 +74,29 @@ impl Parts {
     pub fn has(&self, disk: &OsTarget) -> bool {
         let is_volume = |name: &String| self.volumes.as_ref().is_some_and(|volumes| volumes.contains(name));
         let is_drive = |serial: &String| (0..self.drives).any(|bay| *serial == format!("drive{bay}"));
-        disk.volume.as_ref().is_some_and(is_volume) || disk.serial.as_ref().is_some_and(is_drive)
+        let is_named = |id: &String| is_drive(id) || self.volumes.iter().flatten().any(|name| *id == self.wwn(name));
+        match &disk.wwn {
+            Some(wwn) => is_named(wwn),
+            None => disk.volume.as_ref().is_some_and(is_volume) || disk.serial.as_ref().or(disk.id.as_ref()).is_some_and(is_named),
+        }
+    }
+
+    pub fn wwn(&self, volume: &str) -> String {
+        format!("wwn-{volume}-{}", self.made + 1)
     }
 
     pub fn volumes(&self, is_on: bool) -> VolumesSeen {
         let seen = |(place, name): (usize, &String)| {
             let path = if self.are_numbered { format!("/volumes/{place}") } else { format!("/volumes/{name}") };
-            VolumeSeen { path, controller: "/raid".into(), name: name.clone() }
+            VolumeSeen { path, controller: "/raid".into(), name: name.clone(), wwn: self.tells_wwns.then(|| self.wwn(name)) }
         };
+        let late = self.appear_when_off.iter().filter(|_| !is_on);
         VolumesSeen {
-            volumes: self.volumes.as_ref().filter(|_| is_on || !self.are_shy).map(|volumes| volumes.iter().enumerate().map(seen).collect()),
+            volumes: self
+                .volumes
+                .as_ref()
+                .filter(|_| is_on || !self.are_shy)
+                .map(|volumes| volumes.iter().chain(late).enumerate().map(seen).collect()),
         }
     }
 

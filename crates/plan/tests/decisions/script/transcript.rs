@@ -107,7 +107,10 @@ impl Transcript {
                 Fact::Kept { pod, why, .. } => format!("{pod} is kept: {why}"),
                 Fact::Left { what } => format!("left: {what}"),
                 Fact::LeavingEtcd { member, .. } => format!("etcd member {} is to go", member.id),
-                Fact::SystemDisk { disk } => format!("the system goes to {disk:?}"),
+                Fact::SystemDisk { disk, wipe } => {
+                    format!("the system goes to {disk}{}", if wipe.is_empty() { String::new() } else { format!("; wiped: {wipe:?}") })
+                }
+                Fact::Inventoried { disks, nics, .. } => format!("{disks} disks and {nics} ports were found"),
                 Fact::CleaningUp { during, because, .. } => format!("{} is given up: {because}", during.title()),
                 Fact::OutOfEtcd { peer_url, .. } => format!("etcd has no member; it will be {peer_url}"),
                 Fact::Installing { round, way, version, .. } => format!("installing {version} by {way}, round {round}"),

@@ -1,6 +1,6 @@
 //! What an operation's journal says, in words.
 
-use model::{BootWay, DeviceAsk, Errand, InstallTrouble, Leftover, StepKind};
+use model::{BootWay, DeviceAsk, Errand, InstallTrouble, InventoryCount, Leftover, OsTarget, StepKind};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error as Unknown;
@@ -38,16 +38,18 @@ pub fn fact_in_words(fact: &Value) -> String {
         Some("leavingEtcd") => "its member of etcd is to be removed".to_owned(),
         Some("outOfEtcd") => format!("etcd has no member of the machine; it will become one at {}", text("/peer_url")),
         Some("bare") => "found no system to rely on".to_owned(),
-        Some("systemDisk") => match (fact.pointer("/disk/volume"), fact.pointer("/disk/serial")) {
-            (Some(_), _) => format!("the system goes to volume `{}`", text("/disk/volume")),
-            _ => format!("the system goes to the drive with serial number {}", text("/disk/serial")),
-        },
+        Some("systemDisk") => system_disk_in_words(fact),
         Some("cleaningUp") => {
             let step = step_in_words(&text("/during"));
             format!("gave up at {step}: {}; the machine is switched off, to start from its disk again", text("/because"))
         }
         Some("installing") => {
             format!("began installation {} of runtime {} by {}", text("/round"), text("/version"), way_in_words(&text("/way")))
+        }
+        Some("inventoried") => {
+            let count = |pointer| fact.pointer(pointer).and_then(Value::as_u64);
+            let (disks, nics) = (count("/disks").unwrap_or_default(), count("/nics").unwrap_or_default());
+            format!("the agent has found {}", InventoryCount { disks, nics, memory_bytes: count("/memory_bytes") })
         }
         Some("reported") => report_in_words(&fact["report"]),
         Some("discarding") => format!("volume `{}` is to be deleted", text("/name")),
@@ -68,6 +70,13 @@ pub fn fact_in_words(fact: &Value) -> String {
         // A newer server may know more; its own words are better than none.
         _ => text_of(&fact.to_string()),
     }
+}
+
+fn system_disk_in_words(fact: &Value) -> String {
+    let disk = OsTarget::deserialize(&fact["disk"]).map_or_else(|_| field_or_dash(fact, "/disk"), |disk| disk.to_string());
+    let wiped: Vec<String> = items(fact, "/wipe").iter().filter_map(Value::as_str).map(text_of).collect();
+    let wiped = if wiped.is_empty() { String::new() } else { format!("; the agent wipes {}", wiped.join(", ")) };
+    format!("the system goes to {}{wiped}", text_of(&disk))
 }
 
 fn fault_in_words(fact: &Value) -> String {
@@ -128,6 +137,8 @@ mod tests {
             reported(json!({ "kind": "phonedHome" })),
             json!({ "kind": "systemDisk", "disk": { "volume": "OS" } }),
             json!({ "kind": "systemDisk", "disk": { "serial": "S1" } }),
+            json!({ "kind": "systemDisk", "disk": { "id": "0x5002" }, "wipe": ["S2", "S3"] }),
+            json!({ "kind": "inventoried", "round": 1, "disks": 2, "nics": 1, "memory_bytes": 4_294_967_296_u64 }),
             json!({ "kind": "outOfEtcd", "peer_url": "https://10.0.0.4:2380", "others": [] }),
             json!({ "kind": "cleaningUp", "during": "writeImage", "failure": "InstallFailed", "because": "the image cannot be fetched" }),
             json!({ "kind": "discarding", "path": "/v/1", "name": "data" }),
@@ -145,6 +156,8 @@ mod tests {
             the new system phoned home
             the system goes to volume `OS`
             the system goes to the drive with serial number S1
+            the system goes to disk `0x5002`; the agent wipes S2, S3
+            the agent has found 2 disks, 1 NIC, 4 GiB
             etcd has no member of the machine; it will become one at https://10.0.0.4:2380
             gave up at Write Image: the image cannot be fetched; the machine is switched off, to start from its disk again
             volume `data` is to be deleted

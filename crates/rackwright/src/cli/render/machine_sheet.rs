@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::clock::Clock;
+use super::inventory::inventory;
 use super::layout::{Fact, facts};
 use super::machines::rack_of;
 use super::operations::{current_step, is_on, percent};
@@ -73,6 +74,7 @@ fn condition(machine: &Value, clock: Clock) -> Vec<Fact<'static>> {
         lines.push((Tone::Alarm, "bmc fault", format!("{fault}, since {}", clock.time(machine, "/rackwright/bmcFault/since"))));
     }
     lines.extend(hardware(machine, clock));
+    lines.extend(inventory(machine, clock));
     lines.extend(items(machine, "/rackwright/problems").iter().map(|problem| {
         let since = field(problem, "/since").map(|_| format!(", since {}", clock.time(problem, "/since"))).unwrap_or_default();
         (Tone::Alarm, "problem", format!("{}{since}", field_or_dash(problem, "/message")))

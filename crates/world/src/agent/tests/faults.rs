@@ -4,10 +4,15 @@ use super::*;
 
 #[test]
 fn each_fault_of_an_installation_is_met_where_it_strikes() {
-    let cases: [(FaultKind, &[&str]); 7] = [
+    let cases: [(FaultKind, &[&str]); 9] = [
         (FaultKind::BootsOldDisk, &[]),
         (FaultKind::AgentNeverCalls, &["media"]),
         (FaultKind::DiskMissing, &["media", "exchange as rack1compute01", "failed MissingDisk: the controller shows no volume for it"]),
+        (FaultKind::DiskTwice, &["media", "exchange as rack1compute01", "failed AmbiguousDisk: 2 disks are what sda is to be known by"]),
+        (
+            FaultKind::DiskSmall,
+            &["media", "exchange as rack1compute01", "failed DiskTooSmall: sda has too few bytes for the 100 of the image"],
+        ),
         (FaultKind::ImageWrong, &["media", "exchange as rack1compute01", "spoiled image"]),
         (
             FaultKind::ImageUnreachable,
@@ -29,7 +34,9 @@ fn each_fault_of_an_installation_is_met_where_it_strikes() {
                     Errand::Exchange { .. } => grant(WantedDisk::default()),
                     _ => Outcome::Refused { status: 404 },
                 };
-                asked.push(brief(&call.errand).replace("media http://control/agent.iso", "media"));
+                if !is_told_beside(&call.errand) {
+                    asked.push(brief(&call.errand).replace("media http://control/agent.iso", "media"));
+                }
                 bench.world.finish_errand(call.machine, call.number, outcome, bench.now);
             }
             bench.pass(5);
