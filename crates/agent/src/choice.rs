@@ -82,7 +82,7 @@ fn is_same_wwn(one: &str, other: &str) -> bool {
 
 fn plain_wwn(wwn: &str) -> String {
     let mut text = wwn.trim().to_ascii_lowercase();
-    for prefix in ["wwn-", "naa.", "eui.", "uuid.", "nvme.", "0x"] {
+    for prefix in ["wwn-", "naa.", "eui.", "uuid.", "0x"] {
         text = text.strip_prefix(prefix).unwrap_or(&text).to_owned();
     }
     text.retain(|letter| !matches!(letter, ':' | '-' | ' '));

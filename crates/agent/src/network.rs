@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use crate::configuration::Network;
@@ -17,7 +17,9 @@ const BUSYBOX: &str = "/bin/busybox";
 const LEASE_SCRIPT: &str = "/etc/udhcpc.script";
 
 /// How long to wait for ports that do not answer, before they are tried again.
-const TRIED_EVERY: Duration = Duration::from_secs(1);
+const TRIED_EVERY: Duration = Duration::from_millis(500);
+
+const LEASES_LOOKED_EVERY: Duration = Duration::from_millis(50);
 
 /// A call of busybox, without its name.
 type Call = Vec<String>;
@@ -81,11 +83,17 @@ fn ask_for_lease(root: &Path) -> Result<String, String> {
     if linked.is_empty() {
         return Err("waiting for a network port with a link".to_owned());
     }
-    for nic in &linked {
-        let ask = ["udhcpc", "-i", &nic.name, "-s", LEASE_SCRIPT, "-n", "-q", "-f", "-t", "4", "-T", "2"];
-        if run(&call(&ask)) {
-            return Ok(format!("{} has an address by DHCP", nic.name));
+    // All at once, since nobody knows which of them leads to whom. Those that are answered later get their address later.
+    let ask = |nic: &Nic| ["udhcpc", "-i", &nic.name, "-s", LEASE_SCRIPT, "-n", "-q", "-f", "-t", "4", "-T", "2"].map(str::to_owned);
+    let begin = |nic: &Nic| Command::new(BUSYBOX).args(ask(nic)).spawn().ok().map(|child| (nic.name.clone(), child));
+    let mut asking: Vec<(String, Child)> = linked.iter().filter_map(begin).collect();
+    while !asking.is_empty() {
+        let mut ended = asking.iter_mut().filter_map(|(nic, child)| Some((nic.clone(), child.try_wait().ok().flatten()?)));
+        if let Some((nic, _)) = ended.find(|(_, status)| status.success()) {
+            return Ok(format!("{nic} has an address by DHCP"));
         }
+        asking.retain_mut(|(_, child)| matches!(child.try_wait(), Ok(None)));
+        std::thread::sleep(LEASES_LOOKED_EVERY);
     }
     let asked: Vec<&str> = linked.iter().map(|nic| nic.name.as_str()).collect();
     Err(format!("nobody answers DHCP at {}", asked.join(", ")))

@@ -17,6 +17,10 @@ const PIECE_BYTES: usize = 1024 * 1024;
 /// Zeros are looked for in parts of this size: small enough to find the gaps in a filesystem, and a multiple of every disk's blocks.
 const GRAIN_BYTES: usize = 64 * 1024;
 
+/// So much is written, or so many zeros are seen, before the disk is waited for. A machine with much memory would else take an image
+/// faster than its disk, and then be silent for minutes.
+const UNSETTLED_MAX: u64 = 64 * 1024 * 1024;
+
 /// Largest window of a packed image, as a power of two: what `zstd` itself takes without being asked.
 const WINDOW_LOG_MAX: u32 = 27;
 
@@ -147,18 +151,25 @@ fn copy(from: &mut impl Read, disk: &Disk, bytes: u64, progress: &mut Progress<'
             return Err(Halt::Length(format!("the image is longer than {bytes} bytes")));
         }
         digest.update(&piece[..read]);
-        gap.write(disk, done, &piece[..read]).map_err(|error| Halt::Stop(disk_failed("writing", &error)))?;
+        gap.write(disk, done, &piece[..read]).map_err(|error| not_written(&error))?;
         done += read as u64;
         if read < PIECE_BYTES {
             break;
         }
+        if done % UNSETTLED_MAX < PIECE_BYTES as u64 {
+            gap.close(disk).and_then(|()| disk.sync()).map_err(|error| not_written(&error))?;
+        }
         progress.reach(done * WRITTEN_PERCENT / bytes.max(1)).map_err(Halt::Stop)?;
     }
-    gap.close(disk).map_err(|error| Halt::Stop(disk_failed("writing", &error)))?;
+    gap.close(disk).map_err(|error| not_written(&error))?;
     if done < bytes {
         return Err(Halt::Length(format!("the image has {done} bytes, and should have {bytes}")));
     }
     Ok(hex(&digest.finalize()))
+}
+
+fn not_written(error: &io::Error) -> Halt {
+    Halt::Stop(disk_failed("writing", error))
 }
 
 fn fill(from: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {

@@ -101,6 +101,7 @@ fn the_page_of_installing_tells_its_limits() {
         ("requests that are answered at once", written(api::MAX_IN_FLIGHT)),
         ("path and query together", bytes(api::URI_MAX)),
         ("request line and headers together", bytes(api::HEADER_BYTES_MAX)),
+        ("a TLS handshake", format!("{} s", api::HANDSHAKE_TIMEOUT.to_std().as_secs())),
         ("body of a request", bytes(api::REPORT_BODY_MAX)),
         ("an inventory", format!("{}, {parts} disks, {parts} ports", bytes(api::INVENTORY_MAX))),
         (

@@ -153,7 +153,7 @@ fn restart(id: &str, site: &Site, machine: &MachineName, accepted_at: Timestamp,
 pub fn installation(site: &Site, machine: &MachineName, bundle: &Bundle, now: Timestamp) -> Operation {
     let (round, image) = (1, &bundle.os_image.sha256);
     let facts = [
-        Fact::Installing { round, way: BootWay::VirtualMedia, version: bundle.version, image: image.clone() },
+        Fact::Installing { round, way: BootWay::VirtualMedia, version: bundle.version, image: image.clone(), network: None },
         Fact::Reported { round, report: MachineReport::Exchange { nonce: image.clone() } },
     ];
     let journal = facts.map(|fact| Entry { at: now, fact }).to_vec();

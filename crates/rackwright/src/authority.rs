@@ -157,8 +157,9 @@ mod tests {
             .with_root_certificates(roots)
             .with_no_client_auth();
         let answering = tokio::spawn(async move { acceptor.accept(ours).await.is_ok() });
-        let known = TlsConnector::from(Arc::new(config)).connect(ServerName::try_from(host).unwrap(), theirs).await.is_ok();
-        known && answering.await.unwrap()
+        // The line is held until both have come to an end.
+        let line = TlsConnector::from(Arc::new(config)).connect(ServerName::try_from(host).unwrap(), theirs).await;
+        line.is_ok() && answering.await.unwrap()
     }
 
     #[tokio::test]

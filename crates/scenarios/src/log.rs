@@ -100,7 +100,10 @@ fn times_told(own: &[&Value], fact: &Value) -> Option<usize> {
                 serde_json::from_value(fact["what"].clone()).expect("the journal tells leftovers as the model does");
             Some(workload(own, &format!("left as it was: {left}")))
         }
-        "found" | "evacuating" | "returning" | "systemDisk" | "inspected" => None,
+        "systemDisk" if fact.get("wipe").is_some() => {
+            Some(count(own, |event| text(&event["properties"]["message"]).contains(" are to be wiped")))
+        }
+        "found" | "evacuating" | "returning" | "systemDisk" | "inventoried" | "inspected" => None,
         "leavingEtcd" | "outOfEtcd" | "installing" | "reported" | "cleaningUp" | "discarding" | "inspecting" | "validated" | "warned" => {
             let words = installation(fact)?;
             let is_it = |event: &Value| name(event).ends_with("/installation") && text(&event["properties"]["message"]).contains(&words);

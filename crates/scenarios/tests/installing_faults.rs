@@ -108,11 +108,11 @@ faults! {
         On False Error, system f97dd
     "#]];
     an_image_with_other_bytes = "image-wrong": expect![[r#"
-        Failed after 5 min: reimage failed: the image's digest is wrong (http://images.invalid/images/4.9.2/os.img: 262144 bytes with sha256 f97dd377ff3cff78345f81c94088ec8e1c43275dadd55bd5b5f7563aac9d022f were expected, and 262144 with 1e8217b95a0bdbe6fb8437c62f84818ae731a8d3eaab65076027998a5e1400fa came). Left behind: power Off; holds installation by alice, operation reimage-
+        Failed after 5 min: reimage failed: the image's digest is wrong (http://install.invalid/install/v1/attempts/site1/reimage-1/1/image: 262144 bytes with sha256 f97dd377ff3cff78345f81c94088ec8e1c43275dadd55bd5b5f7563aac9d022f were expected, and 262144 with 1e8217b95a0bdbe6fb8437c62f84818ae731a8d3eaab65076027998a5e1400fa came). Left behind: power Off; holds installation by alice, operation reimage-
         Off False Error, nothing
     "#]];
     an_image_that_cannot_be_reached = "image-unreachable": expect![[r#"
-        Failed after 6 min: reimage failed: the image cannot be fetched (http://images.invalid/images/4.9.2/os.img: no route to host); the image must be reachable from the machine itself. Left behind: power Off; holds installation by alice, operation reimage-
+        Failed after 6 min: reimage failed: the image cannot be fetched (http://install.invalid/install/v1/attempts/site1/reimage-1/1/image: no route to host); we fetch it from where its runtime says, and the machine from us. Left behind: power Off; holds installation by alice, operation reimage-
         Off False Error, system as de
     "#]];
     a_missing_disk = "disk-missing": expect![[r#"
@@ -123,7 +123,7 @@ faults! {
     a_disk_that_is_too_small = "disk-small": expect![[r#""#]];
     a_token_used_twice = "token-used-twice": expect![[r#"
         Failed after 5 min: reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 14:05:44Z); the machine's network may be open to others. Left behind: power Off; holds installation by alice, operation reimage-
-        Off False Error, nothing
+        Off False Error, system as de
     "#]];
     a_token_used_by_another_machine = "token-stolen": expect![[r#"
         Failed after 5 min: reimage failed: the token was used twice, or by another machine (the token was used by a machine that calls itself `rack1control01`); the machine's network may be open to others. Left behind: power Off; holds installation by alice, operation reimage-

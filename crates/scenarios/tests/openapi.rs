@@ -262,6 +262,7 @@ async fn what_every_read_answers_is_in_the_document() {
         Operation.inspection
         OperationStatusResult.error
         OperationStatusResult.properties
+        OsImage.packed
         PostCheck.awaits
         VirtualMachineProperties.networkData
         VirtualMachineProperties.networkDataContent

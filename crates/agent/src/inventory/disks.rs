@@ -90,11 +90,11 @@ fn serial(folder: &Path) -> Option<String> {
     value(&folder.join("serial")).or_else(|| value(&folder.join("device/serial"))).or_else(page)
 }
 
-/// The WWN in a name of the kernel's, such as `naa.5000c500a1b2c3d4`. A name of the T10 kind is made of maker and serial number, and
-/// is none.
+/// The WWN in a name of the kernel's, such as `naa.5000c500a1b2c3d4`. Names of the kinds `t10` and `nvme` are made of maker, model and
+/// serial number, and are none.
 fn wwn(wwid: &str) -> Option<String> {
     let (kind, name) = wwid.split_once('.')?;
-    matches!(kind, "naa" | "eui" | "uuid" | "nvme").then(|| name.to_owned())
+    matches!(kind, "naa" | "eui" | "uuid").then(|| name.to_owned())
 }
 
 fn kind(folder: &Path, name: &str) -> DiskKind {

@@ -43,7 +43,7 @@ impl Bench {
     }
 
     fn sgdisk(&self, words: &[&str]) -> String {
-        run("sgdisk", words, &self.file())
+        run("/sbin/sgdisk", words, &self.file())
     }
 
     /// An image that was made for a disk of this size and copied to a larger one.

@@ -98,7 +98,7 @@ fn make_os_image(mib: u64) -> Vec<u8> {
     let file = folder.path().join("os.raw");
     fs::File::create(&file).unwrap().set_len(mib << 20).unwrap();
     let ids = ["--disk-guid=6f1e8a8e-1d0f-4f59-9a0f-5d1c8f0a0001", "--partition-guid=1:6f1e8a8e-1d0f-4f59-9a0f-5d1c8f0a0002"];
-    run("sgdisk", &["--new=1:2048:+1M", "--change-name=1:root", ids[0], ids[1]], &file);
+    run("/sbin/sgdisk", &["--new=1:2048:+1M", "--change-name=1:root", ids[0], ids[1]], &file);
     let mut image = fs::read(&file).unwrap();
     let data = noise(1, 300_000);
     image[1 << 20..(1 << 20) + data.len()].copy_from_slice(&data);

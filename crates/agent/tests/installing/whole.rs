@@ -36,8 +36,8 @@ fn an_image_is_written_read_back_and_configured_and_no_other_disk_is_touched() {
     assert!(machine.content("sda") == before_a && machine.content("sdc") == before_c);
 
     let disk = machine.disk("sdb");
-    assert!(run("sgdisk", &["--verify"], &disk).contains("No problems found"));
-    let said = run("sgdisk", &["--info=2"], &disk);
+    assert!(run("/sbin/sgdisk", &["--verify"], &disk).contains("No problems found"));
+    let said = run("/sbin/sgdisk", &["--info=2"], &disk);
     assert!(said.contains("Partition name: 'cidata'"), "{said}");
     let first: u64 = said.lines().find_map(|line| line.strip_prefix("First sector: ")?.split(' ').next()?.parse().ok()).unwrap();
     let at = format!("{}@@{}", disk.display(), first * 512);

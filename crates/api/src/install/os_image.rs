@@ -34,10 +34,18 @@ pub(super) async fn send(
     }
     let bundle = face.bundle(&known, installing).ok_or_else(|| Declined::unknown_runtime(installing.version))?;
     let file = bundle.os_image.file();
-    let kept = match tokio::time::timeout(IMAGE_HOLD, face.images.file(&file, &|| face.needed())).await {
-        Ok(Ok(kept)) => kept,
-        Ok(Err(unusable)) => return Err(face.give_up(&known, "the image of the operating system", unusable).await),
-        Err(_) => return Err(Declined::later(StatusCode::SERVICE_UNAVAILABLE, "the image is still on its way to us")),
+    let needed = || face.needed();
+    let got = tokio::select! {
+        biased;
+        got = face.images.file(&file, &needed) => Some(got),
+        () = tokio::time::sleep(IMAGE_HOLD) => None,
+        // Whoever is told to come back finds us again; whoever waits would keep us from going.
+        () = face.api.process.stopping.cancelled() => None,
+    };
+    let kept = match got {
+        Some(Ok(kept)) => kept,
+        Some(Err(unusable)) => return Err(face.give_up(&known, "the image of the operating system", unusable).await),
+        None => return Err(Declined::later(StatusCode::SERVICE_UNAVAILABLE, "the image is still on its way to us")),
     };
     let etag = format!("\"{}\"", file.sha256);
     Ok(face.send(&known.attempt, Content::File(kept), &etag, Reader { method, headers, place }))

@@ -115,6 +115,7 @@ pub(super) fn installation(operation: &Operation, fact: &Fact) -> Option<(Activi
                 format!("{} of `{name}` is given up: {because}; it is switched off, to start from its disk again", during.title());
             return Some((ActivityStatus::Failed, message));
         }
+        Fact::SystemDisk { wipe, .. } if !wipe.is_empty() => format!("the disks {} of `{name}` are to be wiped", wipe.join(", ")),
         Fact::Discarding { name: volume, .. } => format!("volume `{volume}` of `{name}` is to be deleted"),
         Fact::Inspecting { machines, left_out } if left_out.is_empty() => format!("{} machines of `{name}` are validated", machines.len()),
         Fact::Inspecting { machines, left_out } => {

@@ -43,7 +43,7 @@ fn trouble(bench: &Bench<'_>, round: &Round) -> Option<String> {
     let (_, report) = round.reports(bench.operation).find(|(_, report)| matches!(report, MachineReport::Failed { .. }))?;
     let MachineReport::Failed { trouble, detail } = report else { return None };
     let hint = match trouble {
-        InstallTrouble::ImageUnreachable => "; the image must be reachable from the machine itself",
+        InstallTrouble::ImageUnreachable => "; we fetch it from where its runtime says, and the machine from us",
         InstallTrouble::MissingDisk => "; look at its drives with `rackwright bmm validate`",
         InstallTrouble::AmbiguousDisk => {
             "; name it in the site file (`os-disk`) by what no other disk has: `rackwright bmm show` lists them"

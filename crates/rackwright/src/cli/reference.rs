@@ -105,7 +105,10 @@ fn needs(path: &str) -> &'static [&'static str] {
         "sim fault script" => &["setup: echo 'after 5m bmc-slow rack1compute01 for 10m' > night.txt"],
         "top" => &["keys: q"],
         "operation show" => &["setup: rackwright kubernetescluster update naks-01 --drain-policy wait", RESTART],
-        "operation log" => &["id 8f3c1a2b: rackwright bmm reimage rack1compute01 --safeguard-mode None --yes -o tsv --query id"],
+        "operation log" => &[
+            "setting: up --racks 1 --machines-per-rack 4",
+            "id 8f3c1a2b: rackwright bmm reimage rack1compute01 --safeguard-mode None --yes -o tsv --query id",
+        ],
         "operation cancel" => &["setup: rackwright sim fault add host-boots-slowly rack1compute01 --factor 100", RESTART],
         "activity-log show" => {
             &["id 0b0f8a52-6f3c-4a43-9c0e-2f2f4b8d9f10: rackwright activity-log list --max-events 1 -o tsv --query '[0].eventDataId'"]

@@ -89,7 +89,8 @@ impl Hall {
             .spawn()
             .expect("libvirtd starts");
         until("libvirt", || self.virsh(&["version"]).status.success().then_some(()));
-        let pool = format!("<pool type='dir'><name>default</name><target><path>{}</path></target></pool>", self.folder.join("pool").display());
+        let pool =
+            format!("<pool type='dir'><name>default</name><target><path>{}</path></target></pool>", self.folder.join("pool").display());
         let file = self.folder.join("pool.xml");
         fs::write(&file, pool).expect("the hall is ours");
         self.virsh_must(&["pool-create", file.to_str().expect("the path is text")]);

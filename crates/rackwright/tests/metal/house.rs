@@ -71,12 +71,7 @@ impl House {
         let mut sim = command(home.path());
         sim.args(["sim", "serve", "--racks", "1", "--machines-per-rack", "4", "--without-tenants", "--speed", "1"]);
         let world = Server::start(sim);
-        let machine = Machine::make(&Wanted {
-            name: plan.name,
-            firmware: plan.firmware,
-            serials: plan.serials,
-            clock: plan.clock,
-        });
+        let machine = Machine::make(&Wanted { name: plan.name, firmware: plan.firmware, serials: plan.serials, clock: plan.clock });
         let mut house = House { machine, wire, home, install_port, serve: None, _world: world };
         house.describe_site(plan);
         house.start();
@@ -139,7 +134,11 @@ impl House {
 
     fn import_runtime(&self, plan: &Plan) {
         let images = &hall().images;
-        let origin = origin::serve(vec![("os.img", images.os.clone()), ("os.img.zst", images.packed_os.clone()), ("agent.iso", images.agent.clone())]);
+        let origin = origin::serve(vec![
+            ("os.img", images.os.clone()),
+            ("os.img.zst", images.packed_os.clone()),
+            ("agent.iso", images.agent.clone()),
+        ]);
         let bytes = |path: &PathBuf| fs::metadata(path).expect("it was made").len();
         let (name, packed) = match plan.sent {
             Sent::Raw => ("os.img", String::new()),

@@ -69,7 +69,8 @@ impl Joiner {
 
     pub fn forbidden(&self, call: &Call, target: &Target) -> Failure {
         let (user, verb, kind) = (self.user(), call.method.as_str().to_lowercase(), target.resource.qualified_plural());
-        let message = format!("{kind} is forbidden: User \"{user}\" cannot {verb} this resource: a host that joins speaks for its own node");
+        let message =
+            format!("{kind} is forbidden: User \"{user}\" cannot {verb} this resource: a host that joins speaks for its own node");
         Failure::new(StatusCode::FORBIDDEN, "Forbidden", message)
     }
 }
@@ -82,7 +83,9 @@ fn node_meant(call: &Call, target: &Target) -> Result<Option<String>, Failure> {
     Ok(match (&call.method, &target.name) {
         (&Method::POST, Name::All) if is_node || is_lease => write::object_body(call)?["metadata"]["name"].as_str().map(str::to_owned),
         (&Method::GET, Name::One { key, .. }) if (is_node || is_lease) && !is_watch => Some(key.name.clone()),
-        (&Method::PUT | &Method::PATCH, Name::One { key, part }) if is_lease || (is_node && *part == Part::Status) => Some(key.name.clone()),
+        (&Method::PUT | &Method::PATCH, Name::One { key, part }) if is_lease || (is_node && *part == Part::Status) => {
+            Some(key.name.clone())
+        }
         _ => None,
     })
 }

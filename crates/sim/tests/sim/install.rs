@@ -15,8 +15,19 @@ use crate::harness::{Harness, pass, spec};
 use crate::stand_in::StandIn;
 
 /// What a machine that is installed without trouble asks, in order.
-pub const WHOLE: [&str; 8] =
-    ["media", "exchange as MACHINE", "progress 25", "progress 50", "progress 75", "seed", "written as wanted", "phone home"];
+pub const WHOLE: [&str; 11] = [
+    "media",
+    "exchange as MACHINE",
+    "log of 2 lines",
+    "inventory of 3 disks and 4 ports",
+    "progress 25",
+    "progress 50",
+    "progress 75",
+    "seed",
+    "log of 4 lines",
+    "written as wanted",
+    "phone home",
+];
 
 /// A site whose machines can reach a stand-in and the images, and the machine that is installed: one of Dell's.
 pub struct Installing {
@@ -104,7 +115,7 @@ async fn a_machine_is_installed_from_virtual_media_and_its_tenants_data_stays_as
     let (node, volumes) = (harness.node(machine).await, harness.site.volumes(machine).unwrap());
     installing.boot_agent().await;
     pass(300 + 240).await;
-    assert_eq!(installing.transcript(), WHOLE[..7]);
+    assert_eq!(installing.transcript(), WHOLE[..10]);
     assert_eq!(harness.ready(machine).await, "Unknown", "no kubelet runs beside the agent");
     let runtime = images::runtime("4.4.3");
     let written = harness.site.volumes(machine).unwrap();
@@ -134,7 +145,7 @@ async fn uefi_http_and_pxe_start_the_same_agent() {
         installing.power("On").await;
         pass(300 + 240).await;
         let transcript = installing.transcript();
-        assert_eq!((transcript[0].as_str(), &transcript[1..]), (first, &WHOLE.map(str::to_owned)[1..7]));
+        assert_eq!((transcript[0].as_str(), &transcript[1..]), (first, &WHOLE.map(str::to_owned)[1..10]));
     }
 }
 
@@ -175,7 +186,7 @@ async fn a_simulator_that_crashes_in_mid_install_goes_on() {
         pass(moment).await;
         let installing = installing.crash().await;
         pass(300 + 240).await;
-        assert_eq!(installing.transcript(), WHOLE[..7], "after {moment} s");
+        assert_eq!(installing.transcript(), WHOLE[..10], "after {moment} s");
         installing.mint().await;
         installing.boot_disk().await;
         pass(moment).await;
@@ -212,7 +223,7 @@ async fn a_control_plane_that_is_away_for_a_while_is_called_again() {
     installing.net.connect("control", installing.face.router());
     pass(60).await;
     let transcript = installing.transcript();
-    assert_eq!(transcript[transcript.len() - 2..], WHOLE[5..7]);
+    assert_eq!(transcript[transcript.len() - 2..], WHOLE[8..10]);
 }
 
 /// The whole of it over sockets, in wall time.

@@ -34,7 +34,7 @@ async fn an_agent_goes_from_its_token_to_a_system_that_phones_home() {
     assert_eq!(answer.json(), expected);
     for word in [
         json!({ "kind": "progress", "percent": 40 }),
-        json!({ "kind": "written", "sha256": "0".repeat(64) }),
+        json!({ "kind": "written", "sha256": bundle().os_image.sha256 }),
         json!({ "kind": "failed", "trouble": "missingDisk", "detail": "none\u{7} found" }),
     ] {
         assert_eq!(rig.tell(&attempt, "report", &session, &word.to_string()).await.status, StatusCode::NO_CONTENT, "{word}");

@@ -21,7 +21,7 @@ async fn the_image_comes_with_the_configuration_of_its_machine() {
     let configuration: Value = serde_json::from_str(area.strip_prefix(MARKER).unwrap()).unwrap();
     let expected = json!({
         "url": URL, "ca": null, "cluster": "site", "machine": "m1", "operation": "op1", "round": 2,
-        "token": token(Purpose::Agent, &attempt),
+        "token": token(Purpose::Agent, &attempt), "time": NOW,
     });
     assert_eq!(configuration, expected);
     assert_eq!((&answer.body[..5_000], &answer.body[5_000 + AREA_BYTES..]), (&[7_u8; 5_000][..], &[9_u8; 70_000][..]));

@@ -49,10 +49,3 @@ async fn an_attempt_that_was_given_up_takes_nothing_while_its_machine_is_cleaned
     assert_eq!(media.status, StatusCode::NOT_FOUND);
     assert_eq!(rig.reports(), []);
 }
-
-#[tokio::test(start_paused = true)]
-async fn the_agent_is_told_the_disk_that_was_settled() {
-    let (rig, attempt) = (rig().await, attempt("m2", "op2", 2));
-    let answer = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), r#"{"machine":"m2","nonce":"0123456789abcdef"}"#).await;
-    assert_eq!(answer.json()["osDisk"], json!({ "serial": "S1" }));
-}

@@ -66,7 +66,7 @@ fn an_image_that_cannot_be_fetched() {
     agent(
         Agent::GivesUp(InstallTrouble::ImageUnreachable),
         expect![[r#"
-            Failed (InstallFailed): reimage failed: the image cannot be fetched (as it says); the image must be reachable from the machine itself. Left behind: power Off; holds installation by alice, operation op1
+            Failed (InstallFailed): reimage failed: the image cannot be fetched (as it says); we fetch it from where its runtime says, and the machine from us. Left behind: power Off; holds installation by alice, operation op1
             next: rackwright bmm reimage rack1compute01
             Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
         "#]],

@@ -82,7 +82,13 @@ mod tests {
         let machine = json!({ "properties": { "hardwareInventory": inventoried } });
         let clock = Clock::at("2026-11-15T14:05:00Z");
         let told: Vec<String> = inventory(&machine, clock).into_iter().map(|(_, what, text)| format!("{what}: {text}")).collect();
-        expect![[r#""#]].assert_eq(&told.join("\n"));
+        expect![[r#"
+            found: 480 MiB memory, 1 × QEMU Virtual CPU, 1 cores, BIOS, at 14:00:00Z
+            disk: sda: 447 GiB, ssd, MTFDDAK480TGA, serial S1, WWN 0x5002
+            disk: sr0: 35 MiB, read-only, removable
+            port: eth0 52:54:00:00:00:01, link up
+            port: eth1"#]]
+        .assert_eq(&told.join("\n"));
         assert_eq!(inventory(&json!({ "properties": {} }), clock), Vec::new());
     }
 }

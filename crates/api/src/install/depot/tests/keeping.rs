@@ -91,7 +91,7 @@ async fn a_restart_keeps_what_is_there_and_goes_on_with_what_is_not() {
     assert_eq!(rig.shelves.asked(), "");
     have(&again, 2).await;
     assert!(!part.exists());
-    assert_eq!(rig.file(2).metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(rig.file(1).metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,7 +9,7 @@ use origin::{Mood, Origin, artefact, content};
 use super::*;
 
 /// More than is written at once, and no multiple of a piece.
-const BYTES: usize = 2_500_123;
+const BYTES: usize = 1_100_123;
 
 fn nothing() -> BTreeSet<Digest> {
     BTreeSet::new()
@@ -60,10 +60,10 @@ async fn an_image_is_fetched_once_for_all_who_want_it() {
 
 #[tokio::test(start_paused = true)]
 async fn an_origin_that_breaks_off_is_asked_for_the_rest() {
-    assert_eq!(asked_with(&[Mood::BreaksAfter(1_500_000), Mood::BreaksAfter(70_000)]).await, [0, 1_500_000, 1_570_000]);
+    assert_eq!(asked_with(&[Mood::BreaksAfter(600_000), Mood::BreaksAfter(70_000)]).await, [0, 600_000, 670_000]);
     assert_eq!(
-        asked_with(&[Mood::BreaksAfter(1_500_000), Mood::Refuses, Mood::Refuses]).await,
-        [0, 1_500_000, 1_500_000, 1_500_000],
+        asked_with(&[Mood::BreaksAfter(600_000), Mood::Refuses, Mood::Refuses]).await,
+        [0, 600_000, 600_000, 600_000],
         "gone, and back"
     );
     assert_eq!(asked_with(&[Mood::EndsAfter(20_000), Mood::EndsAfter(30_000)]).await, [0, 20_000, 50_000], "a proxy that truncates");
@@ -73,7 +73,7 @@ async fn an_origin_that_breaks_off_is_asked_for_the_rest() {
 
 #[tokio::test(start_paused = true)]
 async fn as_long_as_something_comes_it_is_asked_for_more() {
-    let drops = vec![Mood::BreaksAfter(100_000); 20];
+    let drops = vec![Mood::BreaksAfter(50_000); 20];
     assert_eq!(asked_with(&drops).await.len(), 21);
 }
 
@@ -100,7 +100,7 @@ async fn an_origin_that_never_gives_more_is_given_up() {
     let told = |why: &str| Unusable { trouble: InstallTrouble::ImageUnreachable, detail: format!("http://origin/os.img: {why}") };
     assert_eq!(failed_with(&[Mood::Refuses; 4], image.clone()).await, told("connection refused"));
     assert_eq!(failed_with(&[Mood::Silent; 4], image.clone()).await, told("nothing came for 30 s"));
-    assert_eq!(failed_with(&[Mood::EndsAfter(0); 4], image.clone()).await, told("it ends after 0 of 2500123 bytes"));
+    assert_eq!(failed_with(&[Mood::EndsAfter(0); 4], image.clone()).await, told("it ends after 0 of 1100123 bytes"));
     let stuck = [Mood::IgnoresRange(50_000); 5];
     assert_eq!(failed_with(&stuck, image).await, told("it broke off: connection reset"));
 }
@@ -112,13 +112,13 @@ async fn what_is_not_the_image_that_the_bundle_means_is_not_used() {
     let digests = format!("its digest is {}…, and the bundle says {}…", right.sha256.short(), other.sha256.short());
     assert_eq!(failed_with(&[], other).await, wrong(digests));
     let (shorter, longer) = (Artefact { bytes: BYTES as u64 - 1, ..right.clone() }, Artefact { bytes: BYTES as u64 + 1, ..right });
-    assert_eq!(failed_with(&[], shorter.clone()).await, wrong("it has 2500123 bytes, and the bundle says 2500122".to_owned()));
-    assert_eq!(failed_with(&[], longer.clone()).await, wrong("it has 2500123 bytes, and the bundle says 2500124".to_owned()));
-    assert_eq!(failed_with(&[Mood::WithoutLength], shorter).await, wrong("it is longer than 2500122 bytes".to_owned()));
+    assert_eq!(failed_with(&[], shorter.clone()).await, wrong("it has 1100123 bytes, and the bundle says 1100122".to_owned()));
+    assert_eq!(failed_with(&[], longer.clone()).await, wrong("it has 1100123 bytes, and the bundle says 1100124".to_owned()));
+    assert_eq!(failed_with(&[Mood::WithoutLength], shorter).await, wrong("it is longer than 1100122 bytes".to_owned()));
     let told = failed_with(&[Mood::WithoutLength], longer).await;
     assert_eq!(
         told,
-        wrong("it has 2500123 bytes, and the bundle says 2500124".to_owned()),
+        wrong("it has 1100123 bytes, and the bundle says 1100124".to_owned()),
         "an origin that ends early is asked for the rest"
     );
 }

@@ -46,7 +46,10 @@ pub struct Origin {
 }
 
 pub fn content(fill: u8, bytes: usize) -> Bytes {
-    (0..bytes).map(|at| fill.wrapping_add((at % 251) as u8)).collect()
+    let period: Vec<u8> = (0..251).map(|at| fill.wrapping_add(at)).collect();
+    let mut content = period.repeat(bytes.div_ceil(period.len()));
+    content.truncate(bytes);
+    content.into()
 }
 
 pub fn digest(bytes: &[u8]) -> Digest {
