@@ -189,8 +189,10 @@ impl House {
         serde_json::from_slice(&output.stdout).unwrap_or(Value::Null)
     }
 
+    /// An operation as the API tells it; nothing while nobody answers.
     pub fn operation(&self, id: &str) -> Value {
-        self.json(&["operation", "show", id])
+        let answer = self.serve.as_ref().and_then(|serve| serve.call("GET", &format!("/rackwright/v1/operations/{id}"), ""));
+        answer.and_then(|(_, body)| serde_json::from_str(&body).ok()).unwrap_or_default()
     }
 
     /// Looks at the operation until something is so, and gives it back as it was then.

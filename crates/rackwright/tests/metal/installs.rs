@@ -37,8 +37,11 @@ fn ends_well(house: &House, id: &str) {
 #[track_caller]
 fn has_told_of_itself(house: &House, id: &str) {
     let machine = house.json(&["bmm", "show", house.machine.name]);
-    let inventory = machine["properties"]["hardwareInventory"].to_string();
-    assert!(inventory.contains("SYSTEM-1") && inventory.contains("TENANT-1"), "{machine:#}");
+    let told = machine["properties"]["hardwareInventory"]["additionalHostInformation"].as_str().unwrap_or_default();
+    let inventory: Value = serde_json::from_str(told).unwrap_or_default();
+    let serials: Vec<&Value> = inventory["disks"].as_array().into_iter().flatten().map(|disk| &disk["serial"]).collect();
+    assert!(serials.contains(&&"SYSTEM-1".into()) && serials.contains(&&"TENANT-1".into()), "{machine:#}");
+    assert_eq!(inventory["firmware"], house.machine.firmware.in_words(), "{machine:#}");
     let log = house.run(&["operation", "log", id]);
     assert!(log.status.success() && String::from_utf8_lossy(&log.stdout).contains("SYSTEM-1"), "{log:?}");
 }

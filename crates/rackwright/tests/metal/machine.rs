@@ -1,5 +1,5 @@
-//! An emulated machine: a tenant's disk, then the disk for the operating system, one network port, a console that is written to a file, and
-//! a BMC that speaks Redfish.
+//! An emulated machine: a tenant's disk, then the disk for the operating system, one network port, a console that is written to a file, a
+//! screen that nobody looks at, without which no BIOS starts anything, and a BMC that speaks Redfish.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -26,6 +26,16 @@ pub enum Firmware {
     Bios,
 }
 
+impl Firmware {
+    /// As an agent tells it.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Firmware::Uefi => "uefi",
+            Firmware::Bios => "bios",
+        }
+    }
+}
+
 /// What a test wants of its machine.
 pub struct Wanted {
     pub name: &'static str,
@@ -38,6 +48,7 @@ pub struct Wanted {
 
 pub struct Machine {
     pub name: &'static str,
+    pub firmware: Firmware,
     pub bmc_port: u16,
     pub mac: String,
     folder: PathBuf,
@@ -62,7 +73,7 @@ impl Machine {
         let bmc_port = free_port();
         let sushy = start_bmc(&folder, &uuid, bmc_port);
         let tenant_digest = digest(&folder.join("tenant.img"));
-        let machine = Machine { name: wanted.name, bmc_port, mac, folder, tenant_digest, sushy };
+        let machine = Machine { name: wanted.name, firmware: wanted.firmware, bmc_port, mac, folder, tenant_digest, sushy };
         until("the BMC", || TcpStream::connect(("127.0.0.1", bmc_port)).ok());
         machine
     }
@@ -176,7 +187,7 @@ fn describe(wanted: &Wanted, uuid: &Uuid, mac: &str, folder: &Path) -> String {
          <devices>{tenant}{os}\
          <interface type='user'><mac address='{mac}'/><model type='virtio'/></interface>\
          <serial type='file'><source path='{console}' append='on'/></serial>\
-         <rng model='virtio'><backend model='random'>/dev/urandom</backend></rng>\
+         <video><model type='vga'/></video><rng model='virtio'><backend model='random'>/dev/urandom</backend></rng>\
          </devices></domain>",
         name = wanted.name,
         tenant = disk("tenant.img", "vda", wanted.serials[0]),
