@@ -54,7 +54,8 @@ fn an_agent_that_starts_a_second_time_is_not_let_in() {
 
 #[test]
 fn two_disks_of_one_serial_number_and_none_are_told_before_a_byte_is_written() {
-    for (name, serials, expected) in [("twins", ["SYSTEM-1", "SYSTEM-1"], "several disks"), ("missing", ["TENANT-1", "OTHER-1"], "no disk")] {
+    for (name, serials, expected) in [("twins", ["SYSTEM-1", "SYSTEM-1"], "several disks"), ("missing", ["TENANT-1", "OTHER-1"], "no disk")]
+    {
         let house = House::build(&Plan { serials, ..Plan::usual(name, Firmware::Bios) });
         let before = digest(&house.machine.os_disk());
         let id = house.reimage();
