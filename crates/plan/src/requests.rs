@@ -73,8 +73,9 @@ fn judge(draft: &mut Draft, request: &Request, now: Timestamp, touched: &mut BTr
             Ok(Verdict::Accepted { operation })
         }
         Ask::Report { attempt, report } => {
-            install::report(draft, attempt, report, now)?;
+            // Also one that is not believed may have ended the attempt.
             touched.insert(attempt.machine.clone());
+            install::report(draft, attempt, report, now)?;
             Ok(Verdict::Done)
         }
         Ask::ImportRuntime { bundle } => install::import_runtime(draft, bundle).map(|()| Verdict::Done),

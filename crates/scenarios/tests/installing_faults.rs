@@ -116,17 +116,23 @@ faults! {
         Off False Error, system as de
     "#]];
     a_missing_disk = "disk-missing": expect![[r#"
-        Failed after 5 min: reimage failed: there is no disk to install on (no disk has volume OS); look at its drives with `rackwright bmm validate`. Left behind: power Off; holds installation by alice, operation reimage-
+        Failed after 5 min: reimage failed: there is no disk to install on (no disk has WWN 6bb85b481df4f13bbb85b481df4f13b2, of volume OS); look at its drives with `rackwright bmm validate`. Left behind: power Off; holds installation by alice, operation reimage-
         Off False Error, system as de
     "#]];
-    two_disks_with_one_identity = "disk-twice": expect![[r#""#]];
-    a_disk_that_is_too_small = "disk-small": expect![[r#""#]];
+    two_disks_with_one_identity = "disk-twice": expect![[r#"
+        Failed after 5 min: reimage failed: several disks answer to the identity of one (2 disks are what sda is to be known by); name it in the site file (`os-disk`) by what no other disk has: `rackwright bmm show` lists them. Left behind: power Off; holds installation by alice, operation reimage-
+        Off False Error, system as de
+    "#]];
+    a_disk_that_is_too_small = "disk-small": expect![[r#"
+        Failed after 5 min: reimage failed: the disk is too small for the image (sda has too few bytes for the 262144 of the image); name a larger one in the site file (`os-disk`): `rackwright bmm show` lists them. Left behind: power Off; holds installation by alice, operation reimage-
+        Off False Error, system as de
+    "#]];
     a_token_used_twice = "token-used-twice": expect![[r#"
-        Failed after 5 min: reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 14:05:44Z); the machine's network may be open to others. Left behind: power Off; holds installation by alice, operation reimage-
+        Failed after 5 min: reimage failed: the token was used twice, or by another machine (its token was shown for the second time at 14:05:44Z); the machine may have been restarted meanwhile, or its network is open to others. Left behind: power Off; holds installation by alice, operation reimage-
         Off False Error, system as de
     "#]];
     a_token_used_by_another_machine = "token-stolen": expect![[r#"
-        Failed after 5 min: reimage failed: the token was used twice, or by another machine (the token was used by a machine that calls itself `rack1control01`); the machine's network may be open to others. Left behind: power Off; holds installation by alice, operation reimage-
+        Failed after 5 min: reimage failed: the token was used twice, or by another machine (the token was used by a machine that calls itself `rack1control01`); the machine may have been restarted meanwhile, or its network is open to others. Left behind: power Off; holds installation by alice, operation reimage-
         Off False Error, system as de
     "#]];
     a_firmware_job_in_the_queue = "firmware-job-stuck": expect![[r#"{"kind":"refused","refusal":{"evidence":["the BMC of `rack1compute01` has a firmware job in its queue: `Firmware Update: bios-update.bin` (0 %)"],"message":"`rack1compute01` cannot be reimaged","remedy":"wait until it has ended, or take it out of the BMC's queue","rule":"FirmwareJob"}}"#]];

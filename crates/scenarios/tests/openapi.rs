@@ -254,6 +254,7 @@ async fn what_every_read_answers_is_in_the_document() {
     assert!(read > 20, "only {read} answers were read");
     // Each of these needs a site of another shape, or a moment that is hard to catch.
     expect![[r#"
+        BareMetalMachineProperties.hardwareInventory
         ClusterProperties.aggregatorOrSingleRackDefinition
         ClusterStatus.siteFileRefused
         HttpRequest.clientRequestId
