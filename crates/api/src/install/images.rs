@@ -113,7 +113,7 @@ async fn load(depot: Depot, artefact: Artefact, needed: std::collections::BTreeS
     let kept = depot.get(&artefact, &|| needed.clone()).await?;
     let bytes = kept.whole().await.map_err(|problem| unread(&format!("it cannot be read from the disk: {problem}")))?;
     let image = BaseImage::new(bytes)
-        .map_err(|problem| Unusable { trouble: InstallTrouble::WrongDigest, detail: format!("{}: {problem}", artefact.url) })?;
+        .map_err(|problem| Unusable { trouble: InstallTrouble::ImageMisfit, detail: format!("{}: {problem}", artefact.url) })?;
     Ok(Arc::new(image))
 }
 

@@ -72,9 +72,10 @@ impl InstallFace {
         bundles.flat_map(digests).collect()
     }
 
-    /// A machine that wrote another digest than was meant may have been sent a damaged image.
+    /// A machine that found something else than was meant may have been sent a damaged image.
     pub(super) fn hear_of_damage(&self, known: &Known, installing: Installing, report: &MachineReport) {
-        let is_doubtful = matches!(report, MachineReport::Failed { trouble: InstallTrouble::WrongDigest, .. });
+        use InstallTrouble::{ImageMisfit, WrongDigest};
+        let is_doubtful = matches!(report, MachineReport::Failed { trouble: WrongDigest | ImageMisfit, .. });
         if let Some(bundle) = self.bundle(known, installing).filter(|_| is_doubtful) {
             self.images.doubt(&bundle.os_image.file().sha256);
         }

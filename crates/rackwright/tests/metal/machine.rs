@@ -1,5 +1,5 @@
-//! An emulated machine: a tenant's disk, then the disk for the operating system, one network port, a console that is written to a file, a
-//! screen that nobody looks at, without which no BIOS starts anything, and a BMC that speaks Redfish.
+//! An emulated machine: a tenant's disk and one for the operating system, a network port, a console that is written to a file, a screen that
+//! nobody looks at, without which no BIOS starts anything, and a BMC that speaks Redfish.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -118,8 +118,10 @@ impl Drop for Machine {
 }
 
 impl Machine {
+    /// What its BMC was asked to do, and what went wrong there.
     fn bmc_log(&self) -> String {
-        text(&fs::read(self.folder.join("bmc.log")).unwrap_or_default())
+        let log = text(&fs::read(self.folder.join("bmc.log")).unwrap_or_default());
+        log.lines().filter(|line| !line.contains("\"GET ") && !line.contains("Storage volume not found")).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -181,17 +183,21 @@ fn describe(wanted: &Wanted, uuid: &Uuid, mac: &str, folder: &Path) -> String {
             folder.join(file).display()
         )
     };
+    let (tenant, os) = wanted.serials.into();
+    // An emulated BIOS starts from the first disk or from none. Elsewhere the first is the tenant's, so that no agent can be right by chance.
+    let disks = match wanted.firmware {
+        Firmware::Uefi => disk("tenant.img", "vda", tenant) + &disk("os.img", "vdb", os),
+        Firmware::Bios => disk("os.img", "vda", os) + &disk("tenant.img", "vdb", tenant),
+    };
     format!(
         "<domain type='qemu'><name>{name}</name><uuid>{uuid}</uuid><memory unit='MiB'>512</memory><vcpu>1</vcpu>\
          <os><type arch='x86_64' machine='pc'>hvm</type>{firmware}<boot dev='hd'/></os><features><acpi/></features><clock {clock}/>\
-         <devices>{tenant}{os}\
+         <devices>{disks}\
          <interface type='user'><mac address='{mac}'/><model type='virtio'/></interface>\
          <serial type='file'><source path='{console}' append='on'/></serial>\
          <video><model type='vga'/></video><rng model='virtio'><backend model='random'>/dev/urandom</backend></rng>\
          </devices></domain>",
         name = wanted.name,
-        tenant = disk("tenant.img", "vda", wanted.serials[0]),
-        os = disk("os.img", "vdb", wanted.serials[1]),
         console = folder.join("console.log").display(),
     )
 }

@@ -8,7 +8,7 @@ use model::Artefact;
 
 use super::fetch::{Coming, Fetch, Rest};
 use super::part::Part;
-use super::{Unusable, stored_badly, unreachable, wrong};
+use super::{Unusable, misfit, stored_badly, unreachable, wrong};
 
 /// How long an origin may say nothing, at its beginning and in the middle.
 pub const FETCH_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -48,8 +48,11 @@ impl<'a> Filling<'a> {
         loop {
             let problem = match self.bring_rest().await {
                 Ok(()) if self.is_right().await? => return Ok(self.part),
-                // Pieces of two files, if it was one of several: the next is fetched in one piece.
-                Ok(()) => continue,
+                // Pieces of two files: it is fetched once more, in one piece.
+                Ok(()) => {
+                    furthest = 0;
+                    continue;
+                }
                 Err(Broken::Off(problem)) => problem,
                 Err(Broken::ForGood(unusable)) => return Err(unusable),
             };
@@ -93,7 +96,9 @@ impl<'a> Filling<'a> {
         }
         let result = self.bring().await;
         // What has come is kept for the next try, however this one ended.
-        self.part.flush().await.map_err(|problem| Broken::ForGood(stored_badly(&problem)))?;
+        if let Err(problem) = self.part.flush().await {
+            return Err(self.cannot_store(&problem).await);
+        }
         result?;
         let (there, bytes) = (self.part.len(), self.artefact.bytes);
         if there < bytes { Err(Broken::Off(format!("it ends after {there} of {bytes} bytes"))) } else { Ok(()) }
@@ -110,10 +115,19 @@ impl<'a> Filling<'a> {
             };
             if self.part.len() + piece.len() as u64 > self.artefact.bytes {
                 self.forget().await.map_err(Broken::ForGood)?;
-                return Err(Broken::ForGood(wrong(self.artefact, &format!("it is longer than {} bytes", self.artefact.bytes))));
+                return Err(Broken::ForGood(misfit(self.artefact, &format!("it is longer than {} bytes", self.artefact.bytes))));
             }
-            self.part.append(&piece).await.map_err(|problem| Broken::ForGood(stored_badly(&problem)))?;
+            if let Err(problem) = self.part.append(&piece).await {
+                return Err(self.cannot_store(&problem).await);
+            }
         }
+    }
+
+    /// The disk is the store's too: what fills it goes.
+    async fn cannot_store(&mut self, problem: &io::Error) -> Broken {
+        tracing::error!(url = self.artefact.url, there = self.part.len(), "an image cannot be kept: {}", words_of(problem));
+        let _ = self.part.clear().await;
+        Broken::ForGood(stored_badly(problem))
     }
 
     async fn open(&mut self) -> Result<Coming, Broken> {
@@ -123,7 +137,7 @@ impl<'a> Filling<'a> {
         if let Some(whole) = coming.whole.filter(|whole| *whole != self.artefact.bytes) {
             self.forget().await.map_err(Broken::ForGood)?;
             let words = format!("it has {whole} bytes, and the bundle says {}", self.artefact.bytes);
-            return Err(Broken::ForGood(wrong(self.artefact, &words)));
+            return Err(Broken::ForGood(misfit(self.artefact, &words)));
         }
         if coming.at < rest.at {
             self.forget().await.map_err(Broken::ForGood)?;

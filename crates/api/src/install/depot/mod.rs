@@ -56,6 +56,11 @@ fn wrong(artefact: &Artefact, why: &str) -> Unusable {
     Unusable { trouble: InstallTrouble::WrongDigest, detail: format!("{}: {why}", artefact.url) }
 }
 
+/// It has another length than is said.
+fn misfit(artefact: &Artefact, why: &str) -> Unusable {
+    Unusable { trouble: InstallTrouble::ImageMisfit, ..wrong(artefact, why) }
+}
+
 fn stored_badly(problem: &io::Error) -> Unusable {
     unreachable(&words_of(problem))
 }

@@ -66,6 +66,11 @@ impl Part {
         Part { sink: Some(Sink { target, digest }), pending: Vec::new(), written }
     }
 
+    #[cfg(test)]
+    pub fn on(file: File) -> Part {
+        Part::of(Target::File(file, PathBuf::new()), Sha256::new(), 0)
+    }
+
     /// How much there is of it.
     pub fn len(&self) -> u64 {
         self.written + self.pending.len() as u64

@@ -74,7 +74,7 @@ async fn what_takes_no_configuration_is_not_used() {
     let plain = artefact(&Bytes::from_static(b"no image"), "plain");
     let unusable = images.get(&plain, &nothing).await.unwrap_err();
     let detail = "plain: it has no area that begins with the line `RACKWRIGHT-AGENT-CONFIG-v1`";
-    assert_eq!(unusable, Unusable { trouble: InstallTrouble::WrongDigest, detail: detail.to_owned() });
+    assert_eq!(unusable, Unusable { trouble: InstallTrouble::ImageMisfit, detail: detail.to_owned() });
 }
 
 #[tokio::test(start_paused = true)]

@@ -92,5 +92,5 @@ async fn an_image_that_cannot_be_fetched_ends_the_attempt_with_that_reason() {
     assert_eq!(rig.reports(), [MachineReport::Failed { trouble: InstallTrouble::ImageUnreachable, detail }]);
     let rig = rig_with(Keeper::SaysYes, Some(Bytes::from_static(b"another"))).await;
     get(&rig, &path_of(&attempt("m1", "op1", 2)), &[]).await;
-    assert!(matches!(rig.reports()[..], [MachineReport::Failed { trouble: InstallTrouble::WrongDigest, .. }]));
+    assert!(matches!(rig.reports()[..], [MachineReport::Failed { trouble: InstallTrouble::ImageMisfit, .. }]));
 }

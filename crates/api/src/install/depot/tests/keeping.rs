@@ -191,10 +191,13 @@ async fn images_that_come_at_the_same_time_have_their_room_each() {
     assert!(bytes <= 2 * EACH as u64, "{bytes}");
 }
 
-#[test]
-fn a_full_disk_is_told_as_such() {
-    let full = io::Error::from(io::ErrorKind::StorageFull);
-    assert_eq!(stored_badly(&full).detail, "the disk with the data directory is full");
-    assert_eq!(stored_badly(&full).trouble, InstallTrouble::ImageUnreachable);
+#[tokio::test(start_paused = true)]
+async fn a_full_disk_is_told_as_such() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let origin = Origin::new(content(1, BYTES), &[]);
+    let wanted = artefact(&content(1, BYTES));
+    let Err(unusable) = Filling::new(&origin, &wanted, Part::on(full)).fill().await else { panic!("nothing fits there") };
+    let detail = "the disk with the data directory is full".to_owned();
+    assert_eq!(unusable, Unusable { trouble: InstallTrouble::ImageUnreachable, detail });
     assert!(stored_badly(&io::Error::from(io::ErrorKind::PermissionDenied)).detail.starts_with("it cannot be kept on the disk: "));
 }

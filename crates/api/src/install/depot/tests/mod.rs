@@ -111,6 +111,7 @@ async fn what_is_not_the_image_that_the_bundle_means_is_not_used() {
     let wrong = |why: String| Unusable { trouble: InstallTrouble::WrongDigest, detail: format!("http://origin/os.img: {why}") };
     let digests = format!("its digest is {}…, and the bundle says {}…", right.sha256.short(), other.sha256.short());
     assert_eq!(failed_with(&[], other).await, wrong(digests));
+    let wrong = |why: String| Unusable { trouble: InstallTrouble::ImageMisfit, ..wrong(why) };
     let (shorter, longer) = (Artefact { bytes: BYTES as u64 - 1, ..right.clone() }, Artefact { bytes: BYTES as u64 + 1, ..right });
     assert_eq!(failed_with(&[], shorter.clone()).await, wrong("it has 1100123 bytes, and the bundle says 1100122".to_owned()));
     assert_eq!(failed_with(&[], longer.clone()).await, wrong("it has 1100123 bytes, and the bundle says 1100124".to_owned()));
