@@ -10,7 +10,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use keeper::{Keeper, VaultSecrets, enroll_site};
+use keeper::{Keeper, Rota, VaultSecrets, enroll_site};
 use kubernetes::NetworkDoor;
 use model::{Clock, ClusterName, Footing, KeeperState, Machine, keys};
 use sim::{Pace, SiteSpec};
@@ -51,6 +51,7 @@ pub struct House {
     clusters: Vec<ClusterName>,
     store: SharedStore,
     vault: Arc<Vault>,
+    rota: Rota,
     net: sim::Switchboard,
     router: Router,
     stop: CancellationToken,
@@ -81,6 +82,7 @@ impl House {
             machines: Vec::new(),
             clusters: Vec::new(),
             store: store.clone(),
+            rota: Rota::default(),
             vault: Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(clock.clone())))),
             net: scenarios::network(),
             router: Router::new(),
@@ -130,6 +132,7 @@ impl House {
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
             offers: watch::channel(None).1,
+            rota: self.rota.clone(),
             taken_over: watch::Sender::new(None),
             state,
             footing,

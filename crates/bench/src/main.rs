@@ -12,6 +12,7 @@ mod images;
 mod log;
 mod machine;
 mod memory;
+mod metal;
 mod page;
 mod pair;
 mod picture;
@@ -46,6 +47,7 @@ const BENCHES: &[Bench] = &[
     restarts::BENCH,
     reimages::BENCH,
     images::BENCH,
+    metal::BENCH,
     power::BENCH,
     planning::BENCH,
     preview::BENCH,

@@ -42,7 +42,7 @@ const COMMITS: &str =
 const MEMORY: &str =
     "operations with their journals, what was looked at, and an open connection to each BMC; read from the code, not measured";
 const HOUSE_TIME: &str = "a quarter is the store's writer; then copies and comparisons of documents, JSON, and the allocator";
-const BEYOND_REST: &str = "what grows is that a machine that waits for its turn is looked at every two seconds";
+const BEYOND_REST: &str = "plans: the more keepers share the cores, the fewer machines each plan is for";
 
 fn measure(size: Size) -> io::Result<Report> {
     let runtime = Runtime::new()?;

@@ -11,7 +11,8 @@ fn every_benchmark_can_be_tried_and_writes_nothing() {
     let names = names();
     assert!(!names.is_empty(), "`bench --list` tells no names");
     let before = written();
-    for name in &names {
+    // That of metal is the stage of `./test` with the same name, and would take its minutes again.
+    for name in names.iter().filter(|name| *name != "metal") {
         let (output, left_behind) = run(&["--small", name]);
         let (rows, talk) = (text(&output.stdout), text(&output.stderr));
         assert!(output.status.success(), "`bench --small {name}` fails:\n{talk}");

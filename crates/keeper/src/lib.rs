@@ -15,6 +15,7 @@ mod lease;
 mod looks;
 mod meters;
 mod polls;
+mod rota;
 mod run;
 mod telling;
 mod tenants;
@@ -38,6 +39,7 @@ pub use inquiries::MAX_INQUIRIES;
 pub use install::{InstallDesk, InstallUrls, JOIN_TOKEN_LIFE, load_install_key};
 pub use meters::{METERS, begin_at_zero};
 pub use polls::MAX_POLLS;
+pub use rota::Rota;
 pub use run::{MAX_ERRANDS, MAX_NODE_ASKS};
 
 /// How long a keeper's lease lasts without renewal. Never scaled: it is about our own processes.
@@ -79,6 +81,8 @@ pub struct Keeper {
     pub install: Option<InstallDesk>,
     /// Descriptions of the site that the keeper is offered while it keeps it; the newest counts.
     pub offers: watch::Receiver<Option<Arc<Offer>>>,
+    /// The turns that it takes with the other keepers of this process.
+    pub rota: Rota,
     /// What came with the description that was taken over last. Clones share it: a keeper that begins again goes on
     /// with the newest devices.
     pub taken_over: watch::Sender<Option<Arc<Equipment>>>,

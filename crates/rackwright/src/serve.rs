@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use keeper::{Equipment, InstallDesk, InstallUrls, Keeper, KeeperError, VaultSecrets, enroll_site, load_install_key};
+use keeper::{Equipment, InstallDesk, InstallUrls, Keeper, KeeperError, Rota, VaultSecrets, enroll_site, load_install_key};
 use kubernetes::NetworkDoor;
 use model::{Clock, ClusterName, Footing, KeeperState, Site, keys};
 use store::{SharedStore, SqliteStore, StoreError, SystemClock, Vault};
@@ -135,6 +135,7 @@ pub struct ControlPlane {
     kept: Vec<KeptSite>,
     keeper_watches: BTreeMap<ClusterName, api::KeeperWatch>,
     keepers: JoinSet<()>,
+    rota: Rota,
     faces: JoinSet<()>,
     /// Closed after the faces were dropped.
     _fronts: [Front; 2],
@@ -173,6 +174,7 @@ impl ControlPlane {
             kept: Vec::new(),
             keeper_watches: BTreeMap::new(),
             keepers: JoinSet::new(),
+            rota: Rota::default(),
             faces: JoinSet::new(),
             _fronts: [front, back],
         };
@@ -234,6 +236,7 @@ impl ControlPlane {
             secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
             install: key.map(|key| InstallDesk { key, urls: self.install_urls.clone() }),
             offers: offered,
+            rota: self.rota.clone(),
             taken_over: watch::Sender::new(None),
             state,
             footing,

@@ -9,7 +9,7 @@ use axum::body::Body;
 use etcd::EtcdCluster;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use keeper::{Equipment, Keeper, LEASE_TTL, Offer, VaultSecrets, Verdict, enroll_site};
+use keeper::{Equipment, Keeper, LEASE_TTL, Offer, Rota, VaultSecrets, Verdict, enroll_site};
 use model::{Clock, ClusterName, Footing, KeeperState, Limits, Site, Timestamp, keys};
 use serde_json::Value;
 use sim::{Pace, SiteSpec, Tenancy};
@@ -197,6 +197,7 @@ impl House {
             secrets: Arc::new(VaultSecrets::new(self.vault.clone())),
             install: Some(installing::desk(&self.vault, &self.definition).await),
             offers: self.offers.subscribe(),
+            rota: Rota::default(),
             taken_over: self.taken_over.clone(),
             state: self.keeper_state.clone(),
             footing: self.keeper_footing.clone(),

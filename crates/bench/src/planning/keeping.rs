@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::Full;
-use keeper::{Keeper, NeverReplaced, VaultCredentials, VaultSecrets, enroll_site};
+use keeper::{Keeper, NeverReplaced, Rota, VaultCredentials, VaultSecrets, enroll_site};
 use kubernetes::{NetworkDoor, Undercloud};
 use model::{
     Ask, Clock, ClusterName, Conditions, CorrelationId, Footing, KeeperState, Limits, MachineName, REQUEST_LIFE, Request, RequestId, Role,
@@ -126,6 +126,7 @@ impl Kept {
             door: Arc::new(NetworkDoor),
             secrets: Arc::new(VaultSecrets::new(Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(clock.clone())))))),
             offers: watch::channel(None).1,
+            rota: Rota::default(),
             taken_over: watch::Sender::new(None),
             state,
             footing: watch::Sender::new(Footing::default()),

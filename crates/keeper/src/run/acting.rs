@@ -20,6 +20,7 @@ pub(super) const TURN_TIMEOUT: Span = Span::millis(DEVICE_TIMEOUT.as_millis() - 
 
 impl Loop {
     pub(super) async fn plan_and_act(&mut self) -> Result<(), KeeperError> {
+        (self.planned_at, self.turn) = (Some(Instant::now()), None);
         let plan = self.plan()?;
         if !self.commit(&plan).await? {
             return Ok(());

@@ -13,7 +13,6 @@ mod rewiring;
 mod sending;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use model::{KeeperState, Looks, Site, Span, Timestamp, keys};
 use store::Watch;
@@ -70,8 +69,9 @@ struct Loop {
     asks_under_way: usize,
     /// Requests to the undercloud take turns: one API server serves the whole site.
     node_asks: Arc<Semaphore>,
-    /// It rests until then.
-    rests_until: Instant,
+    planned_at: Option<Instant>,
+    /// When it is this keeper's turn to plan; taken once there is something to plan.
+    turn: Option<Instant>,
     contact_due: Timestamp,
     /// The node watch is broken: an answer to something else does not make what it told fresh again.
     watch_lost: bool,
@@ -91,20 +91,8 @@ const CLOCK_STEP: Span = Span::seconds(5);
 /// How often it is told how fresh what is known is: often enough for whoever asks by hand or every few seconds.
 const GLANCE_EVERY: Span = Span::seconds(1);
 
-/// A keeper is at its rounds for at most a quarter of the time. One that is alone does not feel that; where many share a processor and a
-/// store, a round takes long, and the next then carries the news of many machines instead of one.
-const ROUND_SHARE: u32 = 4;
-
-/// However long a round took, whoever waits for the next waits no longer than this.
-const LONGEST_REST: Duration = Duration::from_millis(500);
-
 /// How long ending the sessions with the BMCs may take. One that stays open runs out by itself.
 const CLOSE_TIMEOUT: Span = Span::seconds(2);
-
-/// From the beginning of a round that took so long to the next.
-fn rounds_apart(took: Duration) -> Duration {
-    took.saturating_mul(ROUND_SHARE).clamp(PLAN_EVERY.to_std(), took + LONGEST_REST)
-}
 
 impl Keeper {
     /// Keeps the cluster until `shutdown`, and begins again from the store whenever that ends early.
@@ -189,7 +177,8 @@ impl Loop {
             calls: Calls::default(),
             asks_under_way: 0,
             node_asks: Arc::new(Semaphore::new(MAX_NODE_ASKS)),
-            rests_until: Instant::now(),
+            planned_at: None,
+            turn: None,
             watch_lost: false,
             glance_at: Some(Instant::now()),
             glanced_at: Instant::now(),
@@ -227,6 +216,7 @@ impl Loop {
             self.start_due_looks();
             self.start_inquiries();
             self.tell_freshness();
+            self.take_turn();
             let sleep = tokio::time::sleep_until(self.next_wake());
             let renew = tokio::time::sleep_until(self.tenure.renew_at());
             tokio::select! {
@@ -258,10 +248,7 @@ impl Loop {
 
     async fn round(&mut self) -> Result<(), KeeperError> {
         let round = info_span!(parent: None, "round", cluster = %self.keeper.cluster);
-        let began = Instant::now();
-        let result = self.plan_and_act().instrument(round).await;
-        self.rests_until = began + rounds_apart(began.elapsed());
-        result
+        self.plan_and_act().instrument(round).await
     }
 
     /// After a clock that was set, or a sleep of the computer, nothing that was seen has a known age: begin again.
@@ -312,18 +299,32 @@ impl Loop {
     fn next_wake(&self) -> Instant {
         let now = self.now();
         let instant_of = |at: Timestamp| Instant::now() + at.since(now).to_std();
-        let plan = if self.books.needs_plan() { Some(now) } else { self.books.next_wake() };
-        let plan = plan.map(|at| instant_of(at).max(self.rests_until));
+        let plan = if self.is_plan_wanted() { Some(self.plans_from()) } else { self.books.next_wake().map(instant_of) };
         let plan = plan.map(|at| if self.tenure.may_ask() { at } else { at.max(self.tenure.ask_again_at()) });
         let poll = self.polls.next_at().map(instant_of);
         let contact = instant_of(self.contact_due);
         [plan, poll, self.glance_at, Some(contact)].into_iter().flatten().min().unwrap_or(contact)
     }
 
-    fn is_plan_due(&self) -> bool {
-        let rested = Instant::now() >= self.rests_until;
-        let wanted = self.books.needs_plan() || self.books.next_wake().is_some_and(|at| at <= self.now());
-        rested && wanted && self.tenure.may_ask()
+    fn is_plan_wanted(&self) -> bool {
+        self.books.needs_plan() || self.books.next_wake().is_some_and(|at| at <= self.now())
+    }
+
+    /// Before that it rests, or another keeper of this process has its turn.
+    fn plans_from(&self) -> Instant {
+        let rested_at = self.planned_at.map(|at| at + PLAN_EVERY.to_std());
+        [rested_at, self.turn].into_iter().flatten().max().unwrap_or_else(Instant::now)
+    }
+
+    fn take_turn(&mut self) {
+        if self.turn.is_none() && self.is_plan_wanted() {
+            self.turn = Some(self.keeper.rota.take());
+        }
+    }
+
+    fn is_plan_due(&mut self) -> bool {
+        self.take_turn();
+        self.is_plan_wanted() && Instant::now() >= self.plans_from() && self.tenure.may_ask()
     }
 
     /// Waits a little for the answers to what was sent: a request that is cut off has to be looked after later.
@@ -378,12 +379,6 @@ mod stand;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rounds_that_take_long_are_further_apart_within_bounds() {
-        let apart = |took| rounds_apart(Duration::from_millis(took)).as_millis();
-        assert_eq!([0, 5, 50, 200, 10_000].map(apart), [20, 20, 200, 700, 10_500]);
-    }
 
     #[test]
     fn events_that_never_cease_do_not_keep_the_loop() {

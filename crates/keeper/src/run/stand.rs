@@ -18,7 +18,7 @@ use ticket::InstallKey;
 
 use super::*;
 use crate::books::tests::{machine, name, site, store_of};
-use crate::{BmcMaker, Equipment, InstallDesk, InstallUrls, VaultSecrets};
+use crate::{BmcMaker, Equipment, InstallDesk, InstallUrls, Rota, VaultSecrets};
 
 pub const SYSTEM: &str = "/redfish/v1/Systems/1";
 const SESSION: &str = "/redfish/v1/SessionService/Sessions/1";
@@ -135,6 +135,7 @@ impl Stand {
             secrets: Arc::new(VaultSecrets::new(vault.clone())),
             install: Some(InstallDesk { key: key(), urls: InstallUrls::all("http://10.0.0.1:8080") }),
             offers: watch::channel(None).1,
+            rota: Rota::default(),
             taken_over: watch::Sender::new(None),
             state: watch::Sender::new(KeeperState::Starting),
             footing,

@@ -30,6 +30,16 @@ fn another_digest_than_the_runtimes_is_told_and_nothing_is_started() {
 }
 
 #[test]
+fn a_damaged_image_with_the_agent_is_told_and_nothing_is_started() {
+    let house = House::build(&Plan { agent_is_damaged: true, ..Plan::usual("damaged", Firmware::Bios) });
+    let id = house.reimage();
+    let because = fails(&house, &id);
+    assert!(because.contains("agent.iso: its digest is "), "{because}");
+    assert!(house.machine.console().is_empty(), "it was started");
+    is_left_alone(&house);
+}
+
+#[test]
 fn a_machine_that_loses_its_power_while_it_is_written_is_told_of() {
     let house = House::build(&Plan::usual("unplugged", Firmware::Bios));
     house.wire.slow_down_to(2 * 1024 * 1024);

@@ -2,7 +2,7 @@
 //! undercloud it joins.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
@@ -44,13 +44,24 @@ pub struct Plan {
     pub os_disk: &'static str,
     /// The digest that the runtime claims of the raw image, if not the right one.
     pub claimed_digest: Option<String>,
+    /// The image with the agent has lost what it starts from.
+    pub agent_is_damaged: bool,
 }
 
 impl Plan {
     /// A machine as it should be.
     pub fn usual(name: &'static str, firmware: Firmware) -> Plan {
         let sent = if firmware == Firmware::Uefi { Sent::Raw } else { Sent::Packed };
-        Plan { name, firmware, sent, clock: None, serials: ["TENANT-1", "SYSTEM-1"], os_disk: "SYSTEM-1", claimed_digest: None }
+        Plan {
+            name,
+            firmware,
+            sent,
+            clock: None,
+            serials: ["TENANT-1", "SYSTEM-1"],
+            os_disk: "SYSTEM-1",
+            claimed_digest: None,
+            agent_is_damaged: false,
+        }
     }
 }
 
@@ -134,11 +145,8 @@ impl House {
 
     fn import_runtime(&self, plan: &Plan) {
         let images = &hall().images;
-        let origin = origin::serve(vec![
-            ("os.img", images.os.clone()),
-            ("os.img.zst", images.packed_os.clone()),
-            ("agent.iso", images.agent.clone()),
-        ]);
+        let agent = if plan.agent_is_damaged { self.damaged(&images.agent) } else { images.agent.clone() };
+        let origin = origin::serve(vec![("os.img", images.os.clone()), ("os.img.zst", images.packed_os.clone()), ("agent.iso", agent)]);
         let bytes = |path: &PathBuf| fs::metadata(path).expect("it was made").len();
         let (name, packed) = match plan.sent {
             Sent::Raw => ("os.img", String::new()),
@@ -167,6 +175,16 @@ impl House {
         let file = self.path("runtime.toml");
         let imported = self.run(&["runtime", "import", file.to_str().expect("the path is text")]);
         assert!(imported.status.success(), "{}", text(&imported.stderr));
+    }
+
+    /// The same image, with nothing in its middle.
+    fn damaged(&self, image: &Path) -> PathBuf {
+        let mut bytes = fs::read(image).expect("it was made");
+        let third = bytes.len() / 3;
+        bytes[third..2 * third].fill(0);
+        let damaged = self.path("damaged.iso");
+        fs::write(&damaged, bytes).expect("the folder is ours");
+        damaged
     }
 
     pub fn run(&self, arguments: &[&str]) -> Output {

@@ -8,6 +8,7 @@ use crate::disk::{differs_at, has_seed};
 use crate::hall::hall;
 use crate::house::{House, Plan};
 use crate::machine::Firmware;
+use crate::times;
 use crate::wire::State;
 
 /// What a clock says whose battery is empty, and one that somebody has set wrong: the first seconds of 1970, and of 2049.
@@ -31,6 +32,7 @@ fn ends_well(house: &House, id: &str) {
     assert_eq!(node["spec"]["unschedulable"], true, "it stays cordoned");
     assert!(waits.iter().any(|wait| wait.ends_with(" %")), "an operator sees it going on: {waits:?}");
     has_told_of_itself(house, id);
+    times::tell(house.machine.name, &operation);
 }
 
 /// The agent's inventory and its log are kept.

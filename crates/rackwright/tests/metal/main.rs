@@ -16,4 +16,5 @@ mod origin;
 #[path = "../running/server.rs"]
 #[expect(dead_code, reason = "the other tests of the binary use the rest of it")]
 mod server;
+mod times;
 mod wire;
