@@ -34,14 +34,13 @@ pub fn choose_disks<'a>(disks: &'a [DiskFacts], os: &Identity, bytes: u64, wipe:
     Ok(Choice { os, wipe: chosen })
 }
 
-/// The one disk that can be written and is meant.
+/// The one disk that is meant, if it can be written. A second one counts even if it cannot: which of them is meant is not known.
 fn the_one<'a>(disks: &'a [DiskFacts], wanted: &Identity) -> Result<&'a DiskFacts, Failure> {
-    let meant: Vec<&DiskFacts> = disks.iter().filter(|disk| is_writable(disk) && is_meant(disk, wanted)).collect();
+    let meant: Vec<&DiskFacts> = disks.iter().filter(|disk| is_meant(disk, wanted)).collect();
     match meant[..] {
-        [disk] => Ok(disk),
-        [] => {
-            Err(Failure::new(Trouble::MissingDisk, format!("no disk that can be written has {wanted}; there are: {}", list(disks.iter()))))
-        }
+        [disk] if is_writable(disk) => Ok(disk),
+        [disk] => Err(Failure::new(Trouble::MissingDisk, format!("the disk with {wanted} is removable or cannot be written: {disk}"))),
+        [] => Err(Failure::new(Trouble::MissingDisk, format!("no disk has {wanted}; there are: {}", list(disks.iter())))),
         _ => Err(Failure::new(Trouble::AmbiguousDisk, format!("several disks have {wanted}: {}", list(meant.iter().copied())))),
     }
 }

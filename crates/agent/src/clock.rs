@@ -8,13 +8,17 @@ use rustix::time::{ClockId, Timespec, clock_settime};
 use rustls::pki_types::UnixTime;
 use rustls::time_provider::TimeProvider;
 
-/// How far the machine's clock may be from what it is told before it is set. What it is told is when the attempt began, so a good
-/// clock is ahead of it; five minutes outlast the start of a slow machine.
-const LEEWAY: SignedDuration = SignedDuration::from_mins(5);
+/// How far the machine's clock may be ahead of what it is told before it is set back. What it is told is when the attempt began, so a good
+/// clock is ahead of it by all that the machine took to start, and some start for half an hour.
+const LEEWAY_AHEAD: SignedDuration = SignedDuration::from_hours(1);
 
-/// What the machine's clock should be set to, if it is too far off.
+/// One that is behind is off for certain, but for what times are rounded by.
+const LEEWAY_BEHIND: SignedDuration = SignedDuration::from_secs(1);
+
+/// What the machine's clock should be set to, if it is off.
 pub fn decide_clock(now: Timestamp, told: Timestamp) -> Option<Timestamp> {
-    (now.duration_since(told).abs() > LEEWAY).then_some(told)
+    let ahead = now.duration_since(told);
+    (ahead < -LEEWAY_BEHIND || ahead > LEEWAY_AHEAD).then_some(told)
 }
 
 /// Whether the machine's own clock may be set.
@@ -85,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_is_set_if_it_is_more_than_five_minutes_off() {
+    fn a_clock_is_set_if_it_is_behind_or_more_than_an_hour_ahead() {
         let told = at("2026-11-16T12:00:00.000Z");
         let cases = [
             ("2026-11-16T12:00:03Z", false),
-            ("2026-11-16T12:05:00Z", false),
-            ("2026-11-16T12:05:01Z", true),
-            ("2026-11-16T11:55:00Z", false),
-            ("2026-11-16T11:54:59Z", true),
+            ("2026-11-16T13:00:00Z", false),
+            ("2026-11-16T13:00:01Z", true),
+            ("2026-11-16T12:00:00Z", false),
+            ("2026-11-16T11:59:58Z", true),
             ("1970-01-01T00:00:07Z", true),
             ("2001-01-01T00:00:00Z", true),
             ("2107-01-01T00:00:00Z", true),

@@ -1,5 +1,6 @@
 //! One disk that may be written. Whoever holds a [`Disk`] chose it by its identity; there is no other way to a disk's contents.
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -25,6 +26,14 @@ pub struct Disk {
     path: PathBuf,
     bytes: u64,
     block_bytes: u64,
+    /// The disk in words.
+    told: String,
+}
+
+impl fmt::Display for Disk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told)
+    }
 }
 
 impl Disk {
@@ -44,7 +53,7 @@ impl Disk {
         if bytes != facts.bytes {
             return Err(io::Error::other(format!("{} has {bytes} bytes, and had {}", path.display(), facts.bytes)));
         }
-        Ok(Disk { file, path, bytes, block_bytes: facts.block_bytes })
+        Ok(Disk { file, path, bytes, block_bytes: facts.block_bytes, told: facts.to_string() })
     }
 
     pub fn bytes(&self) -> u64 {

@@ -29,6 +29,8 @@ pub struct Download<'a> {
     body: Option<Body>,
     /// Since the last new byte.
     tries: u32,
+    /// Tries since then that do not count, because the control plane was away.
+    waits: u32,
     stop: Option<Stop>,
 }
 
@@ -36,6 +38,8 @@ pub struct Download<'a> {
 enum Found {
     /// A body that goes on with the byte of this number.
     From(u64),
+    /// The control plane is there, and does not have it yet.
+    Later(String),
     Again(String),
     Stop(Stop),
 }
@@ -43,7 +47,7 @@ enum Found {
 impl<'a> Download<'a> {
     pub fn new(home: &'a Home, url: &str, bytes: u64) -> Download<'a> {
         let (digest, url) = (Sha256::new(), url.to_owned());
-        Download { home, url, bytes, fetched: 0, digest, etag: None, body: None, tries: 0, stop: None }
+        Download { home, url, bytes, fetched: 0, digest, etag: None, body: None, tries: 0, waits: 0, stop: None }
     }
 
     /// Fetches what has not been read, for its digest.
@@ -75,7 +79,7 @@ impl<'a> Download<'a> {
             Ok(read) => {
                 self.fetched += read as u64;
                 self.digest.update(&buffer[..read]);
-                self.tries = 0;
+                (self.tries, self.waits) = (0, 0);
                 self.check_end()?;
                 Ok(Some(read))
             }
@@ -104,10 +108,19 @@ impl<'a> Download<'a> {
         let is_ours = bearer.is_some();
         let answer = match self.home.client.send(question) {
             Ok(answer) => answer,
+            // A control plane that answers nothing else either is away.
+            Err(error) if is_ours && !self.home.mention_again()? => {
+                self.wait(&error.to_string());
+                return Ok(false);
+            }
             Err(error) => return self.again(&error.to_string()).map(|()| false),
         };
         match self.judge(answer.status, &answer.headers, is_ours) {
             Found::Stop(stop) => Err(stop),
+            Found::Later(why) => {
+                self.wait(&why);
+                self.home.mention_again().map(|_| false)
+            }
             Found::Again(why) => self.again(&why).map(|()| false),
             Found::From(at) => {
                 let mut body = answer.body;
@@ -135,6 +148,7 @@ impl<'a> Download<'a> {
             206 if at == Some(self.fetched) => Found::From(self.fetched),
             206 => Found::Again("another part came than was asked for".to_owned()),
             status if is_ours && is_over(status) => Found::Stop(Stop::Over { status }),
+            429 | 503 if is_ours => Found::Later(format!("it answers {status}")),
             404 | 410 => Found::Stop(self.unreachable(&format!("it answers {status}"))),
             status => Found::Again(format!("it answers {status}")),
         }
@@ -149,10 +163,22 @@ impl<'a> Download<'a> {
                 self.unreachable(&format!("{TRIES} tries without a new byte after {} of {}, the last: {why}", self.fetched, self.bytes))
             );
         }
-        let pause = self.home.pauses.after(self.tries);
+        self.pause(self.tries, why);
+        Ok(())
+    }
+
+    /// Waits for a control plane that is away, or is still fetching the image itself. That is not counted: it may take as long as it
+    /// takes, and whoever started this machine switches it off when it takes too long.
+    fn wait(&mut self, why: &str) {
+        self.body = None;
+        self.waits += 1;
+        self.pause(self.waits, why);
+    }
+
+    fn pause(&self, tries: u32, why: &str) {
+        let pause = self.home.pauses.after(tries);
         self.home.log.say(format_args!("image, at byte {}: {why}; again in {} ms", self.fetched, pause.as_millis()));
         std::thread::sleep(pause);
-        Ok(())
     }
 
     fn misfit_by(&self, is: Option<u64>) -> Stop {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -14,6 +15,7 @@ use crate::trouble::Stop;
 use crate::wire::{Grant, Report, Seed, Wish};
 
 const JSON: &str = "application/json";
+const LOG: &str = "text/plain; charset=utf-8";
 
 /// Longest answer that is read. The first-boot configuration has 64 KiB at most.
 const ANSWER_MAX: u64 = 1024 * 1024;
@@ -74,6 +76,8 @@ pub struct Home {
     machine: String,
     token: String,
     session: String,
+    /// The percent that were told last.
+    mentioned: AtomicU8,
 }
 
 impl Home {
@@ -81,7 +85,17 @@ impl Home {
         let Configuration { url, cluster, machine, operation, round, token, .. } = configuration;
         let base = url.trim_end_matches('/').to_owned();
         let attempt = format!("{base}/install/v1/attempts/{cluster}/{operation}/{round}");
-        Home { client, log, pauses, base, attempt, machine: machine.clone(), token: token.clone(), session: String::new() }
+        Home {
+            client,
+            log,
+            pauses,
+            base,
+            attempt,
+            machine: machine.clone(),
+            token: token.clone(),
+            session: String::new(),
+            mentioned: AtomicU8::new(0),
+        }
     }
 
     /// Trades the token for a session.
@@ -98,28 +112,42 @@ impl Home {
     }
 
     pub fn send_log(&self) -> Result<(), Refusal> {
-        self.post("log", "text/plain; charset=utf-8", self.log.text().as_bytes())
+        self.post("log", LOG, self.log.text().as_bytes())
     }
 
     pub fn report(&self, report: &Report<'_>) -> Result<(), Refusal> {
         self.post("report", JSON, &json(report))
     }
 
-    /// Tells how far it is. It is not told again if nobody hears it: the next one says more.
-    pub fn mention(&self, percent: u8) -> Result<(), Stop> {
+    /// Tells how far it is, and says whether that was heard. It is not told again if nobody hears it: the next one says more.
+    pub fn mention(&self, percent: u8) -> Result<bool, Stop> {
+        self.mentioned.store(percent, Ordering::Relaxed);
         let body = json(&Report::Progress { percent });
         match self.client.send(Question::post(&self.at("report"), &self.session, JSON, body)) {
             Ok(answer) if is_over(answer.status) => Err(Stop::Over { status: answer.status }),
-            Ok(answer) if answer.status < 300 => Ok(()),
+            Ok(answer) if answer.status < 300 => Ok(true),
             Ok(answer) => {
                 self.log.say(format_args!("progress was answered {}", answer.status));
-                Ok(())
+                Ok(false)
             }
             Err(error) => {
                 self.log.say(format_args!("progress was not heard: {error}"));
-                Ok(())
+                Ok(false)
             }
         }
+    }
+
+    /// Tells the log so far. It is not told again if nobody hears it.
+    pub fn mention_log(&self) {
+        let body = self.log.text().into_bytes();
+        if let Err(error) = self.client.send(Question::post(&self.at("log"), &self.session, LOG, body)) {
+            self.log.say(format_args!("the log was not heard: {error}"));
+        }
+    }
+
+    /// Tells that there is still somebody here, as far as it was told before, and says whether that was heard.
+    pub fn mention_again(&self) -> Result<bool, Stop> {
+        self.mention(self.mentioned.load(Ordering::Relaxed))
     }
 
     pub fn fetch_seed(&self) -> Result<Seed, Refusal> {

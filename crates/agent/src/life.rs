@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::choice::choose_disks;
+use crate::choice::{Choice, choose_disks};
 use crate::disk::Disk;
 use crate::home::{Home, Refusal};
 use crate::inventory::{DiskFacts, Inventory};
@@ -71,7 +71,7 @@ pub fn install(machine: &mut Machine<'_>, home: &mut Home, nonce: &str) -> Endin
     };
     home.log.say(format_args!("this machine is to be `{}`", grant.hostname));
     let ending = match act(machine, home, &grant) {
-        Ok(()) => tell(home, &Report::Written { sha256: &grant.image.sha256 }, Ending::Written),
+        Ok(read_back) => tell(home, &Report::Written { sha256: &read_back }, Ending::Written),
         Err(Stop::Over { status }) => Ending::Over { status },
         Err(Stop::Failed(failure)) => {
             home.log.say(&failure);
@@ -94,7 +94,8 @@ fn tell(home: &Home, report: &Report<'_>, ending: Ending) -> Ending {
     }
 }
 
-fn act(machine: &mut Machine<'_>, home: &Home, grant: &Grant) -> Result<(), Stop> {
+/// Everything between the exchange and the last report. Gives back the digest of what the disk gives back.
+fn act(machine: &mut Machine<'_>, home: &Home, grant: &Grant) -> Result<String, Stop> {
     send_log(home)?;
     machine.settle(grant);
     let Machine { root, inventory, .. } = machine;
@@ -104,19 +105,33 @@ fn act(machine: &mut Machine<'_>, home: &Home, grant: &Grant) -> Result<(), Stop
     heed(home, "inventory", home.send_inventory(&inventory.for_sending()))?;
     let choice = choose_disks(&inventory.disks, &grant.os_disk, grant.image.bytes, &grant.wipe)?;
     // Every disk is open before the first of them is touched.
-    let open = |facts: &DiskFacts| Disk::open(root, facts).map_err(|error| disk_failed(&format!("opening {facts}"), &error));
+    let open = |facts: &DiskFacts| Disk::open(root, facts).map_err(|error| disk_failed("opening", facts, &error));
     let os = open(choice.os)?;
     let wiped = choice.wipe.iter().map(|facts| open(facts)).collect::<Result<Vec<Disk>, Stop>>()?;
+    check_again(root, &choice, grant)?;
     let mut progress = Progress::new(home);
+    progress.tell_log();
     for (disk, facts) in wiped.iter().zip(&choice.wipe) {
         home.log.say(format_args!("wiping {facts}"));
         wipe(disk, &mut progress)?;
     }
     home.log.say(format_args!("writing {} bytes to {}", grant.image.bytes, choice.os));
-    install_image(home, &os, &grant.image, &mut progress)?;
+    let read_back = install_image(home, &os, &grant.image, &mut progress)?;
     let seed = home.fetch_seed().map_err(without_seed)?;
     seed::write_seed(&os, &seed)?;
     home.log.say("the first-boot configuration is written");
+    Ok(read_back)
+}
+
+/// Sees to it that the disks that are open are the ones that were chosen: they may have come and gone while the control plane was called, and
+/// another one of the same size may have got the name. While they are open no name is given away.
+fn check_again(root: &Path, choice: &Choice<'_>, grant: &Grant) -> Result<(), Stop> {
+    let now = Inventory::observe(root);
+    let again = choose_disks(&now.disks, &grant.os_disk, grant.image.bytes, &grant.wipe)?;
+    if again != *choice {
+        let detail = format!("the disks have changed since they were chosen: {} was meant, and now it would be {}", choice.os, again.os);
+        return Err(Failure::new(Trouble::DiskFailed, detail).into());
+    }
     Ok(())
 }
 

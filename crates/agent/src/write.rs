@@ -1,5 +1,6 @@
 //! Writing an image to a disk, and reading it back.
 
+use std::fmt;
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,9 @@ const TAIL_BYTES: u64 = 1024 * 1024;
 const PROGRESS_STEP: u8 = 10;
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
+/// The log is told so often on the way.
+const LOG_EVERY: Duration = Duration::from_secs(60);
+
 /// Writing takes the first so many percent, reading back the others.
 const WRITTEN_PERCENT: u64 = 80;
 
@@ -41,11 +45,19 @@ pub struct Progress<'a> {
     home: &'a Home,
     told: u8,
     told_at: Instant,
+    logged_at: Instant,
 }
 
 impl<'a> Progress<'a> {
     pub fn new(home: &'a Home) -> Progress<'a> {
-        Progress { home, told: 0, told_at: Instant::now() }
+        let now = Instant::now();
+        Progress { home, told: 0, told_at: now, logged_at: now }
+    }
+
+    /// Tells the log, so that it is known of an agent that is heard of no more.
+    pub fn tell_log(&mut self) {
+        self.home.mention_log();
+        self.logged_at = Instant::now();
     }
 
     /// It has come so far. Whether the attempt still goes on is heard in the answer.
@@ -55,15 +67,18 @@ impl<'a> Progress<'a> {
             return Ok(());
         }
         self.home.log.say(format_args!("{percent} %"));
-        self.home.mention(percent)?;
+        let _heard = self.home.mention(percent)?;
         self.told = percent;
         self.told_at = Instant::now();
+        if self.logged_at.elapsed() >= LOG_EVERY {
+            self.tell_log();
+        }
         Ok(())
     }
 }
 
-/// Fetches the image, writes it, and sees to it that the disk gives back the same.
-pub fn install_image(home: &Home, disk: &Disk, image: &WantedImage, progress: &mut Progress<'_>) -> Result<(), Stop> {
+/// Fetches the image, writes it, and sees to it that the disk gives back the same, of which it tells the digest.
+pub fn install_image(home: &Home, disk: &Disk, image: &WantedImage, progress: &mut Progress<'_>) -> Result<String, Stop> {
     let digest = fetch_to_disk(home, disk, image, progress)?;
     let is_wanted = digest.eq_ignore_ascii_case(&image.sha256);
     if !is_wanted {
@@ -71,15 +86,15 @@ pub fn install_image(home: &Home, disk: &Disk, image: &WantedImage, progress: &m
         return Err(Failure::new(Trouble::WrongDigest, detail).into());
     }
     let tail = disk.bytes().saturating_sub(TAIL_BYTES).max(image.bytes);
-    disk.zero(tail, disk.bytes() - tail).and_then(|()| disk.sync()).map_err(|error| disk_failed("finishing the image", &error))?;
+    disk.zero(tail, disk.bytes() - tail).and_then(|()| disk.sync()).map_err(|error| disk_failed("finishing the image on", disk, &error))?;
     home.log.say("the image is written");
     let read = digest_of_disk(disk, image.bytes, progress)?;
     if read != digest {
-        let detail = format!("what it gives back has the SHA-256 {read}, and what was written {digest}");
+        let detail = format!("what {disk} gives back has the SHA-256 {read}, and what was written {digest}");
         return Err(Failure::new(Trouble::DiskFailed, detail).into());
     }
     home.log.say(format_args!("the disk gives back the image: {read}"));
-    Ok(())
+    Ok(read)
 }
 
 /// Writes the image and tells its digest.
@@ -151,25 +166,25 @@ fn copy(from: &mut impl Read, disk: &Disk, bytes: u64, progress: &mut Progress<'
             return Err(Halt::Length(format!("the image is longer than {bytes} bytes")));
         }
         digest.update(&piece[..read]);
-        gap.write(disk, done, &piece[..read]).map_err(|error| not_written(&error))?;
+        gap.write(disk, done, &piece[..read]).map_err(|error| not_written(disk, &error))?;
         done += read as u64;
         if read < PIECE_BYTES {
             break;
         }
         if done % UNSETTLED_MAX < PIECE_BYTES as u64 {
-            gap.close(disk).and_then(|()| disk.sync()).map_err(|error| not_written(&error))?;
+            gap.close(disk).and_then(|()| disk.sync()).map_err(|error| not_written(disk, &error))?;
         }
         progress.reach(done * WRITTEN_PERCENT / bytes.max(1)).map_err(Halt::Stop)?;
     }
-    gap.close(disk).map_err(|error| not_written(&error))?;
+    gap.close(disk).map_err(|error| not_written(disk, &error))?;
     if done < bytes {
         return Err(Halt::Length(format!("the image has {done} bytes, and should have {bytes}")));
     }
     Ok(hex(&digest.finalize()))
 }
 
-fn not_written(error: &io::Error) -> Halt {
-    Halt::Stop(disk_failed("writing", error))
+fn not_written(disk: &Disk, error: &io::Error) -> Halt {
+    Halt::Stop(disk_failed("writing to", disk, error))
 }
 
 fn fill(from: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {
@@ -228,12 +243,12 @@ fn digest_of_disk(disk: &Disk, bytes: u64, progress: &mut Progress<'_>) -> Resul
     });
     match (read, over) {
         (_, Some(stop)) => Err(stop),
-        (Err(error), None) => Err(disk_failed("reading back", &error)),
+        (Err(error), None) => Err(disk_failed("reading back from", disk, &error)),
         (Ok(()), None) => Ok(hex(&digest.finalize())),
     }
 }
 
 /// The disk does not do what it is asked.
-pub fn disk_failed(doing: &str, error: &io::Error) -> Stop {
-    Failure::new(Trouble::DiskFailed, format!("{doing}: {error}")).into()
+pub fn disk_failed(doing: &str, disk: &impl fmt::Display, error: &io::Error) -> Stop {
+    Failure::new(Trouble::DiskFailed, format!("{doing} {disk}: {error}")).into()
 }

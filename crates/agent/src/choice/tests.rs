@@ -32,6 +32,8 @@ const MACHINE: &str = "
     sdf      S6   6001405bbb        9000
     sdg      OS   -                 9000
     sdh      -    -                 9000
+    sdi      S7   -                 9000
+    sdj      S7   -                 9000  read-only
 ";
 
 /// What is chosen on the machine, in few words.
@@ -87,6 +89,7 @@ fn whatever_is_not_plainly_the_one_is_left_alone() {
         ("{}", "MissingDisk"),
         (r#"{"serial":"S6"}"#, "AmbiguousDisk"),
         (r#"{"id":"s6"}"#, "AmbiguousDisk"),
+        (r#"{"serial":"S7"}"#, "AmbiguousDisk"),
     ];
     for (os, expected) in cases {
         assert_eq!(check(os, &[]), expected, "{os}");
@@ -122,7 +125,7 @@ fn a_missing_disk_is_told_with_those_that_are_there() {
     let told = choose_disks(&disks, &wanted, 1, &[]).unwrap_err().detail;
     assert_eq!(
         told,
-        "no disk that can be written has serial number `S9`; there are: sda (1000 bytes, serial number S1, WWN none), \
+        "no disk has serial number `S9`; there are: sda (1000 bytes, serial number S1, WWN none), \
          sdb (2000 bytes, serial number none, WWN 5000c5, removable)"
     );
 }

@@ -1,5 +1,7 @@
 //! Disks that are not what they should be. Nothing is written to any of them.
 
+use std::os::unix::fs::FileExt;
+
 use agent::life::Ending;
 use agent::trouble::Trouble;
 use serde_json::{Value, json};
@@ -33,7 +35,7 @@ fn as_they_are(_: &TestMachine) {}
 fn no_disk_matches() {
     let (trouble, detail) = fails(DISKS, &json!({"serial": "OS-9"}), &json!([]), as_they_are);
     assert_eq!(trouble, Trouble::MissingDisk);
-    assert!(detail.starts_with("no disk that can be written has serial number `OS-9`; there are: sda (3145728 bytes"), "{detail}");
+    assert!(detail.starts_with("no disk has serial number `OS-9`; there are: sda (3145728 bytes"), "{detail}");
 }
 
 #[test]
@@ -74,4 +76,39 @@ fn a_disk_is_gone_when_it_is_to_be_written() {
     let Ending::Failed(failure) = machine.install(&ControlPlane::start(plan)) else { panic!("it did not fail") };
     assert_eq!(failure.trouble, Trouble::DiskFailed);
     assert!(machine.content("sda") == before);
+}
+
+#[test]
+fn another_disk_of_the_same_size_gets_the_name_while_the_control_plane_is_called() {
+    let machine = TestMachine::with(&[("sda", "TENANT-1", 12), ("sdb", "OS-1", 12)]);
+    let before = [machine.content("sda"), machine.content("sdb")];
+    let serials = ["sda", "sdb"].map(|name| machine.path("sys/block").join(name).join("serial"));
+    let plan = Plan::raw(&os_image(5), &json!({"serial": "OS-1"})).scripted(move |seen, reply| {
+        if seen.what == "inventory" {
+            for (serial, text) in serials.iter().zip(["OS-1", "TENANT-1"]) {
+                std::fs::write(serial, text).unwrap();
+            }
+        }
+        reply
+    });
+    let Ending::Failed(failure) = machine.install(&ControlPlane::start(plan)) else { panic!("it did not fail") };
+    assert_eq!(failure.trouble, Trouble::DiskFailed);
+    assert!(failure.detail.starts_with("the disks have changed since they were chosen: sdb ("), "{}", failure.detail);
+    assert!([machine.content("sda"), machine.content("sdb")] == before);
+}
+
+#[test]
+fn a_disk_that_gives_back_something_else_is_found_out() {
+    let machine = TestMachine::with(DISKS);
+    let disk = machine.disk("sdb");
+    let plan = Plan::raw(&os_image(5), &json!({"serial": "OS-1"})).scripted(move |seen, reply| {
+        // All of it is written by then.
+        if seen.body.contains("\"percent\":80") {
+            std::fs::OpenOptions::new().write(true).open(&disk).unwrap().write_all_at(b"other", 2 << 20).unwrap();
+        }
+        reply
+    });
+    let Ending::Failed(failure) = machine.install(&ControlPlane::start(plan)) else { panic!("it did not fail") };
+    assert_eq!(failure.trouble, Trouble::DiskFailed);
+    assert!(failure.detail.starts_with("what sdb (") && failure.detail.contains(" gives back has the SHA-256 "), "{}", failure.detail);
 }

@@ -49,7 +49,7 @@ fn an_attempt_that_is_ended_in_the_middle_is_left_at_once() {
 
 #[test]
 fn an_attempt_that_is_over_at_any_request_ends_there() {
-    for what in ["log", "inventory", "image", "seed"] {
+    for what in ["log", "inventory", "log", "image", "seed"] {
         for status in [401, 409] {
             let machine = machine();
             let control_plane =

@@ -79,11 +79,19 @@ fn an_image_that_never_goes_on_is_given_up() {
 }
 
 #[test]
+fn a_control_plane_that_still_fetches_the_image_is_waited_for_and_told_that_somebody_waits() {
+    let (ending, control_plane) = install(raw().scripted(of_image(|seen, reply| if seen.nth < 40 { Reply::status(503) } else { reply })));
+    assert_eq!(ending, Ending::Written);
+    let told = control_plane.bodies("report").into_iter().filter(|body| body.contains("\"percent\":0")).count();
+    assert!(told >= 40, "{told}");
+}
+
+#[test]
 fn an_image_that_is_gone_is_not_asked_for_again() {
     for status in [404, 410] {
         let (ending, control_plane) = install(raw().scripted(of_image(move |_, _| Reply::status(status))));
         assert!(matches!(ending, Ending::Failed(Failure { trouble: Trouble::ImageUnreachable, .. })), "{ending:?}");
-        assert_eq!(control_plane.story(), ["exchange", "log", "inventory", "image", "log", "report failed"]);
+        assert_eq!(control_plane.story(), ["exchange", "log", "inventory", "log", "image", "log", "report failed"]);
     }
 }
 

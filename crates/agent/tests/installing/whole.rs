@@ -30,7 +30,7 @@ fn an_image_is_written_read_back_and_configured_and_no_other_disk_is_touched() {
     let (before_a, before_c) = (machine.content("sda"), machine.content("sdc"));
     let control_plane = ControlPlane::start(Plan::raw(&image, &os_disk()));
     assert_eq!(machine.install(&control_plane), Ending::Written);
-    assert_eq!(control_plane.story(), ["exchange", "log", "inventory", "image", "seed", "log", "report written"]);
+    assert_eq!(control_plane.story(), ["exchange", "log", "inventory", "log", "image", "seed", "log", "report written"]);
     assert_eq!(control_plane.last_report(), json!({"kind": "written", "sha256": sha256(&image)}));
     assert_has_image(&machine, "sdb", &image);
     assert!(machine.content("sda") == before_a && machine.content("sdc") == before_c);
@@ -70,8 +70,9 @@ fn progress_grows_and_the_inventory_and_the_log_are_told() {
     assert_eq!(inventory["disks"][1]["serial"], "OS-1");
     let logs = control_plane.bodies("log");
     assert!(logs[0].contains("this machine is to be `m1`"), "{}", logs[0]);
-    assert!(logs[1].contains("the disk gives back the image") && logs[1].starts_with(&logs[0]), "{}", logs[1]);
-    assert!(!logs[1].contains(crate::control_plane::TOKEN) && !logs[1].contains(crate::control_plane::SESSION));
+    assert!(logs[1].contains("disk sdb (") && logs[1].starts_with(&logs[0]), "{}", logs[1]);
+    assert!(logs[2].contains("the disk gives back the image") && logs[2].starts_with(&logs[1]), "{}", logs[2]);
+    assert!(!logs[2].contains(crate::control_plane::TOKEN) && !logs[2].contains(crate::control_plane::SESSION));
 }
 
 #[test]
