@@ -1,0 +1,21 @@
+//! Who is asking, and what they may. Pure: no I/O, no clock, no randomness; `now` and random bytes are arguments.
+//!
+//! A caller is known by a token of ours, which a principal gets for a secret, a certificate or the token of
+//! another issuer. What a caller may is said by roles that are assigned at scopes; what nobody may, by policies and
+//! locks ([`lock`]). How often one may try is bounded.
+//!
+//! Which permission a route needs, and what is answered to whom it lacks, is not decided here.
+
+pub mod assignment;
+mod guid;
+pub mod lock;
+mod pattern;
+pub mod permission;
+pub mod roles;
+pub mod scope;
+
+pub use assignment::RoleAssignment;
+pub use guid::{AssignmentId, ClientId, InvalidGuid, PrincipalId, RoleId, SecretId, TenantId};
+pub use pattern::Pattern;
+pub use permission::Permission;
+pub use scope::Scope;
