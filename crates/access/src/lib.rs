@@ -1,13 +1,16 @@
 //! Who is asking, and what they may. Pure: no I/O, no clock, no randomness; `now` and random bytes are arguments.
 //!
 //! A caller is known by a token of ours, which a principal gets for a secret, a certificate or the token of
-//! another issuer. What a caller may is said by roles that are assigned at scopes; what nobody may, by policies and
+//! another issuer. What a caller may is said by roles that are assigned at scopes ([`judge`]); what nobody may, by policies ([`deny`]) and
 //! locks ([`lock`]). How often one may try is bounded.
 //!
 //! Which permission a route needs, and what is answered to whom it lacks, is not decided here.
 
 pub mod assignment;
+mod cedar;
+pub mod deny;
 mod guid;
+pub mod judge;
 pub mod lock;
 mod pattern;
 pub mod permission;
@@ -16,6 +19,7 @@ pub mod scope;
 
 pub use assignment::RoleAssignment;
 pub use guid::{AssignmentId, ClientId, InvalidGuid, PrincipalId, RoleId, SecretId, TenantId};
+pub use judge::{Judge, Missing};
 pub use pattern::Pattern;
 pub use permission::Permission;
 pub use scope::Scope;
