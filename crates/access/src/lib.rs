@@ -1,6 +1,6 @@
 //! Who is asking, and what they may. Pure: no I/O, no clock, no randomness; `now` and random bytes are arguments.
 //!
-//! A caller is known by a token of ours, which a principal gets for a secret, a certificate or the token of
+//! A caller is known by a token of ours ([`token`]), which a principal ([`principal`]) gets for a secret, a certificate or the token of
 //! another issuer. What a caller may is said by roles that are assigned at scopes ([`judge`]); what nobody may, by policies ([`deny`]) and
 //! locks ([`lock`]). How often one may try is bounded.
 //!
@@ -14,8 +14,10 @@ pub mod judge;
 pub mod lock;
 mod pattern;
 pub mod permission;
+pub mod principal;
 pub mod roles;
 pub mod scope;
+pub mod token;
 
 pub use assignment::RoleAssignment;
 pub use guid::{AssignmentId, ClientId, InvalidGuid, PrincipalId, RoleId, SecretId, TenantId};
