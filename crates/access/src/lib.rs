@@ -2,11 +2,12 @@
 //!
 //! A caller is known by a token of ours ([`token`]), which a principal ([`principal`]) gets for a secret, a certificate or the token of
 //! another issuer. What a caller may is said by roles that are assigned at scopes ([`judge`]); what nobody may, by policies ([`deny`]) and
-//! locks ([`lock`]). How often one may try is bounded.
+//! locks ([`lock`]). How often one may try is bounded ([`attempts`]).
 //!
 //! Which permission a route needs, and what is answered to whom it lacks, is not decided here.
 
 pub mod assignment;
+pub mod attempts;
 mod cedar;
 pub mod deny;
 mod guid;
