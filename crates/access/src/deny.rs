@@ -61,7 +61,7 @@ pub enum InvalidPolicy {
 
 /// What is about to be done, and what would be there afterwards.
 #[derive(Clone, Debug)]
-pub struct Attempt<'a> {
+pub struct Proposal<'a> {
     pub permission: &'a Permission,
     pub scope: &'a Scope,
     /// `Microsoft.NetworkCloud/virtualMachines`.
@@ -115,12 +115,12 @@ impl Policies {
         Ok(all)
     }
 
-    /// The policy that denies an attempt; the first by id if several do. One that fails while it is judged denies as well.
-    pub fn find_denial(&self, attempt: &Attempt<'_>) -> Option<&DenyPolicy> {
+    /// The policy that denies a proposal; the first by id if several do. One that fails while it is judged denies as well.
+    pub fn find_denial(&self, proposal: &Proposal<'_>) -> Option<&DenyPolicy> {
         if self.policies.is_empty() {
             return None;
         }
-        let Some((request, entities)) = self.question(attempt) else { return self.policies.values().next() };
+        let Some((request, entities)) = self.question(proposal) else { return self.policies.values().next() };
         let response = self.authorizer.is_authorized(&request, &self.set, &entities);
         let diagnostics = response.diagnostics();
         let failed = diagnostics.errors().map(|cedar_policy::AuthorizationError::PolicyEvaluationError(error)| error.policy_id());
@@ -128,11 +128,11 @@ impl Policies {
         self.policies.get(first)
     }
 
-    fn question(&self, attempt: &Attempt<'_>) -> Option<(Request, Entities)> {
-        let resource = uid(&self.types.resource, attempt.scope.key());
-        let mut entities = self.types.scopes(attempt.scope);
-        entities.push(self.resource(&resource, attempt)?);
-        let permission = RestrictedExpression::new_string(attempt.permission.key().to_owned());
+    fn question(&self, proposal: &Proposal<'_>) -> Option<(Request, Entities)> {
+        let resource = uid(&self.types.resource, proposal.scope.key());
+        let mut entities = self.types.scopes(proposal.scope);
+        entities.push(self.resource(&resource, proposal)?);
+        let permission = RestrictedExpression::new_string(proposal.permission.key().to_owned());
         let context = Context::from_pairs([("permission".to_owned(), permission)]).ok()?;
         let (anybody, action) = (uid(&self.types.principal, ""), uid(&self.types.action, compile::ACTION));
         let request = Request::new(anybody, action, resource, context, None).ok()?;
@@ -140,14 +140,14 @@ impl Policies {
     }
 
     /// Texts are in lower case, as in policies: Azure compares without case.
-    fn resource(&self, resource: &EntityUid, attempt: &Attempt<'_>) -> Option<Entity> {
+    fn resource(&self, resource: &EntityUid, proposal: &Proposal<'_>) -> Option<Entity> {
         let text = |text: &str| RestrictedExpression::new_string(text.to_lowercase());
-        let name = attempt.scope.name().unwrap_or_default();
-        let fields = [("type".to_owned(), text(attempt.kind)), ("name".to_owned(), text(name))];
-        let location = attempt.location.map(|location| ("location".to_owned(), text(location)));
+        let name = proposal.scope.name().unwrap_or_default();
+        let fields = [("type".to_owned(), text(proposal.kind)), ("name".to_owned(), text(name))];
+        let location = proposal.location.map(|location| ("location".to_owned(), text(location)));
         let tags: BTreeMap<String, RestrictedExpression> =
-            attempt.tags.iter().map(|(name, value)| (name.to_lowercase(), text(value))).collect();
-        let parent = uid(&self.types.scope, attempt.scope.key());
+            proposal.tags.iter().map(|(name, value)| (name.to_lowercase(), text(value))).collect();
+        let parent = uid(&self.types.scope, proposal.scope.key());
         Entity::new_with_tags(resource.clone(), fields.into_iter().chain(location), [parent], tags).ok()
     }
 }

@@ -4,7 +4,7 @@
 //! and around it, so that a decision costs the same with ten assignments as with ten thousand. Nothing is remembered of decisions: one
 //! that outlived its assignment would be a hole.
 
-mod bench;
+mod court;
 mod holdings;
 mod visible;
 
@@ -15,7 +15,7 @@ pub use crate::cedar::BrokenRules;
 use crate::guid::{AssignmentId, PrincipalId, RoleId};
 use crate::permission::Permission;
 use crate::scope::Scope;
-use bench::Bench;
+use court::Court;
 use holdings::Holdings;
 pub use visible::Visible;
 
@@ -31,7 +31,7 @@ pub struct Missing {
 /// All assignments, found by who has them and where.
 #[derive(Debug)]
 pub struct Judge {
-    bench: Bench,
+    court: Court,
     holdings: Holdings,
 }
 
@@ -39,7 +39,7 @@ impl Judge {
     /// Assignments that cannot stand are left out, and so grant nothing: a document that nobody understands must not keep all others
     /// from being judged.
     pub fn new(assignments: impl IntoIterator<Item = RoleAssignment>) -> Result<Judge, BrokenRules> {
-        let mut judge = Judge { bench: Bench::new()?, holdings: Holdings::default() };
+        let mut judge = Judge { court: Court::new()?, holdings: Holdings::default() };
         for assignment in assignments {
             judge.put(assignment);
         }
@@ -85,7 +85,7 @@ impl Judge {
 
     pub fn may(&self, principal: PrincipalId, permission: &Permission, scope: &Scope) -> Result<(), Missing> {
         let candidates = self.holdings.around(principal, scope);
-        if self.bench.permits(principal, permission, scope, &candidates) {
+        if self.court.permits(principal, permission, scope, &candidates) {
             Ok(())
         } else {
             Err(Missing { principal, permission: permission.clone(), scope: scope.clone() })
@@ -98,7 +98,7 @@ impl Judge {
         let mut granting: BTreeSet<RoleId> = BTreeSet::new();
         let mut asked: BTreeSet<RoleId> = BTreeSet::new();
         for assignment in self.holdings.of(principal) {
-            if asked.insert(assignment.role) && self.bench.permits(principal, permission, &assignment.scope, &[assignment]) {
+            if asked.insert(assignment.role) && self.court.permits(principal, permission, &assignment.scope, &[assignment]) {
                 granting.insert(assignment.role);
             }
         }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use uuid::Builder;
 
 use crate::guid::{ClientId, PrincipalId, SecretId, TenantId};
-pub use certificate::{BadCertificate, CERTIFICATE_MAX, Certificate, Thumbprint};
+pub use certificate::{BadCertificate, CERTIFICATE_MAX, Certificate, PEM_MAX, Thumbprint};
 pub use secret::{ClientSecret, KEY_BYTES, SECRET_BYTES, SECRET_LIFE_MAX, SecretKey, StoredSecret};
 
 /// Characters of a display name.

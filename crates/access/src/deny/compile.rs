@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::condition::{Condition, Field, Test};
 use super::{DenyPolicy, InvalidPolicy};
 
-pub(super) const ACTION: &str = "attempt";
+pub(super) const ACTION: &str = "propose";
 
 pub(super) fn compile(policy: &DenyPolicy, schema: &Schema) -> Result<Policy, InvalidPolicy> {
     let not_judged = |problem: String| InvalidPolicy::NotJudged { id: policy.id.clone(), problem };

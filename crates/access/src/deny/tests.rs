@@ -10,21 +10,21 @@ fn policy(id: &str, scope: &str, conditions: serde_json::Value) -> DenyPolicy {
 }
 
 /// `group/name action location tag=value …`, of a virtual machine; `-` is nothing.
-fn denied(policies: &Policies, attempt: &str) -> String {
-    let words: Vec<&str> = attempt.split(' ').collect();
+fn denied(policies: &Policies, proposal: &str) -> String {
+    let words: Vec<&str> = proposal.split(' ').collect();
     let (group, name) = words[0].split_once('/').unwrap();
     let scope = Scope::group("s", group).unwrap().resource("Microsoft.NetworkCloud", "virtualMachines", name).unwrap();
     let permission = Permission::new(&format!("{VMS}/{}", words[1])).unwrap();
     let tags = words[3..].iter().filter_map(|tag| tag.split_once('=')).map(|(name, value)| (name.into(), value.into())).collect();
     let location = Some(words[2]).filter(|location| *location != "-");
-    let attempt = Attempt { permission: &permission, scope: &scope, kind: VMS, location, tags: &tags };
-    policies.find_denial(&attempt).map_or_else(|| "-".into(), |policy| policy.id.clone())
+    let proposal = Proposal { permission: &permission, scope: &scope, kind: VMS, location, tags: &tags };
+    policies.find_denial(&proposal).map_or_else(|| "-".into(), |policy| policy.id.clone())
 }
 
 fn check(conditions: serde_json::Value, table: &[(&str, bool)]) {
     let policies = Policies::new([policy("p", "/subscriptions/S/resourceGroups/G", conditions)]).unwrap();
-    for (attempt, is_denied) in table {
-        assert_eq!(denied(&policies, attempt) == "p", *is_denied, "{attempt}");
+    for (proposal, is_denied) in table {
+        assert_eq!(denied(&policies, proposal) == "p", *is_denied, "{proposal}");
     }
 }
 

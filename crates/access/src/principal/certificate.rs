@@ -9,20 +9,24 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use model::Timestamp;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
 use serde::{Deserialize, Serialize};
+use x509_parser::pem::Pem;
 use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::public_key::PublicKey;
 
 /// Bytes of a certificate: four times as many as one with a key of 8,192 bits needs.
 pub const CERTIFICATE_MAX: usize = 16 * 1024;
 
+/// Bytes of a file with a certificate, which may have its private key and those who vouch for it as well.
+pub const PEM_MAX: usize = 4 * CERTIFICATE_MAX;
+
 /// Bits of an RSA key. Fewer can be broken, and more take our time.
 const KEY_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadCertificate {
-    #[error("the certificate has more than {CERTIFICATE_MAX} bytes")]
+    #[error("the certificate has more than {CERTIFICATE_MAX} bytes, or its file more than {PEM_MAX}")]
     TooLarge,
-    #[error("this is no certificate in DER; a PEM file has one between its BEGIN and END lines")]
+    #[error("there is no certificate in it")]
     Garbled,
     #[error("the certificate's key is none of RSA with 2048 to 8192 bits, which Azure's clients sign with")]
     Key,
@@ -50,6 +54,16 @@ pub enum Thumbprint {
 }
 
 impl Certificate {
+    /// The first certificate of a PEM file. What else is in it is not looked at: Azure's clients keep certificate and key in one file.
+    pub fn from_pem(file: &[u8]) -> Result<Certificate, BadCertificate> {
+        if file.len() > PEM_MAX {
+            return Err(BadCertificate::TooLarge);
+        }
+        let mut blocks = Pem::iter_from_buffer(file).filter_map(Result::ok);
+        let found = blocks.find(|block| block.label == "CERTIFICATE").ok_or(BadCertificate::Garbled)?;
+        Certificate::from_der(&found.contents)
+    }
+
     pub fn from_der(der: &[u8]) -> Result<Certificate, BadCertificate> {
         if der.len() > CERTIFICATE_MAX {
             return Err(BadCertificate::TooLarge);

@@ -23,6 +23,9 @@ pub const SECRET_BYTES: usize = 32;
 /// Bytes of the key: as long as the digest that it keys.
 pub const KEY_BYTES: usize = 32;
 
+/// What a MAC pads its key to, with zeros.
+const BLOCK_BYTES: usize = 64;
+
 /// How long a secret may be good: two years, as in Azure.
 pub const SECRET_LIFE_MAX: Span = Span::hours(2 * 366 * 24);
 
@@ -52,7 +55,7 @@ pub struct StoredSecret {
 
 /// The key of all digests. It is in the vault.
 #[derive(Clone)]
-pub struct SecretKey(Zeroizing<[u8; KEY_BYTES]>);
+pub struct SecretKey(Zeroizing<[u8; BLOCK_BYTES]>);
 
 impl ClientSecret {
     /// The bytes must be random.
@@ -69,7 +72,10 @@ impl ClientSecret {
 impl SecretKey {
     /// Nothing if it is not [`KEY_BYTES`] long.
     pub fn from_bytes(bytes: &[u8]) -> Option<SecretKey> {
-        Some(SecretKey(Zeroizing::new(bytes.try_into().ok()?)))
+        let key: &[u8; KEY_BYTES] = bytes.try_into().ok()?;
+        let mut block = Zeroizing::new([0; BLOCK_BYTES]);
+        block[..KEY_BYTES].copy_from_slice(key);
+        Some(SecretKey(block))
     }
 
     /// What is stored of a secret. It expires when its longest life is over, if not before.
@@ -81,7 +87,7 @@ impl SecretKey {
         created_at: Timestamp,
         expires_at: Timestamp,
     ) -> StoredSecret {
-        let digest = self.mac(client, id, secret.text()).map(|mac| mac.finalize().into_bytes()).unwrap_or_default();
+        let digest = self.mac(client, id, secret.text()).finalize().into_bytes();
         StoredSecret {
             id,
             display_name: None,
@@ -98,14 +104,14 @@ impl SecretKey {
             return false;
         }
         let Ok(digest) = URL_SAFE_NO_PAD.decode(&stored.digest) else { return false };
-        self.mac(client, stored.id, shown).is_some_and(|mac| mac.verify_slice(&digest).is_ok())
+        self.mac(client, stored.id, shown).verify_slice(&digest).is_ok()
     }
 
-    fn mac(&self, client: ClientId, id: SecretId, secret: &str) -> Option<Hmac<Sha256>> {
-        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_slice()).ok()?;
+    fn mac(&self, client: ClientId, id: SecretId, secret: &str) -> Hmac<Sha256> {
+        let mut mac = Hmac::<Sha256>::new((&*self.0).into());
         let text = Zeroizing::new(format!("client secret\n{client}\n{id}\n{secret}"));
         mac.update(text.as_bytes());
-        Some(mac)
+        mac
     }
 }
 

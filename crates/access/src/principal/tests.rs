@@ -1,10 +1,12 @@
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use model::Span;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use super::*;
 
-pub(crate) const CLIENT_CERTIFICATE: &[u8] = include_bytes!("../fixtures/client.der");
+const CLIENT_CERTIFICATE: &[u8] = include_bytes!("../fixtures/client.der");
 const WEAK_CERTIFICATE: &[u8] = include_bytes!("../fixtures/weak.der");
 
 fn now() -> Timestamp {
@@ -70,6 +72,13 @@ fn a_digest_is_good_for_its_key_client_and_id_alone() {
 }
 
 #[test]
+fn a_digest_is_the_mac_that_others_compute() {
+    // printf 'client secret\n%s\n%s\n%s' <client> <id> <secret> | openssl dgst -sha256 -mac HMAC -macopt hexkey:0101…01 -binary | base64
+    let json = serde_json::to_value(stored(1, Span::hours(1))).unwrap();
+    assert_eq!(json["digest"], "nMH43eIVeEtr4CtEulDHxENucN0RZNJG5srHWN_jupw");
+}
+
+#[test]
 fn what_is_no_secret_is_refused() {
     let principal = service_principal();
     let shown = secret(1);
@@ -110,6 +119,17 @@ fn a_certificate_is_found_by_either_thumbprint() {
     assert_eq!(principal.find_certificate(&Thumbprint::Sha256(sha1.into())), None);
     assert!(certificate.is_valid_at(now()));
     assert!(!certificate.is_valid_at(certificate.not_after) && !certificate.is_valid_at(Timestamp::EPOCH));
+}
+
+#[test]
+fn a_certificate_is_found_in_a_file_with_its_key() {
+    let block = |label: &str, der: &[u8]| format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", STANDARD.encode(der));
+    let file = block("PRIVATE KEY", b"key") + &block("CERTIFICATE", CLIENT_CERTIFICATE);
+    assert_eq!(Certificate::from_pem(file.as_bytes()), Certificate::from_der(CLIENT_CERTIFICATE));
+    for bad in ["", "x", &block("PRIVATE KEY", CLIENT_CERTIFICATE), &file.replace("-----END CERTIFICATE-----", "")] {
+        assert_eq!(Certificate::from_pem(bad.as_bytes()), Err(BadCertificate::Garbled), "{bad}");
+    }
+    assert_eq!(Certificate::from_pem(&vec![b' '; PEM_MAX + 1]), Err(BadCertificate::TooLarge));
 }
 
 #[test]

@@ -70,6 +70,9 @@ impl<'a> Assertion<'a> {
         }
         let key = DecodingKey::from_rsa_der(&certificate.public_key().ok_or(Rejection::UnknownKey)?);
         let claims: AssertionClaims = envelope::open(self.token, &self.header, &key, &TAKEN)?;
+        if principal.disabled_at.is_some() {
+            return Err(Rejection::Disabled);
+        }
         let client = principal.client_id.to_string();
         if !claims.iss.eq_ignore_ascii_case(&client) {
             return Err(Rejection::WrongIssuer);

@@ -53,6 +53,8 @@ struct ForeignKey {
 pub struct ForeignClaims {
     pub user: User,
     pub expires_at: Timestamp,
+    /// What the login was begun with, if it was begun by us: whoever began it must compare.
+    pub nonce: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -73,6 +75,8 @@ struct Told {
     email: Option<String>,
     #[serde(default)]
     name: Option<String>,
+    #[serde(default)]
+    nonce: Option<String>,
 }
 
 impl ForeignIssuer {
@@ -119,8 +123,7 @@ impl ForeignIssuer {
             return Err(Rejection::Claims);
         }
         Times { not_before: told.nbf, expires: told.exp }.check(now)?;
-        let expires_at = envelope::instant(told.exp);
-        Ok(ForeignClaims { user: self.user(told), expires_at })
+        Ok(ForeignClaims { expires_at: envelope::instant(told.exp), nonce: told.nonce.clone(), user: self.user(told) })
     }
 
     fn user(&self, told: Told) -> User {

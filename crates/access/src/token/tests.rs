@@ -116,6 +116,7 @@ fn every_rejection_has_words_of_its_own() {
         Rejection::Expired,
         Rejection::NotYetValid,
         Rejection::LivesTooLong,
+        Rejection::Disabled,
         Rejection::CertificateExpired,
     ];
     let words: std::collections::BTreeSet<String> = all.iter().map(ToString::to_string).collect();

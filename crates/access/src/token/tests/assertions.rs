@@ -96,6 +96,15 @@ fn an_assertion_is_of_its_client_for_us_and_short() {
 }
 
 #[test]
+fn a_disabled_principal_is_refused_and_only_it_learns_so() {
+    let disabled = ServicePrincipal { disabled_at: Some(now()), ..principal() };
+    let audience = AssertionAudience(vec![ENDPOINT.into()]);
+    let check = |token: &str| Assertion::read(token)?.check(&disabled, &audience, now());
+    assert_eq!(check(&token(&by_sha1(), &claims(), rs256())), Err(Rejection::Disabled));
+    assert_eq!(check(&token(&by_sha1(), &claims(), ed25519(1))), Err(Rejection::Forged));
+}
+
+#[test]
 fn a_certificate_that_is_over_signs_nothing() {
     let over = certificate().not_after;
     let at_end = json!({ "iat": over.as_millis() / 1_000, "exp": over.as_millis() / 1_000 + 600 });

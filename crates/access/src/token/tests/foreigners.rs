@@ -46,10 +46,13 @@ fn people_are_known_by_what_their_issuer_says() {
     let found = check(&token(&header("rsa", "RS256"), &claims(), rs256())).unwrap();
     assert_eq!((found.user.issuer.as_str(), found.user.subject.as_str(), found.user.name.as_str()), (ISSUER, "ada-1", "ada@example.com"));
     assert_eq!((found.user.tenant, found.expires_at), (TenantId::new(uuid(3)), now() + Span::minutes(5)));
-    let of_entra =
-        with(&claims(), json!({ "tid": uuid(8), "preferred_username": null, "name": "Ada\u{202e}\n", "aud": ["x", "rackwright"] }));
+    let of_entra = with(
+        &claims(),
+        json!({ "tid": uuid(8), "preferred_username": null, "name": "Ada\u{202e}\n", "aud": ["x", "rackwright"], "nonce": "n" }),
+    );
     let found = check(&token(&header("rsa", "RS256"), &of_entra, rs256())).unwrap();
     assert_eq!((found.user.tenant, found.user.name.as_str()), (TenantId::new(uuid(8)), "Ada"));
+    assert_eq!(found.nonce.as_deref(), Some("n"));
 }
 
 fn taken(kid: &str, alg: &str, sign: impl FnOnce(&[u8]) -> Vec<u8>) -> Result<(), Rejection> {

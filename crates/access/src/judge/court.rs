@@ -10,7 +10,7 @@ use crate::roles;
 use crate::scope::Scope;
 
 #[derive(Debug)]
-pub(super) struct Bench {
+pub(super) struct Court {
     authorizer: Authorizer,
     law: PolicySet,
     types: Types,
@@ -24,10 +24,10 @@ struct Question {
     scope: EntityUid,
 }
 
-impl Bench {
-    pub fn new() -> Result<Bench, BrokenRules> {
+impl Court {
+    pub fn new() -> Result<Court, BrokenRules> {
         let types = Types::new()?;
-        Ok(Bench { authorizer: Authorizer::new(), law: law()?, action: uid(&types.action, "use"), types })
+        Ok(Court { authorizer: Authorizer::new(), law: law()?, action: uid(&types.action, "use"), types })
     }
 
     /// Whether one of the assignments permits it. What Cedar cannot judge is not permitted.
