@@ -37,6 +37,9 @@ pub enum InvalidAssignment {
     TooMany,
     #[error("{0} has {ASSIGNMENTS_OF_ONE_MAX} role assignments already, which is the most; assign at a wider scope instead")]
     TooManyOfOne(PrincipalId),
+    /// Azure's `RoleAssignmentUpdateNotPermitted`.
+    #[error("assignment {0} is of another principal, role or scope, which cannot be changed; remove it and make a new one")]
+    Immutable(AssignmentId),
     /// Azure's `RoleAssignmentExists`.
     #[error("{principal} has this role at this scope already, by assignment {existing}")]
     Exists { principal: PrincipalId, existing: AssignmentId },

@@ -50,11 +50,11 @@ impl Judge {
     pub fn check(&self, assignment: &RoleAssignment) -> Result<(), InvalidAssignment> {
         assignment.check()?;
         let RoleAssignment { id, principal, role, scope, .. } = assignment;
-        if let Some(existing) = self.holdings.find(*principal, scope.key(), *role).filter(|existing| existing.id != *id) {
-            return Err(InvalidAssignment::Exists { principal: *principal, existing: existing.id });
-        }
-        if self.holdings.contains(*id) {
-            return Ok(());
+        match self.holdings.find(*principal, scope, *role) {
+            Some(same) if same.id == *id => return Ok(()),
+            Some(same) => return Err(InvalidAssignment::Exists { principal: *principal, existing: same.id }),
+            None if self.holdings.contains(*id) => return Err(InvalidAssignment::Immutable(*id)),
+            None => {}
         }
         if self.holdings.len() >= ASSIGNMENTS_MAX {
             return Err(InvalidAssignment::TooMany);

@@ -45,8 +45,8 @@ impl Holdings {
         }
     }
 
-    pub fn find(&self, principal: PrincipalId, scope_key: &str, role: RoleId) -> Option<&RoleAssignment> {
-        let here = self.by_principal.get(&principal)?.get(scope_key)?;
+    pub fn find(&self, principal: PrincipalId, scope: &Scope, role: RoleId) -> Option<&RoleAssignment> {
+        let here = self.by_principal.get(&principal)?.get(scope.key())?;
         here.values().find(|assignment| assignment.role == role)
     }
 

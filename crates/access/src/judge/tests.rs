@@ -116,6 +116,7 @@ fn an_assignment_is_refused_beside_its_like_and_over_the_limits() {
     let existing = AssignmentId::new(Uuid::from_u128(2));
     assert_eq!(judge.check(&again), Err(InvalidAssignment::Exists { principal: principal(2), existing }));
     assert_eq!(judge.check(&assignment(2, principal(2), "Reader", "/subscriptions/s1")), Ok(()), "it may be written again");
+    assert_eq!(judge.check(&assignment(2, principal(2), "Owner", "/")), Err(InvalidAssignment::Immutable(existing)));
     for number in 0..ASSIGNMENTS_OF_ONE_MAX as u128 {
         judge.put(assignment(1_000 + number, principal(9), "Reader", &format!("/subscriptions/s{number}")));
     }
