@@ -1,5 +1,5 @@
-//! The roles that there are. The ids of the first three and their names are Azure's, so that scripts that name them work; they never
-//! change, because assignments are stored with them.
+//! The roles that there are. The ids of the first three are Azure's, so that scripts that name them work. An id never changes, because
+//! assignments are stored with it.
 
 use super::{Role, id};
 
