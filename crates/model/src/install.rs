@@ -111,7 +111,7 @@ impl fmt::Display for InstallTrouble {
         f.write_str(match self {
             InstallTrouble::WrongDigest => "the image's digest is wrong",
             InstallTrouble::ImageUnreachable => "the image cannot be fetched",
-            InstallTrouble::MissingDisk => "there is no disk to install on",
+            InstallTrouble::MissingDisk => "a disk that was named is not there",
             InstallTrouble::AmbiguousDisk => "several disks answer to the identity of one",
             InstallTrouble::DiskTooSmall => "the disk is too small for the image",
             InstallTrouble::ImageMisfit => "the image is not what it is said to be",

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use model::{Artefact, Digest, InstallTrouble};
 
-use super::depot::{Depot, Fetch, Kept, Needed, Unusable};
+use super::depot::{Depot, Fetch, Kept, Needed, Unusable, told_url};
 use super::splice::BaseImage;
 
 /// The largest image that machines may be started from. What is installed may be larger: that we never hold.
@@ -113,7 +113,7 @@ async fn load(depot: Depot, artefact: Artefact, needed: std::collections::BTreeS
     let kept = depot.get(&artefact, &|| needed.clone()).await?;
     let bytes = kept.whole().await.map_err(|problem| unread(&format!("it cannot be read from the disk: {problem}")))?;
     let image = BaseImage::new(bytes)
-        .map_err(|problem| Unusable { trouble: InstallTrouble::ImageMisfit, detail: format!("{}: {problem}", artefact.url) })?;
+        .map_err(|problem| Unusable { trouble: InstallTrouble::ImageMisfit, detail: format!("{}: {problem}", told_url(&artefact)) })?;
     Ok(Arc::new(image))
 }
 

@@ -16,7 +16,7 @@ use super::door::{Declined, bearer, read};
 use crate::submit::submit_report;
 
 /// The longest words of an agent that gives up; longer ones are cut.
-const DETAIL_MAX: usize = 500;
+const DETAIL_MAX: usize = 1_500;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]

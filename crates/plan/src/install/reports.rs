@@ -16,11 +16,11 @@ use crate::operate::steps_of;
 /// By how much the writing must have come on before it is written down: each is a commit, and people read tens.
 const PROGRESS_EVERY: u8 = 10;
 
-/// A slow writer is written down this often all the same, so that its word counts as one.
+/// A slow writer is written down this often all the same, so that its word counts as one: also of one that wipes, and writes nothing yet.
 const PROGRESS_AGE: Span = Span::minutes(5);
 
 /// How much of the agent's own words is kept, in characters.
-const DETAIL_MAX: usize = 300;
+const DETAIL_MAX: usize = 1_500;
 
 pub(crate) fn report(draft: &mut Draft, attempt: &Attempt, report: &MachineReport, now: Timestamp) -> Result<(), Refusal> {
     let operation = draft.after.running_on(&attempt.machine).filter(|operation| operation.id == attempt.operation).cloned();
@@ -135,7 +135,7 @@ fn progress(operation: &Operation, round: &Round, percent: u8, now: Timestamp) -
     let percent = percent.min(100);
     let is_news = match round.percent(operation) {
         None => true,
-        Some((at, known)) => percent >= known.saturating_add(PROGRESS_EVERY) || (percent > known && now >= at + PROGRESS_AGE),
+        Some((at, known)) => percent >= known.saturating_add(PROGRESS_EVERY) || (percent >= known && now >= at + PROGRESS_AGE),
     };
     if is_news { Heard::News(MachineReport::Progress { percent }) } else { Heard::Known }
 }

@@ -44,15 +44,16 @@ fn trouble(bench: &Bench<'_>, round: &Round) -> Option<String> {
     let MachineReport::Failed { trouble, detail } = report else { return None };
     let hint = match trouble {
         InstallTrouble::ImageUnreachable => "; we fetch it from where its runtime says, and the machine from us",
-        InstallTrouble::MissingDisk => "; look at its drives with `rackwright bmm validate`",
+        InstallTrouble::MissingDisk => "; compare the site file (`os-disk`, `data-disks`) with the disks that `rackwright bmm show` lists",
         InstallTrouble::AmbiguousDisk => {
-            "; name it in the site file (`os-disk`) by what no other disk has: `rackwright bmm show` lists them"
+            "; name it in the site file (`os-disk`, `data-disks`) by what no other disk has: `rackwright bmm show` lists them"
         }
         InstallTrouble::DiskTooSmall => "; name a larger one in the site file (`os-disk`): `rackwright bmm show` lists them",
         InstallTrouble::ImageMisfit => "; compare the image with what its runtime says of it: `rackwright runtime show`",
         InstallTrouble::Unconfigurable => "; it needs a GPT, so that there can be a partition for it",
         InstallTrouble::TokenMisused => "; the machine may have been restarted meanwhile, or its network is open to others",
-        InstallTrouble::WrongDigest | InstallTrouble::DiskFailed | InstallTrouble::SeedFailed => "",
+        InstallTrouble::DiskFailed => "; `rackwright bmm advise` tells what to do about a drive that fails",
+        InstallTrouble::WrongDigest | InstallTrouble::SeedFailed => "",
     };
     let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
     Some(format!("{trouble}{detail}{hint}"))

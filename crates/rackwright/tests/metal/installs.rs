@@ -82,7 +82,7 @@ fn a_network_that_is_cut_and_then_loses_the_end_of_every_answer_costs_only_time(
     assert!(house.wire.passed() < 2 * std::fs::metadata(&hall().images.os).expect("the image is there").len(), "it began again each time");
 }
 
-/// The clock is that of 2049, when every certificate of today has ended.
+/// The clock is that of 2049.
 #[test]
 fn a_control_plane_that_is_killed_while_the_image_is_written_goes_on_when_it_is_back() {
     let mut house = House::build(&Plan { clock: Some(FAR_AHEAD), ..Plan::usual("killed", Firmware::Bios) });

@@ -8,7 +8,7 @@ use model::Artefact;
 
 use super::fetch::{Coming, Fetch, Rest};
 use super::part::Part;
-use super::{Unusable, misfit, stored_badly, unreachable, wrong};
+use super::{Unusable, misfit, stored_badly, told_url, unreachable, wrong};
 
 /// How long an origin may say nothing, at its beginning and in the middle.
 pub const FETCH_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -56,7 +56,7 @@ impl<'a> Filling<'a> {
                 Err(Broken::Off(problem)) => problem,
                 Err(Broken::ForGood(unusable)) => return Err(unusable),
             };
-            let (url, there) = (&self.artefact.url, self.part.len());
+            let (url, there) = (told_url(self.artefact), self.part.len());
             tracing::warn!(url, there, of = self.artefact.bytes, problem, "an image cannot be fetched");
             if there > furthest {
                 (pauses, furthest) = (FETCH_AGAIN_AFTER.iter(), there);
@@ -79,7 +79,7 @@ impl<'a> Filling<'a> {
             let words = format!("its digest is {}…, and the bundle says {}…", &found[..12], self.artefact.sha256.short());
             return Err(wrong(self.artefact, &words));
         }
-        tracing::warn!(url = self.artefact.url, "an image that came in several pieces is not what it should be, and is fetched anew");
+        tracing::warn!(url = told_url(self.artefact), "an image that came in several pieces is not what it should be, and is fetched anew");
         (self.is_pieced, self.has_begun_anew) = (false, true);
         Ok(false)
     }
@@ -125,7 +125,7 @@ impl<'a> Filling<'a> {
 
     /// The disk is the store's too: what fills it goes.
     async fn cannot_store(&mut self, problem: &io::Error) -> Broken {
-        tracing::error!(url = self.artefact.url, there = self.part.len(), "an image cannot be kept: {}", words_of(problem));
+        tracing::error!(url = told_url(self.artefact), there = self.part.len(), "an image cannot be kept: {}", words_of(problem));
         let _ = self.part.clear().await;
         Broken::ForGood(stored_badly(problem))
     }

@@ -53,7 +53,12 @@ fn unreachable(why: &str) -> Unusable {
 }
 
 fn wrong(artefact: &Artefact, why: &str) -> Unusable {
-    Unusable { trouble: InstallTrouble::WrongDigest, detail: format!("{}: {why}", artefact.url) }
+    Unusable { trouble: InstallTrouble::WrongDigest, detail: format!("{}: {why}", told_url(artefact)) }
+}
+
+/// The URL without its query, in which an origin may have a secret.
+pub(super) fn told_url(artefact: &Artefact) -> &str {
+    artefact.url.split('?').next().unwrap_or_default()
 }
 
 /// It has another length than is said.
@@ -192,9 +197,9 @@ impl Depot {
         let _room = self.make_room(shelf, &artefact, &needed).await?;
         let part = Part::in_file(shelf.directory.part(&artefact), artefact.bytes).await.map_err(|problem| stored_badly(&problem))?;
         let (began, had) = (Instant::now(), part.len());
-        tracing::info!(url = artefact.url, bytes = artefact.bytes, had, "an image is fetched");
+        tracing::info!(url = told_url(artefact), bytes = artefact.bytes, had, "an image is fetched");
         let part = Filling::new(self.fetch.as_ref(), &artefact, part).fill().await?;
-        tracing::info!(url = artefact.url, seconds = began.elapsed().as_secs(), "an image is there");
+        tracing::info!(url = told_url(artefact), seconds = began.elapsed().as_secs(), "an image is there");
         kept(part, whole).await
     }
 
@@ -217,8 +222,8 @@ impl Depot {
                 "there is no room for its {} bytes: {whose} {limit} of all images, and {} are taken by those that are in use",
                 artefact.bytes, no_room.taken
             );
-            tracing::error!(url = artefact.url, "an image cannot be fetched: {words}");
-            unreachable(&format!("{}: {words}", artefact.url))
+            tracing::error!(url = told_url(artefact), "an image cannot be fetched: {words}");
+            unreachable(&format!("{}: {words}", told_url(artefact)))
         })?;
         for item in goes {
             tracing::info!(name = item.name, bytes = item.bytes, "an image that was not asked for longest goes");
@@ -271,10 +276,13 @@ async fn find(whole: &Path, artefact: &Artefact) -> io::Result<Option<Arc<Kept>>
     let (path, artefact) = (whole.to_owned(), artefact.clone());
     on_thread(move || {
         let Ok(metadata) = path.metadata() else { return Ok(None) };
-        if metadata.len() == artefact.bytes && digest_of(&path)? == artefact.sha256.as_str() {
+        let read = digest_of(&path);
+        if metadata.len() == artefact.bytes && read.as_ref().is_ok_and(|digest| digest == artefact.sha256.as_str()) {
             return Kept::in_file(&path).map(|kept| Some(Arc::new(kept)));
         }
-        tracing::warn!(digest = %artefact.sha256, url = artefact.url, "an image was damaged on our disk, and is fetched again");
+        // Also what cannot be read: a bad sector under it is no reason to fail until somebody deletes it.
+        let problem = read.err().map(|error| error.to_string());
+        tracing::warn!(path = %path.display(), url = told_url(&artefact), problem, "an image was damaged on our disk, and is fetched again");
         fs::remove_file(&path)?;
         Ok(None)
     })

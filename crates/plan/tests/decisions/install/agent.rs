@@ -47,6 +47,23 @@ fn an_inventory_is_kept_once_for_each_attempt() {
 }
 
 #[test]
+fn an_agent_that_wipes_for_an_hour_is_heard_of_all_the_while() {
+    let mut rig = site();
+    rig.device(&target(Role::Compute)).board.agent = Agent::Stalls(0);
+    ask(&mut rig, &target(Role::Compute), REIMAGE);
+    run_to(&mut rig, StepKind::AgentOn);
+    rig.run_for(Span::seconds(70));
+    for _ in 0..60 {
+        tell(&mut rig, MachineReport::Progress { percent: 0 });
+        rig.run_for(Span::minutes(1));
+    }
+    assert!(latest(&rig).is_running());
+    assert!(rig.run_until_idle(Span::hours(4)));
+    let message = latest(&rig).ended.map(|ended| ended.message).unwrap_or_default();
+    assert!(message.contains("the agent has not been heard of for 30m 00s: it had told of 0 % written"), "{message}");
+}
+
+#[test]
 fn a_machine_that_loses_its_power_under_the_agent_is_given_up_soon() {
     let mut rig = site();
     rig.device(&target(Role::Compute)).board.agent = Agent::Stalls(40);
