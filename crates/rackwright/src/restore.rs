@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use model::{Clock, Operation, keys};
 use serde_json::{Value, json};
-use store::{KeyFit, Restoration, StoreError, SystemClock, Vault};
+use store::{KeyFit, MasterKeySource, Restoration, StoreError, SystemClock, Vault};
 
 use crate::cli::output::Showing;
 use crate::cli::render::Table;
@@ -34,7 +34,7 @@ pub struct RestoreArgs {
     pub replace: bool,
 }
 
-pub fn run(args: &RestoreArgs, showing: &Showing, screen: &mut Screen) -> Result<(), Trouble> {
+pub async fn run(args: &RestoreArgs, showing: &Showing, screen: &mut Screen) -> Result<(), Trouble> {
     let failed = |error: StoreError| Trouble::caused(&format!("{} cannot be restored", args.file.display()), &error);
     judge_places(args)?;
     let mut restoration = Restoration::prepare(&args.file, &args.data_dir).map_err(failed)?;
@@ -46,7 +46,7 @@ pub fn run(args: &RestoreArgs, showing: &Showing, screen: &mut Screen) -> Result
         restoration.discard_secrets().map_err(failed)?;
     }
     let told = Told::of(&restoration, args)?;
-    let key = judge_key(&restoration, args)?;
+    let key = judge_key(&restoration, args).await?;
     let aside = format!("before-{}", SystemClock.now().as_millis());
     // The key first: a store whose key could not be put beside it would have to be restored again.
     let given = args.key.as_ref().filter(|_| key == KeyFit::Fits);
@@ -120,10 +120,11 @@ fn key_place(args: &RestoreArgs) -> PathBuf {
 }
 
 /// Whether the key that is given, or the one that is there, opens what is restored.
-fn judge_key(restoration: &Restoration, args: &RestoreArgs) -> Result<KeyFit, Trouble> {
+async fn judge_key(restoration: &Restoration, args: &RestoreArgs) -> Result<KeyFit, Trouble> {
     let place = key_place(args);
     let given = args.key.as_deref().unwrap_or(&place);
-    let fit = Vault::fit(&restoration.secrets(), given).map_err(|error| Trouble::caused("the key cannot be used", &error))?;
+    let fit = Vault::fit(&restoration.secrets(), &MasterKeySource::File(given.to_owned())).await;
+    let fit = fit.map_err(|error| Trouble::caused("the key cannot be used", &error))?;
     match fit {
         KeyFit::OtherKey => Err(Trouble::failed(format!("{} is not the key of this backup", given.display()))
             .detail("the BMC logins in the backup cannot be opened with it; nothing was restored")

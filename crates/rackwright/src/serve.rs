@@ -10,7 +10,7 @@ use clap::Args;
 use keeper::{Equipment, InstallDesk, InstallUrls, Keeper, KeeperError, VaultSecrets, enroll_site, load_install_key};
 use kubernetes::NetworkDoor;
 use model::{Clock, ClusterName, Footing, KeeperState, Site, keys};
-use store::{SharedStore, SqliteStore, StoreError, SystemClock, Vault};
+use store::{MasterKeySource, SharedStore, SqliteStore, StoreError, SystemClock, Vault};
 use ticket::InstallKey;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -157,7 +157,7 @@ impl ControlPlane {
         let store = SqliteStore::open(dir, clock.clone()).map_err(|error| unopened(dir, &error))?;
         let file = Arc::new(store);
         let store: SharedStore = file.clone();
-        let vault = Vault::open(store.clone(), &dir.join("vault.key")).await;
+        let vault = Vault::open(store.clone(), &MasterKeySource::File(dir.join("vault.key"))).await;
         let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
         let front = Front::open().map_err(|error| Trouble::caused("the API's threads cannot be started", &error))?;
         let listener = front.adopt(listener).map_err(|error| Trouble::caused("the API cannot listen", &error))?;
