@@ -107,6 +107,7 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::Completions { shell } => completions::run(screen, shell),
         Command::Backup { file } => backup::run(&open()?, screen, &file).await,
         Command::Restore(args) => crate::restore::run(&args, &global.showing()?, screen).await,
+        Command::Vault(command) => crate::vault_keys::run(&command, &global.showing()?, screen).await,
         Command::Context(command) => contexts::run(&Home::of_process()?, &global, screen, command),
     }
 }
