@@ -212,6 +212,18 @@ fn is_already_so(message: &str) -> bool {
     ["already running", "not running", "does not support manual", "only supports manual"].iter().any(|words| message.contains(words))
 }
 
+/// A login as container tools read it, written from borrowed texts into a buffer that does not grow: neither leaves a copy behind.
+fn docker_config(url: &str, username: &str, password: &str) -> Vec<u8> {
+    let login = BTreeMap::from([("password", password), ("username", username)]);
+    // A character becomes six at most, and the words around them are few.
+    let mut document = Vec::with_capacity(6 * (url.len() + username.len() + password.len()) + 128);
+    // Texts always have a JSON form, and a Vec takes any number of bytes.
+    if let Err(error) = serde_json::to_writer(&mut document, &BTreeMap::from([("auths", BTreeMap::from([(url, login)]))])) {
+        tracing::error!(%error, "a registry's login has no JSON form");
+    }
+    document
+}
+
 fn secrets_of(vm: &VmName, spec: &VmSpec, secrets: &VmSecrets, namespace: &str) -> Vec<SecretWanted> {
     let labels: BTreeMap<String, String> = [(MANAGED_BY.0.to_owned(), MANAGED_BY.1.to_owned())].into();
     let wanted = |name: String, kind: &str, data| SecretWanted {
@@ -244,13 +256,8 @@ fn secrets_of(vm: &VmName, spec: &VmSpec, secrets: &VmSecrets, namespace: &str) 
             }
             DiskStorage::Ephemeral => {
                 let password = Zeroizing::new(String::from_utf8_lossy(password).into_owned());
-                let login = json!({"username": registry.username, "password": *password});
-                let document = json!({"auths": {registry.url.as_str(): login}}).to_string().into_bytes();
-                wanted(
-                    vm_object::registry_name(vm),
-                    "kubernetes.io/dockerconfigjson",
-                    SecretData::default().with(".dockerconfigjson", document),
-                )
+                let data = SecretData::default().with(".dockerconfigjson", docker_config(&registry.url, &registry.username, &password));
+                wanted(vm_object::registry_name(vm), "kubernetes.io/dockerconfigjson", data)
             }
         });
     }

@@ -9,6 +9,7 @@ mod front;
 mod images;
 mod installing;
 mod logging;
+mod master_key;
 mod measuring;
 mod notify;
 mod places;
@@ -25,6 +26,7 @@ mod site_file;
 mod stopping;
 mod traces;
 mod up;
+mod vault_keys;
 
 /// Gives memory back to the system. Thousands of BMCs are looked at for the first time within seconds, and the system's own
 /// allocator keeps what that took for ever, because what stays lies scattered in it.

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use model::{Clock, Operation, keys};
 use serde_json::{Value, json};
-use store::{KeyFit, Restoration, StoreError, SystemClock, Vault};
+use store::{KeyFit, MasterKeySource, Restoration, StoreError, SystemClock, Vault};
+use zeroize::Zeroizing;
 
 use crate::cli::output::Showing;
 use crate::cli::render::Table;
 use crate::cli::screen::{Screen, Sheet, Tone};
 use crate::cli::trouble::{Exit, Trouble};
+use crate::master_key::{self, MasterKeyArgs};
 use crate::private_file;
 use crate::up::CONTROL;
 
@@ -24,7 +26,7 @@ pub struct RestoreArgs {
     #[arg(long, value_name = "DIR")]
     pub data_dir: PathBuf,
     /// The file with the key that opens the backup's BMC logins, if it is not in the data directory yet
-    #[arg(long, value_name = "FILE", conflicts_with = "without_secrets")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["without_secrets", "key_file", "key_command"])]
     pub key: Option<PathBuf>,
     /// Leave the BMC logins out, if their key is lost; `rackwright serve` takes them from the site files again
     #[arg(long)]
@@ -32,9 +34,11 @@ pub struct RestoreArgs {
     /// Restore into a directory that has a store already, which is kept there under another name
     #[arg(long)]
     pub replace: bool,
+    #[command(flatten)]
+    pub master_key: MasterKeyArgs,
 }
 
-pub fn run(args: &RestoreArgs, showing: &Showing, screen: &mut Screen) -> Result<(), Trouble> {
+pub async fn run(args: &RestoreArgs, showing: &Showing, screen: &mut Screen) -> Result<(), Trouble> {
     let failed = |error: StoreError| Trouble::caused(&format!("{} cannot be restored", args.file.display()), &error);
     judge_places(args)?;
     let mut restoration = Restoration::prepare(&args.file, &args.data_dir).map_err(failed)?;
@@ -46,7 +50,7 @@ pub fn run(args: &RestoreArgs, showing: &Showing, screen: &mut Screen) -> Result
         restoration.discard_secrets().map_err(failed)?;
     }
     let told = Told::of(&restoration, args)?;
-    let key = judge_key(&restoration, args)?;
+    let key = judge_key(&restoration, args).await?;
     let aside = format!("before-{}", SystemClock.now().as_millis());
     // The key first: a store whose key could not be put beside it would have to be restored again.
     let given = args.key.as_ref().filter(|_| key == KeyFit::Fits);
@@ -116,20 +120,25 @@ impl Told {
 }
 
 fn key_place(args: &RestoreArgs) -> PathBuf {
-    args.data_dir.join("vault.key")
+    master_key::default_file(&args.data_dir)
 }
 
 /// Whether the key that is given, or the one that is there, opens what is restored.
-fn judge_key(restoration: &Restoration, args: &RestoreArgs) -> Result<KeyFit, Trouble> {
+async fn judge_key(restoration: &Restoration, args: &RestoreArgs) -> Result<KeyFit, Trouble> {
     let place = key_place(args);
-    let given = args.key.as_deref().unwrap_or(&place);
-    let fit = Vault::fit(&restoration.secrets(), given).map_err(|error| Trouble::caused("the key cannot be used", &error))?;
+    let source = match &args.key {
+        Some(given) => MasterKeySource::File(given.clone()),
+        None => args.master_key.source(&args.data_dir)?,
+    };
+    let fit = Vault::fit(&restoration.secrets(), &source).await.map_err(|error| Trouble::caused("the key cannot be used", &error))?;
     match fit {
-        KeyFit::OtherKey => Err(Trouble::failed(format!("{} is not the key of this backup", given.display()))
+        KeyFit::OtherKey => Err(Trouble::failed(format!("{source} is not the key of this backup"))
             .detail("the BMC logins in the backup cannot be opened with it; nothing was restored")
             .hint("give the right one with `--key`, or leave the logins out with `--without-secrets`")),
-        KeyFit::NoKeyFile if args.key.is_some() => Err(Trouble::failed(format!("there is no key file {}", given.display()))),
-        KeyFit::Fits if given != place && place.exists() => {
+        KeyFit::NoKeyFile if source != MasterKeySource::File(place.clone()) => {
+            Err(Trouble::failed(format!("there is no key file {source}")))
+        }
+        KeyFit::Fits if args.key.as_ref().is_some_and(|given| *given != place) && place.exists() => {
             Err(Trouble::failed(format!("{} is there already; nothing was restored", place.display()))
                 .hint("leave `--key` out if it is the right one, or move it away"))
         }
@@ -138,7 +147,7 @@ fn judge_key(restoration: &Restoration, args: &RestoreArgs) -> Result<KeyFit, Tr
 }
 
 fn copy_key(from: &Path, to: &Path) -> Result<(), Trouble> {
-    let copied = fs::read(from).and_then(|key| {
+    let copied = fs::read(from).map(Zeroizing::new).and_then(|key| {
         let mut file = private_file::private(OpenOptions::new().write(true).create_new(true)).open(to)?;
         file.write_all(&key)?;
         file.sync_all()

@@ -81,9 +81,9 @@ async fn save_one(vault: &Arc<Vault>, secret: SecretRef, login: &Login) -> Resul
     vault.save(&secret, &text_of(login)).await
 }
 
-/// As the vault keeps it.
+/// As the vault keeps it; of its full length at once, because a text that grows leaves copies behind.
 fn text_of(login: &Login) -> Zeroizing<Vec<u8>> {
-    Zeroizing::new(format!("{}\n{}", login.user, *login.password).into_bytes())
+    Zeroizing::new([login.user.as_str(), "\n", login.password.as_str()].concat().into_bytes())
 }
 
 #[cfg(test)]

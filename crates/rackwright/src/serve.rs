@@ -10,7 +10,7 @@ use clap::Args;
 use keeper::{Equipment, InstallDesk, InstallUrls, Keeper, KeeperError, Rota, VaultSecrets, enroll_site, load_install_key};
 use kubernetes::NetworkDoor;
 use model::{Clock, ClusterName, Footing, KeeperState, Site, keys};
-use store::{SharedStore, SqliteStore, StoreError, SystemClock, Vault};
+use store::{MasterKeySource, SharedStore, SqliteStore, StoreError, SystemClock, Vault};
 use ticket::InstallKey;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -25,6 +25,7 @@ use crate::front::Front;
 use crate::images;
 use crate::installing::{self, InstallArgs, InstallDoor, InstallKeys};
 use crate::logging::{LogArgs, LogFormat};
+use crate::master_key::MasterKeyArgs;
 use crate::measuring;
 use crate::notify::{self, Word};
 use crate::places::{self, Signals};
@@ -63,6 +64,8 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub install: InstallArgs,
     #[command(flatten)]
+    pub key: MasterKeyArgs,
+    #[command(flatten)]
     pub log: LogArgs,
 }
 
@@ -73,9 +76,10 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     let loaded = load_all(&args.configs)?;
     let listener = bind(&args.listen).await?;
     let data_dir = places::data_dir(args.data_dir, "serve")?;
+    let keeping = Keeping { dir: &data_dir, key: &args.key.source(&data_dir)? };
     let stop_delay = Duration::from_secs(args.stop_delay);
     let door = InstallDoor::open(&args.install, &data_dir).await?;
-    let mut plane = ControlPlane::start(loaded, &data_dir, Doors { api: listener, install: door }, &shutdown, stop_delay).await?;
+    let mut plane = ControlPlane::start(loaded, keeping, Doors { api: listener, install: door }, &shutdown, stop_delay).await?;
     places::until_connected(&plane).await;
     let context = remembering::remember(&plane).await?;
     let sites: Vec<String> = plane.sites.iter().map(|site| format!("{} ({} machines)", site.cluster, site.machines.len())).collect();
@@ -124,6 +128,13 @@ pub struct Doors {
     pub install: InstallDoor,
 }
 
+/// Where a control plane keeps what it knows, and the key of its secrets.
+#[derive(Clone, Copy, Debug)]
+pub struct Keeping<'a> {
+    pub dir: &'a Path,
+    pub key: &'a MasterKeySource,
+}
+
 /// A running control plane: store, keepers, API and install face.
 pub struct ControlPlane {
     pub address: SocketAddr,
@@ -147,18 +158,19 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 impl ControlPlane {
     pub async fn start(
         sites: Vec<Loaded>,
-        dir: &Path,
+        keeping: Keeping<'_>,
         doors: Doors,
         shutdown: &CancellationToken,
         stop_delay: Duration,
     ) -> Result<Self, Trouble> {
+        let Keeping { dir, key } = keeping;
         let Doors { api: listener, install } = doors;
         let address = listener.local_addr().map_err(|error| Trouble::caused("the API cannot listen", &error))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let store = SqliteStore::open(dir, clock.clone()).map_err(|error| unopened(dir, &error))?;
         let file = Arc::new(store);
         let store: SharedStore = file.clone();
-        let vault = Vault::open(store.clone(), &dir.join("vault.key")).await;
+        let vault = Vault::open(store.clone(), key).await;
         let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
         let front = Front::open().map_err(|error| Trouble::caused("the API's threads cannot be started", &error))?;
         let listener = front.adopt(listener).map_err(|error| Trouble::caused("the API cannot listen", &error))?;

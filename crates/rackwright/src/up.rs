@@ -10,10 +10,11 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::trouble::Trouble;
 use crate::installing::{InstallArgs, InstallDoor};
 use crate::logging::LogArgs;
+use crate::master_key::MasterKeyArgs;
 use crate::notify::{self, Word};
 use crate::places;
 use crate::remembering::{self, Remembered};
-use crate::serve::{self, ControlPlane, Doors, LISTEN, STOP_DELAY_MAX};
+use crate::serve::{self, ControlPlane, Doors, Keeping, LISTEN, STOP_DELAY_MAX};
 use crate::simulation::{Simulation, WorldArgs};
 
 /// Where the control plane's data lies, below the data directory.
@@ -37,6 +38,8 @@ pub struct UpArgs {
     #[command(flatten)]
     pub install: InstallArgs,
     #[command(flatten)]
+    pub key: MasterKeyArgs,
+    #[command(flatten)]
     pub log: LogArgs,
 }
 
@@ -44,15 +47,16 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     let signals = places::Signals::listen()?;
     let listener = serve::bind(&args.listen).await?;
     let data_dir = places::data_dir(args.data_dir, "up")?;
+    let control = data_dir.join(CONTROL);
+    let key = args.key.source(&control)?;
     // The world outlives the control plane's last requests, so it has its own end.
     let (plane_stop, world_stop) = (CancellationToken::new(), CancellationToken::new());
     let mut simulation = Simulation::start(&args.world, &data_dir.join("sim"), &world_stop).await?;
     let sites = serve::load_all(&simulation.site_files)?;
     let stop_delay = Duration::from_secs(args.stop_delay);
-    let control = data_dir.join(CONTROL);
     let doors = Doors { api: listener, install: InstallDoor::open(&args.install, &control).await? };
     simulation.set_pxe_server(&doors.install.urls.firmware);
-    let mut plane = ControlPlane::start(sites, &control, doors, &plane_stop, stop_delay).await?;
+    let mut plane = ControlPlane::start(sites, Keeping { dir: &control, key: &key }, doors, &plane_stop, stop_delay).await?;
     places::until_connected(&plane).await;
     // A site without runtimes is of use too, and the next start tries again.
     let runtimes = simulation.import_runtimes(&plane).await;

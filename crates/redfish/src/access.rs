@@ -150,8 +150,10 @@ impl Line {
 
     async fn basic(&self, deadline: Deadline) -> Result<HeaderValue, Fault> {
         let login = self.login(deadline).await?;
-        let pair = Zeroizing::new(format!("{}:{}", login.user, login.password.as_str()));
-        let encoded = Zeroizing::new(format!("Basic {}", STANDARD.encode(pair.as_bytes())));
+        // Of its full length at once: a text that grows leaves copies behind.
+        let pair = Zeroizing::new([login.user.as_str(), ":", login.password.as_str()].concat());
+        let encoded = Zeroizing::new(STANDARD.encode(pair.as_bytes()));
+        let encoded = Zeroizing::new(["Basic ", encoded.as_str()].concat());
         let mut value = HeaderValue::from_str(&encoded)
             .map_err(|_| Fault::new(FaultClass::NoLogin, Delivery::No, "our login does not fit a header"))?;
         value.set_sensitive(true);

@@ -26,7 +26,10 @@ pub use clock::{SystemClock, TokioClock};
 pub use memory::MemoryStore;
 pub use record::{LogOrder, LogQuery, NewRecord, Record, RecordPlace};
 pub use sqlite::{Restoration, SqliteStore, StoreCopy};
-pub use vault::{KeyFit, Vault, VaultError};
+pub use vault::{
+    DataKeyId, DataKeySurvey, Fingerprint, KEY_COMMAND_ANSWER_BYTES, KEY_COMMAND_TIMEOUT, KeyCommand, KeyCommandError, KeyFit,
+    MASTER_KEY_VARIABLE, MasterKeyId, MasterKeyRotation, MasterKeySource, NEW_MASTER_KEY_VARIABLE, Vault, VaultError, VaultSurvey,
+};
 
 /// The number of a commit. It only grows; every document carries the one that wrote it last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -85,6 +85,11 @@ impl SqliteStore {
         })
     }
 
+    /// Whether a directory has a store already.
+    pub fn is_in(dir: &Path) -> bool {
+        Place::in_directory(dir).database.exists()
+    }
+
     /// Copies the store as it is now to a new file, while it stays in use.
     ///
     /// [`Restoration`] puts it back. The vault's key is not part of it.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use model::{SecretRef, Span};
-use store::{Commit, KeyFit, Restoration, SharedStore, SqliteStore, Store, StoreError, SystemClock, Vault};
+use store::{Commit, KeyFit, MasterKeySource, Restoration, SharedStore, SqliteStore, Store, StoreError, SystemClock, Vault};
 
 fn open(dir: &Path) -> SqliteStore {
     SqliteStore::open(dir, Arc::new(SystemClock)).unwrap()
@@ -26,11 +26,15 @@ async fn backed_up(dir: &Path) -> PathBuf {
     let store: Arc<SqliteStore> = Arc::new(open(&dir.join("old")));
     store.commit(Commit::default().put("clusters/site1", "{}")).await.unwrap();
     store.acquire_lease("keeper/site1", "somebody", Span::hours(1)).await.unwrap();
-    let vault = Vault::open(store.clone() as SharedStore, &dir.join("old/vault.key")).await.unwrap();
+    let vault = Vault::open(store.clone() as SharedStore, &key_in(&dir.join("old"))).await.unwrap();
     vault.save(&SecretRef::new("bmc/1"), b"root\ncalvin").await.unwrap();
     let backup = dir.join("backup.db");
     download(&store, &backup).await;
     backup
+}
+
+fn key_in(dir: &Path) -> MasterKeySource {
+    MasterKeySource::File(dir.join("vault.key"))
 }
 
 fn names(dir: &Path) -> Vec<String> {
@@ -78,8 +82,8 @@ async fn a_restored_store_has_everything_but_the_leases() {
     let into = dir.path().join("new");
     let restoration = Restoration::prepare(&backup, &into).unwrap();
     assert!(restoration.latest_at.is_some());
-    assert_eq!(Vault::fit(&restoration.secrets(), &into.join("vault.key")).unwrap(), KeyFit::NoKeyFile);
-    assert_eq!(Vault::fit(&restoration.secrets(), &dir.path().join("old/vault.key")).unwrap(), KeyFit::Fits);
+    assert_eq!(Vault::fit(&restoration.secrets(), &key_in(&into)).await.unwrap(), KeyFit::NoKeyFile);
+    assert_eq!(Vault::fit(&restoration.secrets(), &key_in(&dir.path().join("old"))).await.unwrap(), KeyFit::Fits);
     assert_eq!(restoration.finish(None).unwrap(), None);
     assert_eq!(names(&into), ["rackwright.db"]);
     let store = open(&into);
@@ -95,14 +99,14 @@ async fn a_store_without_its_key_can_be_restored_without_its_secrets() {
     let into = dir.path().join("new");
     let other = Arc::new(store::MemoryStore::new(Arc::new(SystemClock)));
     fs::create_dir(&into).unwrap();
-    Vault::open(other, &into.join("vault.key")).await.unwrap();
+    Vault::open(other, &key_in(&into)).await.unwrap();
     let mut restoration = Restoration::prepare(&backup, &into).unwrap();
-    assert_eq!(Vault::fit(&restoration.secrets(), &into.join("vault.key")).unwrap(), KeyFit::OtherKey);
+    assert_eq!(Vault::fit(&restoration.secrets(), &key_in(&into)).await.unwrap(), KeyFit::OtherKey);
     restoration.discard_secrets().unwrap();
-    assert_eq!(Vault::fit(&restoration.secrets(), &into.join("vault.key")).unwrap(), KeyFit::NoSecrets);
+    assert_eq!(Vault::fit(&restoration.secrets(), &key_in(&into)).await.unwrap(), KeyFit::NoSecrets);
     restoration.finish(None).unwrap();
     let store: SharedStore = Arc::new(open(&into));
-    Vault::open(store, &into.join("vault.key")).await.expect("there is nothing that the key does not open");
+    Vault::open(store, &key_in(&into)).await.expect("there is nothing that the key does not open");
 }
 
 #[tokio::test]

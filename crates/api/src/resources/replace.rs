@@ -78,7 +78,8 @@ fn login_of(given: &[Written]) -> Result<Option<Zeroizing<String>>, Refused> {
     if password.starts_with("https://") {
         return Err(unfit(PASSWORD, "it is the address of a key vault, and this server asks none: send the password itself"));
     }
-    Ok(Some(Zeroizing::new(format!("{user}\n{password}"))))
+    // Of its full length at once: a text that grows leaves copies behind.
+    Ok(Some(Zeroizing::new([user, "\n", password].concat())))
 }
 
 pub(super) async fn submit_it(api: &Api, call: &Call, machine: &Machine, replacing: Replacing, outage: Outage) -> Result<Verdict, Refused> {

@@ -6,6 +6,7 @@ use model::{
     NetworkAttachment, OsDisk, PlacementHint, RackName, Registry, SecretRef, VirtioInterface, VmName, VmSpec,
 };
 use serde_json::Value;
+use zeroize::Zeroizing;
 
 use crate::fields;
 use crate::links::PROVIDER;
@@ -28,7 +29,7 @@ pub(super) struct Described {
 /// A secret on its way to the vault.
 pub(super) struct Secret {
     pub name: SecretRef,
-    pub text: String,
+    pub text: Zeroizing<String>,
 }
 
 /// A secret is never printed.
@@ -48,7 +49,7 @@ pub(super) fn read(body: &[u8], shelf: &str) -> Result<Described, Refused> {
             return Err(Refused::bad_content(format!("`{path}` is empty")).target(path));
         }
         let name = SecretRef::new(format!("{shelf}/{what}"));
-        secrets.push(Secret { name: name.clone(), text: text.to_owned() });
+        secrets.push(Secret { name: name.clone(), text: Zeroizing::new(text.to_owned()) });
         Ok(name)
     };
     let mut cloud_init = |old: &str, new: &str| -> Result<Option<SecretRef>, Refused> {
@@ -61,7 +62,7 @@ pub(super) fn read(body: &[u8], shelf: &str) -> Result<Described, Refused> {
             (Some(text), None) => (format!("properties.{old}"), text),
             (None, Some(text)) => (format!("properties.{new}"), text),
         };
-        if base64::engine::general_purpose::STANDARD.decode(text).is_err() {
+        if base64::engine::general_purpose::STANDARD.decode(text).map(Zeroizing::new).is_err() {
             return Err(Refused::bad_content(format!("`{path}` is not Base64")).target(path));
         }
         keep(&path, old, text).map(Some)
@@ -73,7 +74,11 @@ pub(super) fn read(body: &[u8], shelf: &str) -> Result<Described, Refused> {
         given => Some(Registry {
             url: text(given, "registryUrl"),
             username: text(given, "username"),
-            password: keep("properties.vmImageRepositoryCredentials.password", "registryPassword", &text(given, "password"))?,
+            password: keep(
+                "properties.vmImageRepositoryCredentials.password",
+                "registryPassword",
+                given["password"].as_str().unwrap_or_default(),
+            )?,
         }),
     };
     let spec = VmSpec { user_data, network_data, registry, ..spec_of(properties)? };

@@ -21,6 +21,7 @@ use crate::restore::RestoreArgs;
 use crate::serve::ServeArgs;
 use crate::sim_serve::SimServeArgs;
 use crate::up::UpArgs;
+use crate::vault_keys::VaultCommand;
 
 pub const AFTER_HELP: &str = "\
 Examples:
@@ -48,6 +49,8 @@ Exit codes:
 Environment:
   RACKWRIGHT_HOME    where contexts and data are kept, instead of the configuration and data directories
   RACKWRIGHT_SERVER  the server to talk to, for an account without contexts
+  RACKWRIGHT_MASTER_KEY
+                     the master key of a server's secrets, in base64, instead of a key file
   NO_COLOR           if set, nothing is coloured
   CLICOLOR_FORCE     if set and not 0, colours without a terminal too";
 
@@ -167,8 +170,8 @@ pub enum Command {
     /// Copy what a running server knows to a file, while it goes on.
     ///
     /// The file has everything that the server has stored: sites, machines, operations, and BMC logins in encrypted form. It
-    /// does not have the key that opens the logins: that is `vault.key` in the server's data directory, and belongs in another
-    /// safe place. Of `rackwright up` only the control plane is copied; the simulated world keeps its own file.
+    /// does not have the master key that opens the logins: unless the server was told otherwise, that is `vault.key` in its data
+    /// directory, and belongs in another safe place. Of `rackwright up` only the control plane is copied; the simulated world keeps its own file.
     ///
     /// Example: rackwright backup /backup/rackwright-monday.db
     Backup {
@@ -183,6 +186,9 @@ pub enum Command {
     ///
     /// Example: rackwright restore /backup/rackwright-monday.db --data-dir /var/lib/rackwright
     Restore(RestoreArgs),
+    /// The keys of a server's secrets: which there are, and new ones for them.
+    #[command(subcommand)]
+    Vault(VaultCommand),
 }
 
 #[derive(Debug, Subcommand)]

@@ -160,6 +160,7 @@ fn the_help_teaches_commands_and_exit_codes() {
           context            Contexts: which server commands talk to
           backup             Copy what a running server knows to a file, while it goes on
           restore            Put a backup into a data directory, before a server is started on it
+          vault              The keys of a server's secrets: which there are, and new ones for them
           help               Print this message or the help of the given subcommand(s)
 
         Options:
@@ -203,6 +204,8 @@ fn the_help_teaches_commands_and_exit_codes() {
           RACKWRIGHT_HOME    where contexts and data are kept, instead of the configuration and data
           directories
           RACKWRIGHT_SERVER  the server to talk to, for an account without contexts
+          RACKWRIGHT_MASTER_KEY
+                             the master key of a server's secrets, in base64, instead of a key file
           NO_COLOR           if set, nothing is coloured
           CLICOLOR_FORCE     if set and not 0, colours without a terminal too
     "#]]

@@ -106,7 +106,8 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::ActivityLog(command) => activity::run(&open()?, &global, screen, command).await,
         Command::Completions { shell } => completions::run(screen, shell),
         Command::Backup { file } => backup::run(&open()?, screen, &file).await,
-        Command::Restore(args) => crate::restore::run(&args, &global.showing()?, screen),
+        Command::Restore(args) => crate::restore::run(&args, &global.showing()?, screen).await,
+        Command::Vault(command) => crate::vault_keys::run(&command, &global.showing()?, screen).await,
         Command::Context(command) => contexts::run(&Home::of_process()?, &global, screen, command),
     }
 }

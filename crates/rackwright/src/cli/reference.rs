@@ -127,6 +127,7 @@ fn needs(path: &str) -> &'static [&'static str] {
             "setup: rackwright cluster bmckeyset create admins --azure-group-id ID --expiration $(date -ud +30days +%FT%TZ) --privilege-level ReadOnly --user-list @users.json",
         ],
         "completions" => &["setup: mkdir -p ~/.local/share/bash-completion/completions"],
+        "vault status" | "vault rotate-key" | "vault rotate-data-key" => &["not run: it takes a data directory whose server is stopped"],
         "context use" => &["setup: sed -i 's/local\\b/lab/' ~/.config/rackwright/contexts.toml"],
         _ => &[],
     }

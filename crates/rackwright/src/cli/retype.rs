@@ -10,7 +10,7 @@ pub struct Retyped {
 }
 
 /// Commands that ask no server.
-const WITHOUT_SERVER: [&str; 6] = ["up", "serve", "sim", "context", "completions", "--help"];
+const WITHOUT_SERVER: [&str; 7] = ["up", "serve", "sim", "context", "completions", "vault", "--help"];
 
 /// Commands that look for a name in a resource group. Whoever names a wrong group is sent to all clusters.
 const WITH_GROUP: [&str; 2] = ["bmm", "rack"];

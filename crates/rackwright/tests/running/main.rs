@@ -19,3 +19,4 @@ mod top;
 mod traces;
 mod transcripts;
 mod up;
+mod vault;

@@ -81,18 +81,20 @@ impl Restoration {
         files.iter().any(|file| file.exists()).then_some(self.place.database.as_path())
     }
 
-    /// The secrets of the backup, encrypted.
+    /// The secrets of the backup, encrypted, and the wrapped keys that they were encrypted with.
     pub fn secrets(&self) -> Vec<&Document> {
-        self.documents.iter().filter(|document| document.key.starts_with(vault::PREFIX)).collect()
+        self.documents.iter().filter(|document| vault::is_of_vault(document)).collect()
     }
 
-    /// Leaves the secrets out. Their ciphertext stays in the history, where only the lost key could read it.
+    /// Leaves the secrets out, and their keys. Their ciphertext stays in the history, where only the lost key could read it.
     pub fn discard_secrets(&mut self) -> Result<(), StoreError> {
         if let Some(connection) = &self.connection {
-            let removed = connection.execute("DELETE FROM documents WHERE substr(key, 1, length(?1)) = ?1", [vault::PREFIX]);
-            removed.map_err(|error| self.backup.fault(error))?;
+            for prefix in vault::PREFIXES {
+                let removed = connection.execute("DELETE FROM documents WHERE substr(key, 1, length(?1)) = ?1", [prefix]);
+                removed.map_err(|error| self.backup.fault(error))?;
+            }
         }
-        self.documents.retain(|document| !document.key.starts_with(vault::PREFIX));
+        self.documents.retain(|document| !vault::is_of_vault(document));
         Ok(())
     }
 
