@@ -197,9 +197,9 @@ impl Depot {
         let _room = self.make_room(shelf, &artefact, &needed).await?;
         let part = Part::in_file(shelf.directory.part(&artefact), artefact.bytes).await.map_err(|problem| stored_badly(&problem))?;
         let (began, had) = (Instant::now(), part.len());
-        tracing::info!(url = told_url(artefact), bytes = artefact.bytes, had, "an image is fetched");
+        tracing::info!(url = told_url(&artefact), bytes = artefact.bytes, had, "an image is fetched");
         let part = Filling::new(self.fetch.as_ref(), &artefact, part).fill().await?;
-        tracing::info!(url = told_url(artefact), seconds = began.elapsed().as_secs(), "an image is there");
+        tracing::info!(url = told_url(&artefact), seconds = began.elapsed().as_secs(), "an image is there");
         kept(part, whole).await
     }
 
