@@ -88,7 +88,9 @@ mod tests {
         offered(&completed(), &mut found);
         found.sort();
         found.dedup();
-        assert_eq!(found, ["bmc_password_file", "configs", "data_dir", "file", "install_ca", "key", "simulator", "user_data"]);
+        let files =
+            ["bmc_password_file", "configs", "data_dir", "file", "install_ca", "key", "key_file", "new_key_file", "simulator", "user_data"];
+        assert_eq!(found, files);
     }
 
     #[test]
