@@ -116,11 +116,11 @@ faults! {
         Off False Error, system as de
     "#]];
     a_missing_disk = "disk-missing": expect![[r#"
-        Failed after 5 min: reimage failed: there is no disk to install on (no disk has WWN 6bb85b481df4f13bbb85b481df4f13b2, of volume OS); look at its drives with `rackwright bmm validate`. Left behind: power Off; holds installation by alice, operation reimage-
+        Failed after 5 min: reimage failed: a disk that was named is not there (no disk has WWN 6bb85b481df4f13bbb85b481df4f13b2, of volume OS); compare the site file (`os-disk`, `data-disks`) with the disks that `rackwright bmm show` lists. Left behind: power Off; holds installation by alice, operation reimage-
         Off False Error, system as de
     "#]];
     two_disks_with_one_identity = "disk-twice": expect![[r#"
-        Failed after 5 min: reimage failed: several disks answer to the identity of one (2 disks are what sda is to be known by); name it in the site file (`os-disk`) by what no other disk has: `rackwright bmm show` lists them. Left behind: power Off; holds installation by alice, operation reimage-
+        Failed after 5 min: reimage failed: several disks answer to the identity of one (2 disks are what sda is to be known by); name it in the site file (`os-disk`, `data-disks`) by what no other disk has: `rackwright bmm show` lists them. Left behind: power Off; holds installation by alice, operation reimage-
         Off False Error, system as de
     "#]];
     a_disk_that_is_too_small = "disk-small": expect![[r#"

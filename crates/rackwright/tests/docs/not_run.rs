@@ -54,7 +54,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("docs/operating.md", "install -m 0644 deploy/systemd/rackwright.sysusers.conf /usr/lib/sysusers.d/rackwright.conf"),
     ("docs/operating.md", "install -m 0755 target/release/rackwright /usr/local/bin/rackwright"),
     ("docs/operating.md", "podman build --format docker -t rackwright -f deploy/container/Containerfile ."),
-    ("docs/real-machine.md", "rackwright runtime import debian.toml"),
+    ("docs/real-machine.md", "$ rackwright runtime import debian.toml"),
     ("docs/real-machine.md", "tools/real-machine uefi"),
     ("README.md", "./test"),
     ("README.md", "cargo run --release -- up"),

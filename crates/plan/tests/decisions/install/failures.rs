@@ -78,7 +78,7 @@ fn a_disk_that_is_missing() {
     agent(
         Agent::GivesUp(InstallTrouble::MissingDisk),
         expect![[r#"
-            Failed (InstallFailed): reimage failed: there is no disk to install on (as it says); look at its drives with `rackwright bmm validate`. Left behind: power Off; holds installation by alice, operation op1
+            Failed (InstallFailed): reimage failed: a disk that was named is not there (as it says); compare the site file (`os-disk`, `data-disks`) with the disks that `rackwright bmm show` lists. Left behind: power Off; holds installation by alice, operation op1
             next: rackwright bmm reimage rack1compute01
             Error; installed nothing; held by installation by alice, operation op1 (its reimage did not succeed); waits for a person: its installation failed
         "#]],

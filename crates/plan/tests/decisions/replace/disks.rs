@@ -177,7 +177,7 @@ fn volumes_that_disappear_with_the_power_are_not_made_anew_over_what_is_to_be_pr
     let operation = latest(&rig);
     assert!(operation.last_asked(DeviceAsk::MakeOsVolume).is_none() && operation.last_asked(DeviceAsk::GracefulOff).is_some());
     expect![[r#"
-        Failed (InstallFailed): replace failed: there is no disk to install on (no such disk); look at its drives with `rackwright bmm validate`. Left behind: power Off; holds installation by alice, operation op1
+        Failed (InstallFailed): replace failed: a disk that was named is not there (no such disk); compare the site file (`os-disk`, `data-disks`) with the disks that `rackwright bmm show` lists. Left behind: power Off; holds installation by alice, operation op1
         next: rackwright bmm replace rack1compute01
     "#]].assert_eq(&ending(&operation));
 }

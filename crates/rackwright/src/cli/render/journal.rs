@@ -152,7 +152,7 @@ mod tests {
             began installation 1 of runtime 4.9.2 by virtual media
             the agent called, and traded its token
             the agent has written 40 % of the image
-            the agent has given up: there is no disk to install on (no volume `OS`)
+            the agent has given up: a disk that was named is not there (no volume `OS`)
             the new system phoned home
             the system goes to volume `OS`
             the system goes to the drive with serial number S1
