@@ -14,6 +14,9 @@ const NOBODY: &str = "nobody";
 /// Seconds without a machine after which libvirt ends by itself. It is shared by all tests, and so ended by none.
 const IDLE_SECONDS: u32 = 20;
 
+/// What the names of the tests' folders begin with.
+const FOLDERS: &str = "rackwright-metal-";
+
 /// What the machines get, as files.
 pub struct Images {
     pub os: PathBuf,
@@ -115,9 +118,14 @@ impl Hall {
 
 /// A folder that the emulators' user may use. It is left behind, with the consoles and logs of the machines, until the next run.
 fn make_folder() -> PathBuf {
-    // Sockets have short names, and the way to the repository may be long.
-    let folder = std::env::temp_dir().join("rackwright-metal");
-    let _ = fs::remove_dir_all(&folder);
+    // Sockets have short names, and the way to the repository may be long. Each run has its own: the libvirt of the run before may still be
+    // there, and takes its socket with it when it ends.
+    let temporary = std::env::temp_dir();
+    let is_ours = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(FOLDERS);
+    for old in fs::read_dir(&temporary).into_iter().flatten().flatten().filter(is_ours) {
+        let _ = fs::remove_dir_all(old.path());
+    }
+    let folder = temporary.join(format!("{FOLDERS}{}", std::process::id()));
     for below in ["config/libvirt", "cache", "data", "run/libvirt", "tmp", "pool", "machines"] {
         fs::create_dir_all(folder.join(below)).expect("a folder can be made");
     }
