@@ -80,6 +80,7 @@ impl Hall {
         command
     }
 
+    #[expect(clippy::zombie_processes, reason = "it outlives the tests, and ends by itself")]
     fn start_libvirt(&self) {
         let settings = "security_driver = \"none\"\nstdio_handler = \"file\"\nremember_owner = 0\n";
         fs::write(self.folder.join("config/libvirt/qemu.conf"), settings).expect("the hall is ours");

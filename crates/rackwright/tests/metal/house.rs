@@ -111,9 +111,8 @@ impl House {
         site["cluster"].as_table_mut().expect("a table").insert("speed".to_owned(), SPEED.into());
         let rack = site["rack"][0]["name"].as_str().expect("a rack").to_owned();
         let machine = format!(
-            "name = '{name}'\nrack = '{rack}'\nslot = 20\nrole = 'compute'\nsku = 'QEMU'\nserial-number = '{serial}'\n\
+            "name = '{name}'\nrack = '{rack}'\nslot = 20\nrole = 'compute'\nsku = 'QEMU'\nserial-number = '{name}-serial'\n\
              bmc = 'http://127.0.0.1:{bmc_port}'\nbmc-mac = '52:54:00:00:00:01'\nboot-mac = '{mac}'\nos-disk = '{os_disk}'\n",
-            serial = format!("{name}-serial"),
             os_disk = plan.os_disk,
         );
         let machine: Table = machine.parse().expect("it is TOML");

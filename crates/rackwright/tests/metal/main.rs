@@ -4,6 +4,12 @@
 //! It takes minutes, and programs that most people do not have: `./test` runs it as a stage of its own, and
 //! `cargo test -p rackwright --test metal` by itself.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "whoever runs it for minutes sees how far it is, and `bench metal` reads it"
+)]
+
 mod disk;
 #[path = "../support/environment.rs"]
 mod environment;
