@@ -21,8 +21,14 @@ pub const LOGINS_OF_PRINCIPAL: Pace = Pace { burst: 20, every: Span::seconds(3) 
 /// Logins from one address that may fail. Many people may come from one address.
 pub const LOGINS_FROM_ADDRESS: Pace = Pace { burst: 50, every: Span::seconds(1) };
 
-/// Requests of one caller: what `az` and a portal with several people need, many times over.
-pub const REQUESTS_OF_CALLER: Pace = Pace { burst: 500, every: Span::millis(20) };
+/// Requests of one caller: a script that restarts a thousand machines and asks for each how it goes passes; one that asks without
+/// pause does not.
+pub const REQUESTS_OF_CALLER: Pace = Pace { burst: 2_000, every: Span::millis(5) };
+
+/// Lines of the log about what one caller, or one address that nobody known came from, was denied.
+///
+/// To be denied costs nothing, so that anybody could fill a disk with it. What has no line is counted.
+pub const NOTICES: Pace = Pace { burst: 50, every: Span::seconds(2) };
 
 /// Buckets of each kind: a few MiB at most.
 pub const BUCKETS_MAX: usize = 20_000;
@@ -59,6 +65,39 @@ pub struct Logins {
 #[derive(Clone, Debug)]
 pub struct Requests(Buckets<PrincipalId>);
 
+/// What the log says of denials.
+#[derive(Clone, Debug)]
+pub struct Notices(Buckets<Denied>);
+
+/// Who was denied something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Denied {
+    Caller(PrincipalId),
+    /// Nobody known, who came from there.
+    Address(IpAddr),
+}
+
+impl Default for Notices {
+    fn default() -> Notices {
+        Notices::new(NOTICES, BUCKETS_MAX)
+    }
+}
+
+impl Notices {
+    pub fn new(pace: Pace, buckets_max: usize) -> Notices {
+        Notices(Buckets::new(pace, buckets_max))
+    }
+
+    /// Whether there is a line left for it.
+    pub fn take(&mut self, denied: Denied, now: Timestamp) -> bool {
+        let key = match denied {
+            Denied::Address(address) => Denied::Address(network_of(address)),
+            Denied::Caller(_) => denied,
+        };
+        self.0.take(&key, now).is_ok()
+    }
+}
+
 impl Default for Logins {
     fn default() -> Logins {
         Logins::new(LOGINS_OF_PRINCIPAL, LOGINS_FROM_ADDRESS, BUCKETS_MAX)
@@ -80,6 +119,17 @@ impl Logins {
             self.from_address.give_back(&address, now);
         }
         taken
+    }
+
+    /// Counts an attempt that does not even say whose it is.
+    pub fn begin_as_nobody(&mut self, address: IpAddr, now: Timestamp) -> Result<(), TooMany> {
+        let taken = self.from_address.take(&network_of(address), now);
+        taken.map_err(|retry_after| TooMany { of: Counted::Address, retry_after })
+    }
+
+    /// Gives back what an attempt took whose name was known only when it succeeded.
+    pub fn succeed_as_nobody(&mut self, address: IpAddr, now: Timestamp) {
+        self.from_address.give_back(&network_of(address), now);
     }
 
     /// Gives back what an attempt took that succeeded.
@@ -109,7 +159,8 @@ fn name_key(name: &str) -> String {
     name.chars().take(NAME_MAX).collect::<String>().to_lowercase()
 }
 
-fn network_of(address: IpAddr) -> IpAddr {
+/// The part of an address that is one customer's.
+pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => {

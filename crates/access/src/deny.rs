@@ -7,7 +7,7 @@ mod condition;
 
 use std::collections::BTreeMap;
 
-use cedar_policy::{Authorizer, Context, Entities, Entity, EntityUid, PolicySet, Request, RestrictedExpression};
+use cedar_policy::{Authorizer, Context, Entities, Entity, EntityUid, PolicyId, PolicySet, Request, RestrictedExpression, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::cedar::{BrokenRules, Types, schema, uid};
@@ -27,14 +27,20 @@ pub const CHOICES_MAX: usize = 64;
 /// Characters of what a policy says to whom it denies something.
 pub const REASON_MAX: usize = 512;
 
+/// Characters of what a policy is called for people.
+pub const DISPLAY_NAME_MAX: usize = 128;
+
 /// Characters of a policy's id.
 pub const POLICY_ID_MAX: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DenyPolicy {
+    /// Its name, of which there is one at a scope.
     pub id: String,
     pub scope: Scope,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
     /// What whoever is denied something reads.
     pub reason: String,
     /// All of them must be met.
@@ -45,8 +51,10 @@ pub struct DenyPolicy {
 pub enum InvalidPolicy {
     #[error("`{0}` cannot be a policy's id: 1 to 64 letters, digits, hyphens and underscores are meant")]
     Id(String),
-    #[error("there are two policies `{0}`")]
+    #[error("there are two policies `{0}` at one scope")]
     Twice(String),
+    #[error("the display name of policy `{0}` must have 1 to {DISPLAY_NAME_MAX} characters, all of which can be seen")]
+    DisplayName(String),
     #[error("policy `{0}` must say why it denies something, in at most {REASON_MAX} characters that can be seen")]
     Reason(String),
     #[error("policy `{0}` must have 1 to {CONDITIONS_MAX} conditions, or it would deny everything")]
@@ -77,16 +85,29 @@ pub struct Policies {
     set: PolicySet,
     authorizer: Authorizer,
     types: Types,
+    schema: Schema,
 }
 
 impl DenyPolicy {
+    /// What tells it from every other: its own place, without case.
+    pub fn key(&self) -> String {
+        DenyPolicy::key_of(&self.scope, &self.id)
+    }
+
+    pub fn key_of(scope: &Scope, id: &str) -> String {
+        format!("{}/providers/microsoft.authorization/policyassignments/{}", scope.key(), id.to_ascii_lowercase())
+    }
+
     pub fn check(&self) -> Result<(), InvalidPolicy> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if !(1..=POLICY_ID_MAX).contains(&self.id.len()) || !self.id.bytes().all(is_plain) {
             return Err(InvalidPolicy::Id(model::cleaned(&self.id, POLICY_ID_MAX)));
         }
-        let length = self.reason.chars().count();
-        if !(1..=REASON_MAX).contains(&length) || self.reason.chars().any(model::is_unprintable) {
+        let is_text = |text: &str, max: usize| (1..=max).contains(&text.chars().count()) && !text.chars().any(model::is_unprintable);
+        if !self.display_name.as_deref().is_none_or(|name| is_text(name, DISPLAY_NAME_MAX)) {
+            return Err(InvalidPolicy::DisplayName(self.id.clone()));
+        }
+        if !is_text(&self.reason, REASON_MAX) {
             return Err(InvalidPolicy::Reason(self.id.clone()));
         }
         if !(1..=CONDITIONS_MAX).contains(&self.conditions.len()) {
@@ -102,20 +123,56 @@ impl Policies {
     pub fn new(policies: impl IntoIterator<Item = DenyPolicy>) -> Result<Policies, InvalidPolicy> {
         let broken = |problem: BrokenRules| InvalidPolicy::NotJudged { id: "-".into(), problem: problem.to_string() };
         let (types, schema) = (Types::new().map_err(broken)?, schema().map_err(broken)?);
-        let mut all = Policies { policies: BTreeMap::new(), set: PolicySet::new(), authorizer: Authorizer::new(), types };
+        let mut all = Policies { policies: BTreeMap::new(), set: PolicySet::new(), authorizer: Authorizer::new(), types, schema };
         for policy in policies {
-            policy.check()?;
-            if all.policies.len() >= POLICIES_MAX {
-                return Err(InvalidPolicy::TooMany);
+            if all.policies.contains_key(&policy.key()) {
+                return Err(InvalidPolicy::Twice(policy.id));
             }
-            let compiled = compile::compile(&policy, &schema)?;
-            all.set.add(compiled).map_err(|_| InvalidPolicy::Twice(policy.id.clone()))?;
-            all.policies.insert(policy.id.clone(), policy);
+            all.put(policy)?;
         }
         Ok(all)
     }
 
-    /// The policy that denies a proposal; the first by id if several do. One that fails while it is judged denies as well.
+    /// Takes in a policy, in the place of the one of its name at its scope. One that cannot stand changes nothing.
+    pub fn put(&mut self, policy: DenyPolicy) -> Result<(), InvalidPolicy> {
+        policy.check()?;
+        let key = policy.key();
+        if self.policies.len() >= POLICIES_MAX && !self.policies.contains_key(&key) {
+            return Err(InvalidPolicy::TooMany);
+        }
+        let compiled = compile::compile(&policy, &self.schema)?;
+        self.remove(&key);
+        self.set.add(compiled).map_err(|_| InvalidPolicy::Twice(policy.id.clone()))?;
+        self.policies.insert(key, policy);
+        Ok(())
+    }
+
+    /// Forgets the policy with a key, if there is one.
+    pub fn remove(&mut self, key: &str) {
+        if self.policies.remove(key).is_some() {
+            // It was added under this id, so it is there.
+            let _ = self.set.remove_static(PolicyId::new(key));
+        }
+    }
+
+    /// Whether a policy may be made beside those that there are.
+    pub fn check(&self, policy: &DenyPolicy) -> Result<(), InvalidPolicy> {
+        policy.check()?;
+        compile::compile(policy, &self.schema)?;
+        let is_new = !self.policies.contains_key(&policy.key());
+        if is_new && self.policies.len() >= POLICIES_MAX { Err(InvalidPolicy::TooMany) } else { Ok(()) }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&DenyPolicy> {
+        self.policies.get(key)
+    }
+
+    /// All of them, those at the outermost scopes first.
+    pub fn iter(&self) -> impl Iterator<Item = &DenyPolicy> {
+        self.policies.values()
+    }
+
+    /// The policy that denies a proposal; the outermost if several do, and of these the first by its id. One that fails while it is judged denies as well.
     pub fn find_denial(&self, proposal: &Proposal<'_>) -> Option<&DenyPolicy> {
         if self.policies.is_empty() {
             return None;

@@ -2,7 +2,8 @@
 //!
 //! A caller is known by a token of ours ([`token`]), which a principal ([`principal`]) gets for a secret, a certificate or the token of
 //! another issuer. What a caller may is said by roles that are assigned at scopes ([`judge`]); what nobody may, by policies ([`deny`]) and
-//! locks ([`lock`]). How often one may try is bounded ([`attempts`]).
+//! locks ([`lock`]); how much of a thing there may be, by quotas ([`quota`]); and whether a subscription takes anything at all, by its state
+//! ([`subscription`]). How often one may try is bounded ([`attempts`]).
 //!
 //! Which permission a route needs, and what is answered to whom it lacks, is not decided here.
 
@@ -16,8 +17,10 @@ pub mod lock;
 mod pattern;
 pub mod permission;
 pub mod principal;
+pub mod quota;
 pub mod roles;
 pub mod scope;
+pub mod subscription;
 pub mod token;
 
 pub use assignment::RoleAssignment;

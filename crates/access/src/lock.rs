@@ -50,7 +50,8 @@ pub enum InvalidLock {
 
 impl Lock {
     pub fn check(&self) -> Result<(), InvalidLock> {
-        let is_name = self.name.len() <= LOCK_NAME_MAX && self.id().is_ok();
+        // A slash would make it a place below another lock.
+        let is_name = self.name.len() <= LOCK_NAME_MAX && !self.name.contains('/') && self.id().is_ok();
         if !is_name {
             return Err(InvalidLock::Name(model::cleaned(&self.name, LOCK_NAME_MAX)));
         }
@@ -139,7 +140,7 @@ mod tests {
         let good = lock("keep", Level::ReadOnly, GROUP);
         assert_eq!(good.check(), Ok(()));
         assert_eq!(good.id().unwrap().to_string(), format!("{GROUP}/providers/Microsoft.Authorization/locks/keep"));
-        for name in ["", "a/b", "..", "a b", &"a".repeat(LOCK_NAME_MAX + 1)] {
+        for name in ["", "a/b", "a/b/c", "..", "a b", &"a".repeat(LOCK_NAME_MAX + 1)] {
             assert!(matches!(lock(name, Level::ReadOnly, GROUP).check(), Err(InvalidLock::Name(_))), "{name}");
         }
         assert_eq!(Lock { notes: "a".repeat(NOTES_MAX + 1), ..good.clone() }.check(), Err(InvalidLock::Notes));

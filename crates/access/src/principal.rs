@@ -54,6 +54,8 @@ pub struct User {
 pub enum InvalidPrincipal {
     #[error("a display name has 1 to {DISPLAY_NAME_MAX} characters, all of which can be seen")]
     DisplayName,
+    #[error("the display name of a secret has 1 to {DISPLAY_NAME_MAX} characters, all of which can be seen")]
+    SecretName,
     #[error("a service principal has at most {SECRETS_MAX} secrets; remove one first")]
     Secrets,
     #[error("a service principal has at most {CERTIFICATES_MAX} certificates; remove one first")]
@@ -73,9 +75,11 @@ pub enum LoginRefused {
 
 impl ServicePrincipal {
     pub fn check(&self) -> Result<(), InvalidPrincipal> {
-        let length = self.display_name.chars().count();
-        if !(1..=DISPLAY_NAME_MAX).contains(&length) || self.display_name.chars().any(model::is_unprintable) {
+        if !is_display_name(&self.display_name) {
             return Err(InvalidPrincipal::DisplayName);
+        }
+        if self.secrets.iter().filter_map(|secret| secret.display_name.as_deref()).any(|name| !is_display_name(name)) {
+            return Err(InvalidPrincipal::SecretName);
         }
         if self.secrets.len() > SECRETS_MAX {
             return Err(InvalidPrincipal::Secrets);
@@ -97,6 +101,10 @@ impl ServicePrincipal {
     pub fn find_certificate(&self, thumbprint: &Thumbprint) -> Option<&Certificate> {
         self.certificates.iter().find(|certificate| certificate.has(thumbprint))
     }
+}
+
+fn is_display_name(name: &str) -> bool {
+    (1..=DISPLAY_NAME_MAX).contains(&name.chars().count()) && !name.chars().any(model::is_unprintable)
 }
 
 impl User {

@@ -5,7 +5,7 @@ mod built_in;
 use serde::Serialize;
 use uuid::Uuid;
 
-pub use built_in::BUILT_IN;
+pub use built_in::{BUILT_IN, OWNER, READER, TENANT_VM_CONTRIBUTOR};
 
 use crate::guid::RoleId;
 use crate::pattern::covers;

@@ -96,13 +96,19 @@ impl Scope {
         Some(Scope { text: text.into(), key: self.key[..end].into(), ends: outer.into() })
     }
 
+    /// The id of the subscription that it is in.
+    pub fn subscription_id(&self) -> Option<&str> {
+        let rest = self.key.starts_with("/subscriptions/").then(|| &self.text["/subscriptions/".len()..])?;
+        rest.split('/').next()
+    }
+
     /// The name of the last part; nothing for `/`.
     pub fn name(&self) -> Option<&str> {
         self.text.rsplit('/').next().filter(|name| !name.is_empty())
     }
 
     /// The form in which equal scopes are equal bytes; for `/` it is empty.
-    pub(crate) fn key(&self) -> &str {
+    pub fn key(&self) -> &str {
         &self.key
     }
 

@@ -13,16 +13,20 @@ mod foreign;
 mod keys;
 mod mint;
 mod rejection;
+mod shown;
 mod signatures;
+mod verified;
 
 use model::Span;
 
 pub use assertion::{ASSERTION_LIFE_MAX, Assertion, AssertionAudience};
 pub use claims::Claims;
 pub use foreign::{BadKeys, ForeignClaims, ForeignIssuer, JWKS_KEYS_MAX, JWKS_MAX};
-pub use keys::{SEED_BYTES, SigningKey, SigningKeys};
+pub use keys::{SEED_BYTES, SIGNED_LIFE_MAX, SigningKey, SigningKeys};
 pub use mint::{Bearer, Mint, MintError, Minted};
 pub use rejection::Rejection;
+pub use shown::{Proven, SHOWN_MAX, ShownAssertions};
+pub use verified::{VERIFIED_MAX, Verified};
 
 /// How long a token of ours is good. Azure's are good for about an hour, and its clients renew them by themselves.
 pub const TOKEN_LIFE: Span = Span::hours(1);

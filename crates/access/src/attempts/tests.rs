@@ -104,3 +104,40 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn each_who_is_denied_has_lines_of_their_own() {
+    let mut notices = Notices::new(PACE, 10);
+    let (one, other) = (PrincipalId::new(Uuid::from_u128(1)), PrincipalId::new(Uuid::from_u128(2)));
+    for denied in [Denied::Caller(one), Denied::Address(address(1))] {
+        let lines = (0..100).filter(|_| notices.take(denied, at(0))).count();
+        assert_eq!(lines, 3, "{denied:?}");
+        assert!(notices.take(denied, at(10)), "{denied:?} has a line again");
+    }
+    assert!(notices.take(Denied::Caller(other), at(0)));
+    assert!(notices.take(Denied::Address(address(2)), at(0)));
+}
+
+#[test]
+fn attempts_that_name_nobody_count_for_their_address() {
+    let mut logins = Logins::new(PACE, PACE, 10);
+    for _ in 0..3 {
+        logins.begin_as_nobody(address(1), at(0)).unwrap();
+    }
+    let refused = Err(TooMany { of: Counted::Address, retry_after: Span::seconds(10) });
+    assert_eq!((logins.begin_as_nobody(address(1), at(0)), logins.begin("deploy", address(1), at(0))), (refused, refused));
+    assert_eq!(logins.begin("deploy", address(2), at(0)), Ok(()));
+}
+
+#[test]
+fn a_thousand_machines_can_be_restarted_at_once_and_a_loop_gone_wild_cannot_go_on() {
+    let caller = PrincipalId::new(Uuid::from_u128(1));
+    let mut requests = Requests::default();
+    for machine in 0..1_000 {
+        assert_eq!(requests.take(caller, at(0)), Ok(()), "restart of machine {machine}");
+        assert_eq!(requests.take(caller, at(0)), Ok(()), "status of machine {machine}");
+    }
+    assert_eq!(requests.take(caller, at(0)), Err(TooMany { of: Counted::Caller, retry_after: Span::millis(5) }));
+    let passed = (0..10_000).filter(|_| requests.take(caller, at(1)).is_ok()).count();
+    assert_eq!(passed, 200, "a second later");
+}

@@ -13,7 +13,7 @@ pub(super) const ACTION: &str = "propose";
 
 pub(super) fn compile(policy: &DenyPolicy, schema: &Schema) -> Result<Policy, InvalidPolicy> {
     let not_judged = |problem: String| InvalidPolicy::NotJudged { id: policy.id.clone(), problem };
-    let compiled = Policy::from_json(Some(PolicyId::new(&policy.id)), tree(policy)).map_err(|error| not_judged(error.to_string()))?;
+    let compiled = Policy::from_json(Some(PolicyId::new(policy.key())), tree(policy)).map_err(|error| not_judged(error.to_string()))?;
     let alone = PolicySet::from_policies([compiled.clone()]).map_err(|error| not_judged(error.to_string()))?;
     let result = Validator::new(schema.clone()).validate(&alone, ValidationMode::Strict);
     if result.validation_passed() { Ok(compiled) } else { Err(not_judged(result.to_string())) }

@@ -6,7 +6,7 @@ const WRITE: &str = "Microsoft.NetworkCloud/virtualMachines/write";
 
 fn policy(id: &str, scope: &str, conditions: serde_json::Value) -> DenyPolicy {
     let conditions = serde_json::from_value(conditions).unwrap();
-    DenyPolicy { id: id.into(), scope: Scope::parse(scope).unwrap(), reason: format!("{id} says so"), conditions }
+    DenyPolicy { id: id.into(), scope: Scope::parse(scope).unwrap(), display_name: None, reason: format!("{id} says so"), conditions }
 }
 
 /// `group/name action location tag=value …`, of a virtual machine; `-` is nothing.
@@ -65,10 +65,12 @@ fn tags_are_tested_by_name_and_value_without_case() {
 }
 
 #[test]
-fn the_first_policy_by_id_is_told_with_its_reason() {
+fn the_outermost_policy_is_told_and_the_first_by_id_of_these() {
     let any = serde_json::json!([{ "field": "name", "like": "*" }]);
     let policies = Policies::new(["b", "a", "c"].map(|id| policy(id, "/", any.clone()))).unwrap();
     assert_eq!(denied(&policies, "g/a write -"), "a");
+    let outer = Policies::new([policy("a", "/subscriptions/s", any.clone()), policy("b", "/", any)]).unwrap();
+    assert_eq!(denied(&outer, "g/a write -"), "b");
     let none = Policies::new([]).unwrap();
     assert_eq!(denied(&none, "g/a write -"), "-");
 }
@@ -79,6 +81,8 @@ fn a_policy_that_cannot_stand_makes_all_unusable() {
     let refused = |policies: Vec<DenyPolicy>| Policies::new(policies).map(|_| ()).unwrap_err();
     assert_eq!(refused(vec![good.clone(), good.clone()]), InvalidPolicy::Twice("p".into()));
     assert_eq!(refused(vec![DenyPolicy { id: "a b".into(), ..good.clone() }]), InvalidPolicy::Id("a b".into()));
+    let display_name = Some("a".repeat(DISPLAY_NAME_MAX + 1));
+    assert_eq!(refused(vec![DenyPolicy { display_name, ..good.clone() }]), InvalidPolicy::DisplayName("p".into()));
     assert_eq!(refused(vec![DenyPolicy { reason: String::new(), ..good.clone() }]), InvalidPolicy::Reason("p".into()));
     assert_eq!(refused(vec![DenyPolicy { conditions: vec![], ..good.clone() }]), InvalidPolicy::Conditions("p".into()));
     let empty_list = Condition { field: Field::Name, test: Test::In(vec![]) };
@@ -109,4 +113,18 @@ fn a_policy_survives_json() {
     let stored = serde_json::to_value(policy("p", "/", conditions.clone())).unwrap();
     assert_eq!(stored["conditions"], conditions);
     assert_eq!(serde_json::from_value::<DenyPolicy>(stored).unwrap(), policy("p", "/", conditions));
+}
+
+#[test]
+fn a_policy_that_comes_or_goes_counts_at_once_and_one_that_cannot_stand_changes_nothing() {
+    let named = |pattern: &str| serde_json::json!([{ "field": "name", "like": pattern }]);
+    let mut policies = Policies::new([policy("p", "/", named("a*")), policy("p", "/subscriptions/s", named("c*"))]).unwrap();
+    policies.put(policy("P", "/", named("b*"))).unwrap();
+    assert_eq!(["g/a write -", "g/b write -", "g/c write -"].map(|proposal| denied(&policies, proposal)), ["-", "P", "p"]);
+    assert!(policies.put(DenyPolicy { reason: String::new(), ..policy("p", "/", named("a*")) }).is_err());
+    assert_eq!(denied(&policies, "g/b write -"), "P");
+    policies.remove(&DenyPolicy::key_of(&Scope::root(), "p"));
+    policies.remove("no such policy");
+    assert_eq!(policies.iter().map(|policy| policy.scope.to_string()).collect::<Vec<_>>(), ["/subscriptions/s"]);
+    assert_eq!(denied(&policies, "g/b write -"), "-");
 }

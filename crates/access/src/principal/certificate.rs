@@ -86,10 +86,11 @@ impl Certificate {
         })
     }
 
+    /// Azure's clients fill thumbprints up with `=`, which base64url does not need.
     pub fn has(&self, thumbprint: &Thumbprint) -> bool {
         match thumbprint {
-            Thumbprint::Sha1(text) => self.sha1 == *text,
-            Thumbprint::Sha256(text) => self.sha256 == *text,
+            Thumbprint::Sha1(text) => self.sha1 == text.trim_end_matches('='),
+            Thumbprint::Sha256(text) => self.sha256 == text.trim_end_matches('='),
         }
     }
 

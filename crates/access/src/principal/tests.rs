@@ -117,6 +117,7 @@ fn a_certificate_is_found_by_either_thumbprint() {
     let certificate = principal.find_certificate(&Thumbprint::Sha1(sha1.into())).unwrap();
     assert_eq!(principal.find_certificate(&Thumbprint::Sha256(sha256.into())), Some(certificate));
     assert_eq!(principal.find_certificate(&Thumbprint::Sha256(sha1.into())), None);
+    assert_eq!(principal.find_certificate(&Thumbprint::Sha1(format!("{sha1}="))), Some(certificate), "as Azure's clients write it");
     assert!(certificate.is_valid_at(now()));
     assert!(!certificate.is_valid_at(certificate.not_after) && !certificate.is_valid_at(Timestamp::EPOCH));
 }

@@ -61,7 +61,11 @@ pub const KEYSET_ADMINISTRATOR: Role = Role {
     id: id(0x2f1c8c6e_5d0b_4a0e_9a55_6b1f0c7a3e01),
     name: "Operator Nexus Keyset Administrator",
     description: "May say who logs in to machines and to their BMCs, and nothing else.",
-    actions: &["Microsoft.NetworkCloud/clusters/bareMetalMachineKeySets/*", "Microsoft.NetworkCloud/clusters/bmcKeySets/*"],
+    actions: &[
+        "Microsoft.NetworkCloud/clusters/bareMetalMachineKeySets/*",
+        "Microsoft.NetworkCloud/clusters/bmcKeySets/*",
+        "Microsoft.Resources/subscriptions/resourceGroups/read",
+    ],
     not_actions: &[],
 };
 
@@ -70,6 +74,7 @@ pub const TENANT_VM_CONTRIBUTOR: Role = Role {
     name: "Tenant Virtual Machine Contributor",
     description: "May make, run and delete a tenant's virtual machines.",
     actions: &[
+        "Microsoft.Insights/eventtypes/*/read",
         "Microsoft.NetworkCloud/locations/*/read",
         "Microsoft.NetworkCloud/virtualMachines/*",
         "Microsoft.Resources/subscriptions/resourceGroups/read",
@@ -82,6 +87,7 @@ pub const TENANT_KUBERNETES_CONTRIBUTOR: Role = Role {
     name: "Tenant Kubernetes Cluster Contributor",
     description: "May make, run and delete a tenant's Kubernetes clusters and their pools.",
     actions: &[
+        "Microsoft.Insights/eventtypes/*/read",
         "Microsoft.NetworkCloud/kubernetesClusters/*",
         "Microsoft.NetworkCloud/locations/*/read",
         "Microsoft.Resources/subscriptions/resourceGroups/read",
@@ -94,6 +100,7 @@ pub const TENANT_READER: Role = Role {
     name: "Tenant Reader",
     description: "May see a tenant's virtual machines and Kubernetes clusters, and nothing of the machines below them.",
     actions: &[
+        "Microsoft.Insights/eventtypes/*/read",
         "Microsoft.NetworkCloud/kubernetesClusters/*/read",
         "Microsoft.NetworkCloud/kubernetesClusters/read",
         "Microsoft.NetworkCloud/locations/*/read",

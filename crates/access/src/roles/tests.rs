@@ -68,8 +68,9 @@ fn each_role_grants_what_it_says() {
     assert_eq!(granted_to("Microsoft.Authorization/locks/write"), "O");
     assert_eq!(granted_to("Microsoft.Authorization/roleAssignments/write"), "O");
     assert_eq!(granted_to("Microsoft.Authorization/roleAssignments/read"), "ORC");
-    assert_eq!(granted_to("Microsoft.Resources/subscriptions/resourceGroups/read"), "ORCvkr");
-    assert_eq!(granted_to("Rackwright/backups/action"), "O");
+    assert_eq!(granted_to("Microsoft.Resources/subscriptions/resourceGroups/read"), "ORCKvkr");
+    assert_eq!(granted_to("Microsoft.Insights/eventtypes/values/read"), "ORCvkr");
+    assert_eq!(granted_to("Rackwright/backup/action"), "O");
 }
 
 #[test]

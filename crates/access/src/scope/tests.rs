@@ -128,3 +128,16 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_scope_tells_the_subscription_that_it_is_in() {
+    let table = [
+        ("/", None),
+        ("/subscriptions/S1", Some("S1")),
+        ("/Subscriptions/S1/resourceGroups/g", Some("S1")),
+        ("/providers/Microsoft.Authorization/locks/l", None),
+    ];
+    for (scope, expected) in table {
+        assert_eq!(Scope::parse(scope).unwrap().subscription_id(), expected, "{scope}");
+    }
+}

@@ -1,14 +1,15 @@
 //! Assertions: what a service principal with a certificate signs to log in, as RFC 7523 has it and Azure's clients send it.
 //!
-//! That an assertion was seen before is no reason to refuse it: Azure's clients use one again until it expires, after ten minutes.
+//! Whether one was shown before, and by whom, is in `shown`.
 
 use jsonwebtoken::{Algorithm, DecodingKey, Header};
 use model::{Span, Timestamp};
 use serde::Deserialize;
 
 use super::CLOCK_SKEW;
-use super::envelope::{self, Audience, Times, instant};
+use super::envelope::{self, Audience, Seconds, Times, instant};
 use super::rejection::Rejection;
+use super::shown::{JTI_MAX, Proven};
 use crate::guid::ClientId;
 use crate::principal::{Certificate, ServicePrincipal, Thumbprint};
 
@@ -35,11 +36,13 @@ struct AssertionClaims {
     iss: String,
     sub: String,
     aud: Audience,
-    exp: i64,
+    exp: Seconds,
     #[serde(default)]
-    nbf: Option<i64>,
+    nbf: Option<Seconds>,
     #[serde(default)]
-    iat: Option<i64>,
+    iat: Option<Seconds>,
+    /// Without one it could not be told from a copy. Azure's clients send it.
+    jti: String,
 }
 
 #[derive(Deserialize)]
@@ -62,8 +65,8 @@ impl<'a> Assertion<'a> {
         self.client
     }
 
-    /// Whether the service principal signed it, for us and for now.
-    pub fn check(&self, principal: &ServicePrincipal, audience: &AssertionAudience, now: Timestamp) -> Result<(), Rejection> {
+    /// Whether the service principal signed it, for us and for now; then what it is remembered by.
+    pub fn check(&self, principal: &ServicePrincipal, audience: &AssertionAudience, now: Timestamp) -> Result<Proven, Rejection> {
         let certificate = self.certificate(principal)?;
         if !certificate.is_valid_at(now) {
             return Err(Rejection::CertificateExpired);
@@ -83,8 +86,15 @@ impl<'a> Assertion<'a> {
         if !claims.aud.has_any_of(&audience.0) {
             return Err(Rejection::WrongAudience);
         }
-        Times { not_before: claims.nbf.or(claims.iat), expires: claims.exp }.check(now)?;
-        if instant(claims.exp) > now + ASSERTION_LIFE_MAX + CLOCK_SKEW { Err(Rejection::LivesTooLong) } else { Ok(()) }
+        let expires = claims.exp.0;
+        Times { not_before: claims.nbf.or(claims.iat).map(|seconds| seconds.0), expires }.check(now)?;
+        if instant(expires) > now + ASSERTION_LIFE_MAX + CLOCK_SKEW {
+            return Err(Rejection::LivesTooLong);
+        }
+        if claims.jti.is_empty() || claims.jti.len() > JTI_MAX {
+            return Err(Rejection::Claims);
+        }
+        Ok(Proven { client: principal.client_id, id: claims.jti, until: instant(expires) + CLOCK_SKEW })
     }
 
     fn certificate<'p>(&self, principal: &'p ServicePrincipal) -> Result<&'p Certificate, Rejection> {

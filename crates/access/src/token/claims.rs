@@ -4,8 +4,9 @@ use model::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::envelope::instant;
+use super::envelope::{Times, instant, seconds};
 use super::mint::Bearer;
+use super::rejection::Rejection;
 use crate::guid::{ClientId, PrincipalId, TenantId};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,19 +26,36 @@ pub struct Claims {
     #[serde(rename = "tid")]
     pub tenant: TenantId,
     pub name: String,
+    /// When they logged in; of a token that does not say so, when it was made.
+    #[serde(rename = "auth_time", default, skip_serializing_if = "Option::is_none")]
+    logged_in: Option<i64>,
+    /// The issuer that vouches for a person, under Azure's name for it.
+    #[serde(rename = "idp", default, skip_serializing_if = "Option::is_none")]
+    pub vouched_by: Option<String>,
+    /// The name, as Azure's clients look for it.
+    #[serde(default)]
+    upn: String,
     #[serde(rename = "iat")]
     issued: i64,
     #[serde(rename = "nbf")]
-    pub(super) not_before: i64,
+    not_before: i64,
     #[serde(rename = "exp")]
-    pub(super) expires: i64,
+    expires: i64,
     #[serde(rename = "jti")]
     pub id: Uuid,
 }
 
 impl Claims {
-    pub fn issued_at(&self) -> Timestamp {
-        instant(self.issued)
+    /// Who has it.
+    pub fn bearer(self) -> Bearer {
+        let logged_in_at = instant(self.logged_in.unwrap_or(self.issued));
+        let Claims { principal, client, tenant, name, vouched_by, .. } = self;
+        Bearer { principal, client, tenant, name, logged_in_at, vouched_by }
+    }
+
+    /// Whether it is good now.
+    pub(super) fn check_times(&self, now: Timestamp) -> Result<(), Rejection> {
+        Times { not_before: Some(self.not_before), expires: self.expires }.check(now)
     }
 
     pub fn expires_at(&self) -> Timestamp {
@@ -54,6 +72,9 @@ impl Claims {
             client: bearer.client,
             tenant: bearer.tenant,
             name: bearer.name.clone(),
+            upn: bearer.name.clone(),
+            logged_in: Some(seconds(bearer.logged_in_at)),
+            vouched_by: bearer.vouched_by.clone(),
             issued: from,
             not_before: from,
             expires: to,

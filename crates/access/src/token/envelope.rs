@@ -5,8 +5,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, DecodingKey, Header, Validation};
 use model::Timestamp;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 
 use super::rejection::Rejection;
 use super::{CLOCK_SKEW, TOKEN_MAX, signatures};
@@ -76,6 +76,16 @@ impl Times {
             return Err(Rejection::NotYetValid);
         }
         Ok(())
+    }
+}
+
+/// An instant of somebody else's token: seconds, of which there may be parts. Azure's command line sends them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seconds(pub i64);
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Seconds, D::Error> {
+        f64::deserialize(deserializer).map(|seconds| Seconds(seconds.floor() as i64))
     }
 }
 

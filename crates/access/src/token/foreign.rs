@@ -6,8 +6,9 @@ use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet, KeyAlgo
 use jsonwebtoken::{Algorithm, DecodingKey};
 use model::Timestamp;
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::envelope::{self, Audience, Times};
+use super::envelope::{self, Audience, Seconds, Times};
 use super::rejection::Rejection;
 use crate::guid::TenantId;
 use crate::principal::User;
@@ -18,6 +19,9 @@ pub const JWKS_KEYS_MAX: usize = 64;
 /// Bytes of an issuer's keys.
 pub const JWKS_MAX: usize = 256 * 1024;
 
+/// The members of a JWK that only its owner should have: of private keys, and of shared secrets.
+const PRIVATE: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+
 /// Characters that are kept of a person's name.
 const NAME_MAX: usize = 120;
 
@@ -27,6 +31,8 @@ pub enum BadKeys {
     TooMany,
     #[error("the issuer's keys are no JWKS")]
     Garbled,
+    #[error("the issuer's keys have private parts, which nobody here should have; give the public ones alone")]
+    Private,
     #[error("none of the issuer's keys can sign a token that is taken here; RSA, P-256 and Ed25519 are")]
     NoneUsable,
 }
@@ -53,8 +59,6 @@ struct ForeignKey {
 pub struct ForeignClaims {
     pub user: User,
     pub expires_at: Timestamp,
-    /// What the login was begun with, if it was begun by us: whoever began it must compare.
-    pub nonce: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -62,9 +66,9 @@ struct Told {
     iss: String,
     sub: String,
     aud: Audience,
-    exp: i64,
+    exp: Seconds,
     #[serde(default)]
-    nbf: Option<i64>,
+    nbf: Option<Seconds>,
     #[serde(default)]
     tid: Option<TenantId>,
     #[serde(default)]
@@ -75,8 +79,6 @@ struct Told {
     email: Option<String>,
     #[serde(default)]
     name: Option<String>,
-    #[serde(default)]
-    nonce: Option<String>,
 }
 
 impl ForeignIssuer {
@@ -91,7 +93,13 @@ impl ForeignIssuer {
         if jwks.len() > JWKS_MAX {
             return Err(BadKeys::TooMany);
         }
-        let set: JwkSet = serde_json::from_str(jwks).map_err(|_| BadKeys::Garbled)?;
+        let told: Value = serde_json::from_str(jwks).map_err(|_| BadKeys::Garbled)?;
+        // They would be kept as they come, and lie in every backup.
+        let mut keys = told["keys"].as_array().into_iter().flatten();
+        if keys.any(|key| PRIVATE.iter().any(|part| key.get(part).is_some())) {
+            return Err(BadKeys::Private);
+        }
+        let set: JwkSet = serde_json::from_value(told).map_err(|_| BadKeys::Garbled)?;
         if set.keys.len() > JWKS_KEYS_MAX {
             return Err(BadKeys::TooMany);
         }
@@ -104,9 +112,15 @@ impl ForeignIssuer {
         Ok(())
     }
 
-    /// Whether a token's key is known: if not, the issuer may have new ones.
-    pub fn knows_key_of(&self, token: &str) -> bool {
-        envelope::header(token).ok().and_then(|header| header.kid).is_some_and(|id| self.keys.contains_key(&id))
+    /// Who a token says has made it. Nothing is proven by that: it tells whose keys to check it with.
+    pub fn claimed_by(token: &str) -> Result<String, Rejection> {
+        #[derive(Deserialize)]
+        struct Claimed {
+            iss: String,
+        }
+        envelope::header(token)?;
+        let claimed: Claimed = jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| Rejection::Claims)?;
+        Ok(claimed.iss)
     }
 
     pub fn check(&self, token: &str, now: Timestamp) -> Result<ForeignClaims, Rejection> {
@@ -122,8 +136,8 @@ impl ForeignIssuer {
         if told.sub.is_empty() {
             return Err(Rejection::Claims);
         }
-        Times { not_before: told.nbf, expires: told.exp }.check(now)?;
-        Ok(ForeignClaims { expires_at: envelope::instant(told.exp), nonce: told.nonce.clone(), user: self.user(told) })
+        Times { not_before: told.nbf.map(|seconds| seconds.0), expires: told.exp.0 }.check(now)?;
+        Ok(ForeignClaims { expires_at: envelope::instant(told.exp.0), user: self.user(told) })
     }
 
     fn user(&self, told: Told) -> User {

@@ -14,13 +14,16 @@ use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{CLOCK_SKEW, TOKEN_LIFE};
+use super::CLOCK_SKEW;
 
 /// Random bytes that make a key.
 pub const SEED_BYTES: usize = 32;
 
-/// How long a key verifies after its successor signs: as long as its last token is taken, by a replica whose clock is late.
-const VERIFIES_FOR: Span = Span::millis(TOKEN_LIFE.as_millis() + 2 * CLOCK_SKEW.as_millis());
+/// The longest life of anything that a key signs.
+pub const SIGNED_LIFE_MAX: Span = Span::hours(12);
+
+/// How long a key verifies after its successor signs: as long as what it signed last is taken, by a replica whose clock is late.
+const VERIFIES_FOR: Span = Span::millis(SIGNED_LIFE_MAX.as_millis() + 2 * CLOCK_SKEW.as_millis());
 
 #[derive(Clone)]
 pub struct SigningKey {

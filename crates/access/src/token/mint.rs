@@ -1,13 +1,13 @@
 //! Making and checking our own tokens.
 
 use jsonwebtoken::{Algorithm, Header};
-use model::Timestamp;
+use model::{Span, Timestamp};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use super::claims::Claims;
-use super::envelope::{self, Times, seconds};
-use super::keys::{SigningKey, SigningKeys};
+use super::envelope::{self, seconds};
+use super::keys::{SIGNED_LIFE_MAX, SigningKeys};
 use super::rejection::Rejection;
 use super::{TOKEN_LIFE, signatures};
 use crate::guid::{ClientId, PrincipalId, TenantId};
@@ -19,6 +19,10 @@ pub struct Bearer {
     pub client: Option<ClientId>,
     pub tenant: TenantId,
     pub name: String,
+    /// When they showed who they are. Whatever is made of that login ends with it, however often it is renewed.
+    pub logged_in_at: Timestamp,
+    /// The issuer that vouches for a person.
+    pub vouched_by: Option<String>,
 }
 
 /// A token, on its way to whom it is for.
@@ -35,6 +39,7 @@ pub struct Mint {
     /// Clients name what they want a token for in several ways: with a slash at its end, or without.
     audiences: Vec<String>,
     keys: SigningKeys,
+    life: Span,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,26 +48,30 @@ pub enum MintError {
     NoKey,
     #[error("tokens are given only for this service")]
     WrongAudience,
+    #[error("the login is over; log in again")]
+    LoginOver,
     #[error("the token could not be signed")]
     NotSigned,
 }
 
 impl Mint {
     pub fn new(issuer: impl Into<String>, audiences: Vec<String>, keys: SigningKeys) -> Mint {
-        Mint { issuer: issuer.into(), audiences, keys }
+        Mint { issuer: issuer.into(), audiences, keys, life: TOKEN_LIFE }
+    }
+
+    /// The same keys for something else: its tokens are not taken for ours, nor ours for its.
+    #[must_use]
+    pub fn apart(&self, audience: &str, life: Span) -> Mint {
+        Mint { issuer: self.issuer.clone(), audiences: vec![audience.to_owned()], keys: self.keys.clone(), life }
     }
 
     pub fn keys(&self) -> &SigningKeys {
         &self.keys
     }
 
-    pub fn add_key(&mut self, key: SigningKey) {
-        self.keys.add(key);
-    }
-
-    /// The keys that verify nothing any more, which are forgotten.
-    pub fn forget_spent_keys(&mut self, now: Timestamp) -> Vec<String> {
-        self.keys.forget_spent(now)
+    /// From now on tokens are signed and verified with these.
+    pub fn set_keys(&mut self, keys: SigningKeys) {
+        self.keys = keys;
     }
 
     /// The token's id must be random.
@@ -71,7 +80,10 @@ impl Mint {
             return Err(MintError::WrongAudience);
         }
         let key = self.keys.signer(now).ok_or(MintError::NoKey)?;
-        let expires_at = now + TOKEN_LIFE;
+        let expires_at = (now + self.life).min(bearer.logged_in_at + SIGNED_LIFE_MAX);
+        if expires_at <= now {
+            return Err(MintError::LoginOver);
+        }
         let claims = Claims::new(bearer, &self.issuer, audience, id, (seconds(now), seconds(expires_at)));
         let header = Header { kid: Some(key.id().to_owned()), ..Header::new(Algorithm::EdDSA) };
         signatures::install();
@@ -93,7 +105,7 @@ impl Mint {
         if !self.audiences.contains(&claims.audience) {
             return Err(Rejection::WrongAudience);
         }
-        Times { not_before: Some(claims.not_before), expires: claims.expires }.check(now)?;
+        claims.check_times(now)?;
         Ok(claims)
     }
 }

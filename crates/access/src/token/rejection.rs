@@ -31,6 +31,8 @@ pub enum Rejection {
     NotYetValid,
     #[error("the token is good for longer than is taken here")]
     LivesTooLong,
+    #[error("the assertion was shown from another address before; sign another")]
+    Replayed,
     #[error("the service principal is disabled")]
     Disabled,
     #[error("the certificate is not valid at this time; register another")]

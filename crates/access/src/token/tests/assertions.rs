@@ -42,6 +42,10 @@ fn check(token: &str) -> Result<(), Rejection> {
 }
 
 fn check_at(token: &str, at: Timestamp) -> Result<(), Rejection> {
+    prove_at(token, at).map(|_| ())
+}
+
+fn prove_at(token: &str, at: Timestamp) -> Result<Proven, Rejection> {
     Assertion::read(token)?.check(&principal(), &AssertionAudience(vec![ENDPOINT.into()]), at)
 }
 
@@ -49,10 +53,18 @@ fn check_at(token: &str, at: Timestamp) -> Result<(), Rejection> {
 fn both_ways_in_which_clients_sign_are_taken() {
     let old = token(&by_sha1(), &claims(), rs256());
     assert_eq!(Assertion::read(&old).unwrap().client(), ClientId::new(uuid(2)));
-    assert_eq!(check(&old), Ok(()));
+    let until = now() + Span::seconds(600) + CLOCK_SKEW;
+    assert_eq!(prove_at(&old, now()), Ok(Proven { client: ClientId::new(uuid(2)), id: uuid(5).to_string(), until }));
     assert_eq!(check(&old), Ok(()), "clients send one again until it expires");
     assert_eq!(check(&token(&by_sha256(), &claims(), ps256())), Ok(()));
     assert_eq!(check(&token(&by_sha256(), &with(&claims(), json!({ "aud": ["x", ENDPOINT] })), ps256())), Ok(()));
+}
+
+#[test]
+fn times_may_have_parts_of_seconds() {
+    let changed = with(&claims(), json!({ "iat": seconds_from_now(0) as f64 + 0.25, "exp": seconds_from_now(599) as f64 + 0.75 }));
+    let until = prove_at(&token(&by_sha1(), &changed, rs256()), now()).unwrap().until;
+    assert_eq!(until, now() + Span::seconds(599) + CLOCK_SKEW);
 }
 
 #[test]
@@ -89,6 +101,9 @@ fn an_assertion_is_of_its_client_for_us_and_short() {
         (json!({ "nbf": seconds_from_now(121) }), Rejection::NotYetValid),
         (json!({ "exp": seconds_from_now(3_721) }), Rejection::LivesTooLong),
         (json!({ "exp": null }), Rejection::Claims),
+        (json!({ "jti": null }), Rejection::Claims),
+        (json!({ "jti": "" }), Rejection::Claims),
+        (json!({ "jti": "x".repeat(129) }), Rejection::Claims),
     ];
     for (changes, rejection) in table {
         assert_eq!(check(&token(&by_sha1(), &with(&claims(), changes.clone()), rs256())), Err(rejection), "{changes}");

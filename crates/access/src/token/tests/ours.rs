@@ -26,12 +26,15 @@ fn bearer() -> Bearer {
         client: Some(ClientId::new(uuid(2))),
         tenant: TenantId::new(uuid(3)),
         name: "deploy".into(),
+        logged_in_at: now(),
+        vouched_by: None,
     }
 }
 
 fn claims() -> Value {
     json!({
         "iss": ISSUER, "aud": AUDIENCE, "sub": uuid(1), "oid": uuid(1), "appid": uuid(2), "tid": uuid(3), "name": "deploy",
+        "upn": "deploy", "auth_time": seconds_from_now(0),
         "iat": seconds_from_now(0), "nbf": seconds_from_now(0), "exp": seconds_from_now(3_600), "jti": uuid(4),
     })
 }
@@ -45,11 +48,22 @@ fn check(token: &str) -> Result<Claims, Rejection> {
 }
 
 #[test]
+fn whatever_is_made_of_a_login_ends_with_it() {
+    let minted = |hours, minutes| mint().mint(&bearer(), AUDIENCE, uuid(4), now() + Span::hours(hours) + Span::minutes(minutes));
+    let over = now() + SIGNED_LIFE_MAX;
+    assert_eq!(minted(10, 0).unwrap().expires_at, now() + Span::hours(11));
+    assert_eq!(minted(11, 30).unwrap().expires_at, over, "half an hour is left");
+    assert_eq!(minted(12, 0), Err(MintError::LoginOver));
+    let session = mint().apart("session", SIGNED_LIFE_MAX).mint(&bearer(), "session", uuid(4), now() + Span::hours(3)).unwrap();
+    assert_eq!(session.expires_at, over);
+}
+
+#[test]
 fn a_token_says_who_its_bearer_is() {
     let minted = mint().mint(&bearer(), AUDIENCE, uuid(4), now()).unwrap();
     let found = check(&minted.text).unwrap();
     assert_eq!(serde_json::to_value(&found).unwrap(), claims());
-    assert_eq!((found.issued_at(), found.expires_at()), (now(), now() + TOKEN_LIFE));
+    assert_eq!((found.clone().bearer(), found.expires_at()), (bearer(), now() + TOKEN_LIFE));
     assert_eq!(minted.expires_at, found.expires_at());
     let again = mint().mint(&bearer(), AUDIENCE, uuid(4), now()).unwrap();
     assert_eq!(minted, again, "the same claims give the same token");
@@ -162,4 +176,30 @@ proptest::proptest! {
             proptest::prop_assert!(check(&changed).is_err());
         }
     }
+}
+
+#[test]
+fn what_was_verified_is_remembered_letter_by_letter_until_it_expires_or_the_keys_change() {
+    let minted = mint().mint(&bearer(), AUDIENCE, uuid(4), now()).unwrap();
+    let mut verified = Verified::default();
+    assert_eq!(verified.find(&minted.text, now()), None);
+    let claims = check(&minted.text).unwrap();
+    verified.remember(&minted.text, claims.clone(), now());
+    assert_eq!(verified.find(&minted.text, now()), Some(Ok(claims.clone())));
+    let (head, signature) = minted.text.rsplit_once('.').unwrap();
+    let forged = format!("{head}.{}", signature.chars().rev().collect::<String>());
+    assert_eq!(verified.find(&forged, now()), None, "another signature is another token");
+    let over = now() + TOKEN_LIFE + CLOCK_SKEW;
+    assert_eq!(verified.find(&minted.text, over), Some(Err(Rejection::Expired)));
+    assert_eq!(verified.find(&minted.text, now() - CLOCK_SKEW - Span::seconds(1)), Some(Err(Rejection::NotYetValid)));
+    for number in 1..VERIFIED_MAX {
+        verified.remember(&number.to_string(), claims.clone(), now());
+    }
+    assert_eq!(verified.len(), VERIFIED_MAX);
+    verified.remember("one more", claims.clone(), now());
+    assert_eq!(verified.len(), 1, "there is no room for more");
+    verified.remember("later", claims, over);
+    assert_eq!(verified.len(), 2);
+    verified.forget_all();
+    assert!(verified.is_empty());
 }
