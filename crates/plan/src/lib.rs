@@ -29,6 +29,7 @@ mod membership;
 mod node_step;
 mod objection;
 mod operate;
+mod overload;
 mod placement;
 mod pods;
 mod power_step;
@@ -70,6 +71,7 @@ pub use key_sets::{
 pub use membership::{Voteless, voteless};
 pub use objection::{Busy, Objection};
 pub use operate::steps_of;
+pub use overload::{Effort, LISTS_BELOW, LISTS_MAX, LISTS_OF_CALLER_MAX, Load, READS_BELOW, Shed, may_enter};
 pub use placement::{Weakness, weaknesses};
 pub use preview::PREVIEW_PODS_MAX;
 pub use progress::{Progress, StepProgress, StepStatus, progress_of};

@@ -104,8 +104,13 @@ impl Vault {
             answer => return answer,
         }
         let made = Key::generate()?;
+        self.save_first(name, made.bytes()).await
+    }
+
+    /// Saves a secret unless there is one. The answer is the one that is there: whoever comes second gets what the first one saved.
+    pub async fn save_first(&self, name: &SecretRef, plaintext: &[u8]) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let document = document_of(name);
-        let ciphertext = self.keyring.encrypt(name, made.bytes())?;
+        let ciphertext = self.keyring.encrypt(name, plaintext)?;
         match self.store.commit(Commit::default().expect(document.clone(), Expected::Absent).put(document, ciphertext)).await {
             Ok(_) | Err(StoreError::Conflict { .. }) => self.load(name).await,
             Err(error) => Err(error.into()),
