@@ -100,6 +100,8 @@ mod tests {
 
     async fn take(api: &Api) -> Response {
         let request = Request::builder().method(Method::POST).uri("/rackwright/v1/backup").header("host", "localhost");
+        let token = gate::OpenHouse::around(api.gate.clone()).token("anonymous");
+        let request = request.header("authorization", format!("Bearer {token}"));
         crate::answer(axum::extract::State(api.clone()), request.body(Body::empty()).unwrap()).await
     }
 
@@ -111,7 +113,8 @@ mod tests {
         let store: SharedStore = Arc::new(SqliteStore::open(directory, Arc::new(SystemClock)).unwrap());
         store.commit(Commit::default().put("anything", vec![7; 200_000])).await.unwrap();
         let cache = Cache::load(&store).await.unwrap();
-        Api::new(store, Arc::new(SystemClock), cache, Arc::default(), Process::default())
+        let gate = gate::OpenHouse::open(Arc::new(SystemClock)).await.gate();
+        Api::new(store, Arc::new(SystemClock), cache, Arc::default(), Process::default(), gate)
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,19 +1,26 @@
 //! One HTTP request: who sent it, what it asks, and the ids that go back with the answer.
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::OnceLock;
+
+use access::{Permission, Scope};
 use axum::body::{Body, HttpBody};
 use axum::extract::Request as HttpRequest;
 use axum::response::Response;
-use bytes::Bytes;
+use gate::Caller;
 use http::request::Parts;
-use http::uri::Authority;
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method, header};
 use http_body_util::{BodyExt, Limited};
 use model::{CorrelationId, Sent, Span};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+use zeroize::Zeroizing;
 
+use crate::audit::Grounds;
 use crate::codes::Code;
 use crate::cross_origin;
+use crate::entry::Sight;
+use crate::hygiene::{self, Transport};
 use crate::media_type;
 use crate::reply::{RETRY_AFTER, Refused, shortened};
 
@@ -29,17 +36,13 @@ const BODY_TIMEOUT_AT_STOP: Span = Span::seconds(2);
 /// Longest path and query together. The longest that clients of ARM send are filters and page tokens of a few hundred bytes.
 pub const URI_MAX: usize = 8 * 1024;
 
-/// Who is asking. There is no authentication yet, and so the API listens on loopback only; this names the caller in
-/// operations and holds.
-pub const CALLER_HEADER: &str = "x-ms-client-principal-name";
-
 /// The name of the header that a client correlates its requests by.
 const CORRELATION_HEADER: &str = "x-ms-correlation-request-id";
 
 /// The name of the header that a client tells its own requests apart by.
 const REQUEST_ID_HEADER: &str = "x-ms-client-request-id";
 
-/// Longest caller, correlation id and client request id, in characters.
+/// Longest correlation id and client request id, in characters.
 pub const IDENTITY_MAX: usize = 128;
 
 #[derive(Debug)]
@@ -49,12 +52,22 @@ pub(crate) struct Call {
     pub path: String,
     query: Vec<(String, String)>,
     address: Address,
-    /// The host in the request line, if it is there too.
-    authority: Option<Authority>,
     headers: HeaderMap,
     request_id: String,
     pub correlation_id: CorrelationId,
+    /// Where it comes from, if it came over a socket.
+    peer: Option<Peer>,
+    /// Who sent it, once that is known.
+    sight: OnceLock<Sight>,
+    /// Why it was denied, if it was, for the log.
+    grounds: OnceLock<Grounds>,
+    /// What it was let in for.
+    wanted: OnceLock<(Permission, Scope)>,
 }
+
+/// The address that a connection comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub IpAddr);
 
 /// Whether path and query can be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +79,7 @@ enum Address {
 
 impl Call {
     pub fn begin(request: HttpRequest) -> (Call, Body) {
-        let (Parts { method, uri, headers, .. }, body) = request.into_parts();
+        let (Parts { method, uri, headers, extensions, .. }, body) = request.into_parts();
         let correlation_id = header_text(&headers, CORRELATION_HEADER).unwrap_or_else(|| Uuid::new_v4().to_string());
         let query = uri.query().unwrap_or_default();
         let (address, query) = match parse_query(query) {
@@ -79,21 +92,27 @@ impl Call {
             path: uri.path().to_owned(),
             query,
             address,
-            authority: uri.authority().cloned(),
             request_id: Uuid::new_v4().to_string(),
             correlation_id: CorrelationId::new(correlation_id),
             headers,
+            peer: extensions.get::<Peer>().copied(),
+            sight: OnceLock::new(),
+            grounds: OnceLock::new(),
+            wanted: OnceLock::new(),
         };
         (call, body)
     }
 
     /// Refuses what a web page sent.
     pub fn check_sender(&self) -> Result<(), Refused> {
-        cross_origin::check(self.authority.as_ref(), &self.headers)
+        cross_origin::check(&self.headers)
     }
 
     /// Refuses a path and query that cannot be understood.
     pub fn check_address(&self) -> Result<(), Refused> {
+        if self.headers.get_all(header::HOST).iter().count() != 1 {
+            return Err(Refused::bad_content("the request must say which host it is for, once"));
+        }
         match self.address {
             Address::Fine => Ok(()),
             Address::TooLong => {
@@ -103,15 +122,15 @@ impl Call {
         }
     }
 
-    /// Refuses a caller or an id that cannot be kept as it is: cut or left out, it would be another.
+    /// Refuses an id that cannot be kept as it is: cut or left out, it would be another.
     pub fn check_identity(&self) -> Result<(), Refused> {
         let text = |name: &str| self.headers.get(name).map(|line| std::str::from_utf8(line.as_bytes()));
-        for name in [CALLER_HEADER, CORRELATION_HEADER, REQUEST_ID_HEADER] {
+        for name in [CORRELATION_HEADER, REQUEST_ID_HEADER] {
             let problem = match text(name) {
                 Some(Err(_)) => "is not UTF-8".to_owned(),
                 Some(Ok(text)) if text.trim().chars().count() > IDENTITY_MAX => format!("is longer than {IDENTITY_MAX} characters"),
-                // Ids go back in headers, which are ASCII. Names of people are not.
-                Some(Ok(text)) if name != CALLER_HEADER && text.bytes().any(|byte| !(0x20..0x7f).contains(&byte)) => {
+                // Ids go back in headers, which are ASCII.
+                Some(Ok(text)) if text.bytes().any(|byte| !(0x20..0x7f).contains(&byte)) => {
                     "has a character that is not printable ASCII".to_owned()
                 }
                 _ => continue,
@@ -135,11 +154,65 @@ impl Call {
         self.query.iter().find(|(key, value)| key.eq_ignore_ascii_case(name) && !value.is_empty()).map(|(_, value)| value.as_str())
     }
 
-    /// The caller in one line of what can be seen. One that `check_identity` refuses is cut, and never somebody else.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// Where it comes from; from this process itself, if it did not come over a socket.
+    pub fn peer(&self) -> IpAddr {
+        self.peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Peer(address)| address)
+    }
+
+    /// Says who sent it.
+    pub fn enter(&self, sight: Sight) {
+        let _ = self.sight.set(sight);
+    }
+
+    /// Says what it was let in for.
+    pub fn want(&self, permission: Permission, scope: Scope) {
+        let _ = self.wanted.set((permission, scope));
+    }
+
+    /// What it was let in for, and where, if its route needs that.
+    pub fn wanted(&self) -> Option<&(Permission, Scope)> {
+        self.wanted.get()
+    }
+
+    /// What whoever sent it may see; nothing if nobody asked who it was.
+    pub fn sight(&self) -> Result<&Sight, Refused> {
+        self.sight.get().ok_or_else(Refused::internal)
+    }
+
+    /// Says why it is denied, for the log alone.
+    pub fn deny(&self, grounds: Grounds) {
+        let _ = self.grounds.set(grounds);
+    }
+
+    pub fn grounds(&self) -> Option<&Grounds> {
+        self.grounds.get()
+    }
+
+    /// The caller as operations, holds and the log name them. What a person is called is their issuer's to say, so that they could be called
+    /// like somebody else: the id, which nobody chooses, stands beside the name.
     pub fn caller(&self) -> String {
-        let sent = self.headers.get(CALLER_HEADER).map(|line| String::from_utf8_lossy(line.as_bytes()));
-        let name = sent.map(|name| model::cleaned(&name, IDENTITY_MAX)).filter(|name| !name.is_empty());
-        name.unwrap_or_else(|| "anonymous".to_owned())
+        let Some(sight) = self.sight.get() else { return self.name() };
+        match sight.caller() {
+            Caller { vouched_by: Some(_), principal, name, .. } => {
+                let id = format!(" ({principal})");
+                model::cleaned(name, IDENTITY_MAX - id.len()) + &id
+            }
+            _ => self.name(),
+        }
+    }
+
+    /// The name alone, for where the id is told beside it.
+    pub fn name(&self) -> String {
+        self.sight.get().map_or_else(|| "anonymous".to_owned(), |sight| model::cleaned(&sight.caller().name, IDENTITY_MAX))
+    }
+
+    /// The caller as what they make says who made it.
+    pub fn author(&self) -> Result<Caller, Refused> {
+        Ok(Caller { name: self.caller(), ..self.sight()?.caller().clone() })
     }
 
     /// The id a client gives its own request, so that sending it twice is asking once.
@@ -152,10 +225,10 @@ impl Call {
         Sent { method: self.method.as_str().to_owned(), client_request_id: self.client_request_id() }
     }
 
-    /// Scheme and authority for absolute links, as the client addressed us.
+    /// Scheme and authority for absolute links, as the client addressed us. Azure's clients send tokens over https alone.
     pub fn origin(&self) -> String {
         let host = header_text(&self.headers, "host").unwrap_or_else(|| "localhost".to_owned());
-        format!("http://{host}")
+        format!("https://{host}")
     }
 
     /// The lines of a header, in the order they came. One that is not text cannot be one of ours.
@@ -163,7 +236,22 @@ impl Call {
         self.headers.get_all(name).iter().map(|line| line.to_str().ok())
     }
 
-    pub async fn read_body(&self, body: Body, stopping: &CancellationToken) -> Result<Bytes, Refused> {
+    /// The body, which may have a secret in it, and is wiped when it was read.
+    pub async fn read_body(&self, body: Body, stopping: &CancellationToken) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        let bytes = self.read(body, stopping).await?;
+        if !bytes.is_empty() {
+            media_type::check(&self.headers, &bytes)?;
+        }
+        Ok(bytes)
+    }
+
+    /// The same of a form, as OAuth has it.
+    pub async fn read_form(&self, body: Body, stopping: &CancellationToken) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        media_type::check_form(&self.headers)?;
+        self.read(body, stopping).await
+    }
+
+    async fn read(&self, body: Body, stopping: &CancellationToken) -> Result<Zeroizing<Vec<u8>>, Refused> {
         let in_time = tokio::time::timeout(BODY_TIMEOUT.to_std(), Limited::new(body, BODY_MAX).collect());
         let stopped = async {
             stopping.cancelled().await;
@@ -178,13 +266,7 @@ impl Call {
             }
         };
         match read {
-            Ok(Ok(collected)) => {
-                let bytes = collected.to_bytes();
-                if !bytes.is_empty() {
-                    media_type::check(&self.headers)?;
-                }
-                Ok(bytes)
-            }
+            Ok(Ok(collected)) => Ok(Zeroizing::new(Vec::from(collected.to_bytes()))),
             Ok(Err(problem)) if problem.is::<http_body_util::LengthLimitError>() => {
                 let message = format!("the body is larger than {BODY_MAX} bytes");
                 Err(Refused::new(Code::RequestBodyTooLarge, message))
@@ -214,14 +296,29 @@ impl Call {
                 response.headers_mut().insert(http::header::CONTENT_LENGTH, HeaderValue::from(length));
             }
         }
-        let headers = response.headers_mut();
+        self.sign(response.headers_mut(), Transport::Tls);
+        response
+    }
+
+    /// The same for whoever came without TLS.
+    pub fn finish_in_the_clear(&self, mut response: Response) -> Response {
+        self.sign(response.headers_mut(), Transport::Clear);
+        response
+    }
+
+    /// The headers that every answer has.
+    fn sign(&self, headers: &mut HeaderMap, transport: Transport) {
+        hygiene::protect(headers, transport);
         if let Ok(id) = HeaderValue::from_str(&self.request_id) {
-            headers.insert("x-ms-request-id", id);
+            headers.insert(hygiene::REQUEST_ID, id);
         }
         if let Ok(id) = HeaderValue::from_str(self.correlation_id.as_str()) {
-            headers.insert("x-ms-correlation-request-id", id);
+            headers.insert(hygiene::CORRELATION_ID, id);
         }
-        response
+        let wants_its_own = self.header(hygiene::RETURN_CLIENT_ID).is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        if let Some(id) = self.client_request_id().filter(|_| wants_its_own).and_then(|id| HeaderValue::from_str(&id).ok()) {
+            headers.insert(hygiene::CLIENT_ID, id);
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Reading a resource that a client sends, by its table in `schema`: what may be written is taken out of it, what is
 //! only answered is ignored, and what may not be changed, or is unknown, or has the wrong type, is named with its path.
 
+use std::ops::Deref;
+
 use serde_json::{Map, Value};
+use zeroize::Zeroize;
 
 use crate::codes::Code;
 use crate::json::{kind_of, parse_object};
@@ -23,6 +26,34 @@ pub(crate) struct Written {
     pub value: Value,
 }
 
+/// What the body of an action says. Any of it may be a secret, and it is wiped when it was used.
+#[derive(Debug, Default)]
+pub(crate) struct Given(Vec<Written>);
+
+impl Deref for Given {
+    type Target = [Written];
+
+    fn deref(&self) -> &[Written] {
+        &self.0
+    }
+}
+
+impl Drop for Given {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(|written| wipe(&mut written.value));
+    }
+}
+
+/// Overwrites the texts of a value.
+pub(crate) fn wipe(value: &mut Value) {
+    match value {
+        Value::String(text) => text.zeroize(),
+        Value::Array(items) => items.iter_mut().for_each(wipe),
+        Value::Object(fields) => fields.values_mut().for_each(wipe),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// What of the body is to be written. `current` is the resource as it is answered now.
 pub(crate) fn written(model: &Model, body: Map<String, Value>, current: &Value) -> Result<Vec<Written>, Refused> {
     let mut found = Vec::new();
@@ -31,8 +62,8 @@ pub(crate) fn written(model: &Model, body: Map<String, Value>, current: &Value) 
 }
 
 /// What the body of an action says. Whatever must be there is there.
-pub(crate) fn given(model: &Model, body: &[u8]) -> Result<Vec<Written>, Refused> {
-    let given = written(model, object(body)?, &Value::Null)?;
+pub(crate) fn given(model: &Model, body: &[u8]) -> Result<Given, Refused> {
+    let given = Given(written(model, object(body)?, &Value::Null)?);
     let is_given = |field: &&Field| given.iter().any(|found| found.path == field.name);
     match model.fields.iter().filter(|field| field.always).find(|field| !is_given(field)) {
         Some(field) => Err(missing(model, field.name)),
@@ -43,7 +74,12 @@ pub(crate) fn given(model: &Model, body: &[u8]) -> Result<Vec<Written>, Refused>
 /// The description of a resource that is to be made, without what is only answered. Whatever must be there is there, and
 /// everything has its shape, however deep.
 pub(crate) fn described(model: &'static Model, body: &[u8]) -> Result<Value, Refused> {
-    describe(Shape::Object(model), "", Value::Object(object(body)?))
+    described_of(model, object(body)?)
+}
+
+/// The same of a body that was read already.
+pub(crate) fn described_of(model: &'static Model, body: Map<String, Value>) -> Result<Value, Refused> {
+    describe(Shape::Object(model), "", Value::Object(body))
 }
 
 /// The same of one value that was sent: everything in it has its shape, however deep.
@@ -234,7 +270,7 @@ mod tests {
     #[test]
     fn null_says_the_same_as_leaving_it_out() {
         for (model, body) in [(&schema::POWER_OFF, r#"{"skipShutdown":null}"#), (&schema::CORDON, " "), (&schema::NOTHING, "{}")] {
-            assert_eq!(given(model, body.as_bytes()).expect("a body that is possible"), [], "{body}");
+            assert_eq!(*given(model, body.as_bytes()).expect("a body that is possible"), [], "{body}");
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
+use gate::OpenHouse;
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
 use model::{Cluster, Machine, Operation, Rack, Request, TenantCluster, Timestamp, Validation, Verdict, Vm, keys};
@@ -128,7 +129,8 @@ impl Documents {
         let store: SharedStore = Arc::new(MemoryStore::new(clock.clone()));
         store.commit(self.0).await.expect("memory takes documents");
         let cache = Cache::load(&store).await.expect("memory can be read");
-        Api::new(store, clock, cache, Arc::default(), crate::Process::default())
+        let house = OpenHouse::open(clock.clone()).await;
+        Api::new(store, clock, cache, Arc::default(), crate::Process::default(), house.gate())
     }
 }
 
@@ -178,14 +180,21 @@ pub async fn send(api: &Api, method: Method, path: &str, body: &str) -> (StatusC
 /// The same with headers.
 pub async fn send_with(api: &Api, method: Method, path: &str, body: &str, headers: &[(&str, &str)]) -> (StatusCode, Value) {
     let mut request = http::Request::builder().method(method).uri(path).header("host", "localhost");
+    if !headers.iter().any(|(name, _)| *name == "authorization") {
+        request = request.header("authorization", format!("Bearer {}", OpenHouse::around(api.gate.clone()).token("anonymous")));
+    }
     for (name, value) in headers {
         request = request.header(*name, value.as_bytes());
     }
     let request = request.body(Body::from(body.to_owned()));
-    let response = crate::answer(State(api.clone()), request.expect("the request is well formed")).await;
-    let (parts, body) = response.into_parts();
+    answered(api, request.expect("the request is well formed")).await
+}
+
+async fn answered(api: &Api, request: http::Request<Body>) -> (StatusCode, Value) {
+    let (parts, body) = crate::answer(State(api.clone()), request).await.into_parts();
     let bytes = body.collect().await.expect("the body is whole").to_bytes();
-    (parts.status, serde_json::from_slice(&bytes).expect("answers are JSON"))
+    let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).expect("answers are JSON") };
+    (parts.status, body)
 }
 
 /// A field of every item of a list, page after page. A list that goes round in circles fails the test.
@@ -197,7 +206,7 @@ pub async fn read_pages(api: &Api, path: &str, field: &str) -> (usize, Vec<Strin
         assert_eq!(status, StatusCode::OK, "{page:#}");
         items.extend(page["value"].as_array().expect("a page has items").iter().map(|item| item[field].as_str().unwrap().to_owned()));
         match page["nextLink"].as_str() {
-            Some(link) => next = link.strip_prefix("http://localhost").expect("a link leads back").to_owned(),
+            Some(link) => next = link.strip_prefix("https://localhost").expect("a link leads back").to_owned(),
             None => return (pages, items),
         }
     }

@@ -7,7 +7,7 @@ use http::StatusCode;
 use model::{Looks, Span, Timestamp};
 use plan::{Lack, StoreSight, Vitals};
 use serde_json::{Value, json};
-use store::Revision;
+use store::{Revision, StoreError};
 
 use crate::reply::{RETRY_AFTER, json_response, set_retry_after};
 use crate::{Api, KeeperWatch};
@@ -20,6 +20,11 @@ const NOWHERE: &str = "nowhere/";
 
 pub(crate) async fn ready(api: &Api) -> Response {
     let (vitals, revision) = observe(api).await;
+    let behind = match &vitals.store {
+        StoreSight::Current => Some(0),
+        StoreSight::Behind { by } => Some(*by),
+        StoreSight::Unreadable { .. } => None,
+    };
     let now = api.clock.now();
     let lacks = plan::readiness(&vitals, now);
     let clusters: Vec<Value> = api.keepers.iter().map(|(name, keeper)| render_keeper(name.as_str(), keeper, now)).collect();
@@ -29,7 +34,7 @@ pub(crate) async fn ready(api: &Api) -> Response {
         "missing": lacks.iter().map(Lack::to_string).collect::<Vec<_>>(),
         "at": now,
         "store": { "readable": revision.is_some(), "revision": revision },
-        "cache": { "revision": cached, "behind": revision.map(|revision| revision.0.saturating_sub(cached)) },
+        "cache": { "revision": cached, "behind": behind },
         "clusters": clusters,
     });
     if lacks.is_empty() {
@@ -43,12 +48,24 @@ pub(crate) async fn ready(api: &Api) -> Response {
 /// Everything that readiness is judged on, and the store's revision if it can be read.
 pub(crate) async fn observe(api: &Api) -> (Vitals, Option<Revision>) {
     let (store, revision) = match api.store.list(NOWHERE).await {
-        Ok(listing) => (follow_sight(api, listing.revision).await, Some(listing.revision)),
+        Ok(listing) => match last_change(api, listing.revision).await {
+            Ok(changed) => (follow_sight(api, changed).await, Some(listing.revision)),
+            Err(error) => (StoreSight::Unreadable { error: error.to_string() }, None),
+        },
         Err(error) => (StoreSight::Unreadable { error: error.to_string() }, None),
     };
     let keepers = api.keepers.iter();
     let keepers = keepers.map(|(name, keeper)| (name.clone(), keeper.state.borrow().clone(), keeper.footing.borrow().clone()));
     (Vitals { life: api.process.life(), store, keepers: keepers.collect() }, revision)
+}
+
+/// What the cache must have seen by now: the log alone makes revisions too, of which it hears nothing.
+async fn last_change(api: &Api, revision: Revision) -> Result<Revision, StoreError> {
+    let cached = api.cache.view().revision;
+    if cached >= revision {
+        return Ok(revision);
+    }
+    Ok(api.store.history("", 1).await?.last().map_or(cached, |change| change.revision))
 }
 
 async fn follow_sight(api: &Api, revision: Revision) -> StoreSight {
@@ -89,7 +106,7 @@ mod tests {
 
     use http::Method;
     use model::{ClusterName, Footing, HeldLease, KeeperState};
-    use store::Commit;
+    use store::{Commit, NewRecord};
     use tokio::sync::watch;
 
     use super::*;
@@ -150,6 +167,18 @@ mod tests {
         let (status, body) = send(&api, Method::GET, "/readyz", "").await;
         assert_eq!((status, &body["missing"]), (StatusCode::SERVICE_UNAVAILABLE, &json!(["the process is stopping"])));
         assert_eq!(send(&api, Method::GET, "/healthz", "").await.0, StatusCode::OK);
+    }
+
+    /// As when a request was refused, and nothing else happened since.
+    #[tokio::test(start_paused = true)]
+    async fn what_only_the_log_has_does_not_make_a_process_unready() {
+        let (api, _state, _footing) = kept().await;
+        let before = api.store.list(NOWHERE).await.unwrap().revision;
+        let record = NewRecord { labels: Vec::new(), value: "x".into() };
+        api.store.commit(Commit { records: vec![record], ..Commit::default() }).await.unwrap();
+        assert!(api.store.list(NOWHERE).await.unwrap().revision > before);
+        let (status, body) = send(&api, Method::GET, "/readyz", "").await;
+        assert_eq!((status, &body["cache"]["behind"]), (StatusCode::OK, &json!(0)), "{body}");
     }
 
     #[tokio::test(start_paused = true)]

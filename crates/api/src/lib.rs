@@ -6,20 +6,25 @@
 mod activity;
 #[cfg(test)]
 mod any_input_tests;
+mod audit;
 mod backup;
 mod bundle;
 mod cache;
 mod call;
 mod codes;
 mod cross_origin;
+mod entry;
 mod events;
 mod fields;
 #[cfg(test)]
 mod fixtures;
 mod health;
+mod hygiene;
+mod identity;
 mod install;
 mod json;
 mod links;
+mod load;
 mod media_type;
 mod meters;
 mod odata;
@@ -49,6 +54,7 @@ use axum::Router;
 use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response;
 use futures::FutureExt;
+use gate::Gate;
 use http::{Method, StatusCode};
 use model::{Clock, ClusterName, Footing, KeeperState, SiteFileRefused};
 use serde_json::json;
@@ -61,7 +67,7 @@ pub use activity::rejections::{REJECTIONS_BURST, REJECTIONS_PER_MINUTE};
 pub use activity::{LogReaders, MAX_LOG_READERS, SCAN_MAX};
 pub use bundle::{FIRMWARE_MAX, OS_IMAGE_MAX, TEXT_MAX, URL_MAX};
 pub use cache::Cache;
-pub use call::{BODY_MAX, BODY_TIMEOUT, CALLER_HEADER, IDENTITY_MAX, URI_MAX};
+pub use call::{BODY_MAX, BODY_TIMEOUT, IDENTITY_MAX, URI_MAX};
 pub use codes::error_codes;
 pub use events::{HEARTBEAT_EVERY, MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub use install::{
@@ -80,7 +86,8 @@ pub use wire::{HANDSHAKE_TIMEOUT, HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT
 use activity::rejections::{Concern, Rejections};
 use call::Call;
 use reply::{Refused, allow_response, json_response};
-use route::{Kind, Route, Write};
+use resources::quotas::Reservations;
+use route::{Route, Write};
 use submit::Queues;
 
 #[derive(Clone)]
@@ -92,14 +99,32 @@ pub struct Api {
     process: Process,
     rejections: Arc<Rejections>,
     vault: Arc<Vault>,
+    gate: Arc<Gate>,
     /// How many requests of each cluster wait in this process.
     queues: Queues,
+    answers: Arc<load::Answers>,
+    audit: Arc<audit::Audit>,
+    /// What was let through of quotas and may not be seen yet.
+    reservations: Reservations,
 }
 
 impl Api {
-    pub fn new(store: SharedStore, clock: Arc<dyn Clock>, cache: Arc<Cache>, keepers: Keepers, process: Process) -> Api {
+    pub fn new(store: SharedStore, clock: Arc<dyn Clock>, cache: Arc<Cache>, keepers: Keepers, process: Process, gate: Arc<Gate>) -> Api {
         let vault = Arc::new(Vault::ephemeral(store.clone()));
-        Api { store, clock, cache, keepers, process, rejections: Arc::default(), vault, queues: Queues::default() }
+        Api {
+            store,
+            clock,
+            cache,
+            keepers,
+            process,
+            rejections: Arc::default(),
+            vault,
+            gate,
+            queues: Queues::default(),
+            answers: Arc::default(),
+            audit: Arc::default(),
+            reservations: Reservations::default(),
+        }
     }
 
     /// Where the secrets of what clients describe are kept. Without one they are lost when the process ends.
@@ -132,6 +157,15 @@ pub fn router(api: Api) -> Router {
     Router::new().fallback(answer).with_state(api)
 }
 
+/// What whoever comes without TLS is told.
+pub fn https_router() -> Router {
+    Router::new().fallback(async |request: HttpRequest| {
+        let (call, _) = Call::begin(request);
+        let message = "this server is spoken to with https only, and knows who it speaks to; `rackwright context show` tells its address";
+        call.finish_in_the_clear(Refused::new(codes::Code::HttpsRequired, message).into_response())
+    })
+}
+
 async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
     // A stop waits for the answers that are under way.
     let _answering = api.process.answering.token();
@@ -156,31 +190,47 @@ async fn answer(State(api): State<Api>, request: HttpRequest) -> Response {
 
 /// An answer even if the handler panics.
 async fn guarded(api: &Api, call: &Call, found: Result<Route, Refused>, body: axum::body::Body) -> Response {
-    let answered = AssertUnwindSafe(respond(api, call, found, body)).catch_unwind().await;
+    let mut place = None;
+    let answered = AssertUnwindSafe(respond(api, call, found, body, &mut place)).catch_unwind().await;
     let result = answered.unwrap_or_else(|panic| {
         tracing::error!(request_id = call.request_id(), panic = panic_text(panic.as_ref()), "a request made its handler panic");
         Err(Refused::internal())
     });
-    call.finish(result.unwrap_or_else(Refused::into_response))
+    let response = result.inspect_err(|refused| audit::note_restraint(call, refused)).unwrap_or_else(Refused::into_response);
+    api.audit.look_at(call, &response, &*api.clock);
+    load::hold(call.finish(response), place)
 }
 
 /// The answer; a refusal of something that would have changed a known resource goes into the activity log.
-async fn respond(api: &Api, call: &Call, found: Result<Route, Refused>, body: axum::body::Body) -> Result<Response, Refused> {
+async fn respond(
+    api: &Api,
+    call: &Call,
+    found: Result<Route, Refused>,
+    body: axum::body::Body,
+    place: &mut Option<load::Place>,
+) -> Result<Response, Refused> {
     let sender = call.check_sender();
     call.check_address()?;
     if call.method == Method::OPTIONS {
         sender?;
+        entry::admit(api, call, None)?;
         return Ok(allow_response(&Route::methods_of(&call.path)?));
     }
     // What a web page sends is nobody's request: whoever shows it must not be able to fill the log.
     // A preview changes nothing, whatever comes of it.
     let concern = sender.as_ref().and(found.as_ref()).ok().and_then(Concern::of).filter(|_| !resources::actions::is_preview(call));
-    let result = match sender.and_then(|()| call.check_identity()).and(found) {
+    let admitted = sender.and_then(|()| call.check_identity()).and_then(|()| entry::admit(api, call, found.as_ref().ok()));
+    let admitted = admitted.and(found).and_then(|route| {
+        *place = api.answers.enter(call, &route)?;
+        Ok(route)
+    });
+    let result = match admitted {
         Ok(route) if route.needs_api_version() && call.query("api-version").is_none() => Err(Refused::missing_api_version()),
         Ok(route) => dispatch(api, call, route, body).await,
         Err(refused) => Err(refused),
     };
-    if let (Some(concern), Err(refused)) = (&concern, &result) {
+    // Nor is it written down what somebody wanted who did not say who they are.
+    if let (Some(concern), Err(refused), Ok(_)) = (&concern, &result, call.sight()) {
         api.rejections.note(api, call, concern, refused);
     }
     result
@@ -198,27 +248,23 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::Health => Ok(json_response(StatusCode::OK, &json!({ "status": "ok" }))),
         Route::Ready => Ok(health::ready(api).await),
         Route::Metrics => Ok(meters::show(api).await),
-        Route::Subscriptions => Ok(resources::subscriptions::list(&view)),
-        Route::Subscription { subscription } => resources::subscriptions::show(&view, &subscription),
+        Route::Metadata => Ok(identity::metadata(call)),
+        Route::OpenIdConfiguration => Ok(identity::openid_configuration(call)),
+        Route::SigningKeys => Ok(identity::signing_keys(api)),
+        Route::Token => identity::token(api, call, body).await,
+        Route::Subscriptions => resources::subscriptions::list(api, &view, call),
+        Route::Subscription { subscription } => resources::subscriptions::show(api, &view, &subscription),
         Route::Tenants => Ok(resources::subscriptions::tenants()),
         Route::ResourceGroups { subscription } => resources::groups::list(&view, call, &subscription),
         Route::ResourceGroup { subscription, group } => resources::groups::show(&view, &subscription, &group),
         Route::ResourceGroupExists { subscription, group } => resources::groups::exists(&view, &subscription, &group),
         Route::Resources { subscription, group } => resources::generic::list(&view, call, &subscription, group.as_deref()),
-        Route::Providers { subscription } => resources::providers::list(&view, &subscription),
-        Route::Provider { subscription, namespace } => resources::providers::show(&view, &subscription, &namespace),
+        Route::Providers { subscription } => resources::providers::list(api, &subscription),
+        Route::Provider { subscription, namespace } => resources::providers::show(api, &subscription, &namespace),
         Route::ProviderOperations => Ok(resources::providers::operations()),
         Route::List { kind, subscription, group } => resources::list(&view, call, kind, &subscription, group.as_deref(), api.clock.now()),
-        Route::Show { kind: Kind::Clusters, subscription, group, name } => resources::clusters::show(&view, &subscription, &group, &name),
-        Route::Show { kind: Kind::Racks, subscription, group, name } => resources::racks::show(&view, &subscription, &group, &name),
-        Route::Show { kind: Kind::Machines, subscription, group, name } => {
-            resources::machines::show(&view, &subscription, &group, &name, api.clock.now())
-        }
-        Route::Show { kind: Kind::Vms, subscription, group, name } => {
-            resources::vms::show(&view, &subscription, &group, &name, api.clock.now())
-        }
-        Route::Show { kind: Kind::TenantClusters, subscription, group, name } => {
-            resources::tenant_clusters::show(&view, &resources::Place { subscription, group, name })
+        Route::Show { kind, subscription, group, name } => {
+            resources::show(&view, kind, &resources::Place { subscription, group, name }, api.clock.now())
         }
         Route::Pools { subscription, group, tenant } => {
             resources::tenant_clusters::list_pools(&view, call, &resources::Place { subscription, group, name: tenant })
@@ -272,18 +318,45 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         route @ (Route::KeySets { .. } | Route::KeySet { .. } | Route::WriteKeySet { .. } | Route::DeleteKeySet { .. }) => {
             key_sets(api, call, route, body).await
         }
-        Route::OperationStatus { subscription, id } => operations::status(&view, &subscription, &id),
-        Route::OperationResult { subscription, id } => operations::result(&view, &subscription, &id),
+        Route::OperationStatus { subscription, id } => operations::status(&view, call, &subscription, &id),
+        Route::OperationResult { subscription, id } => operations::result(&view, call, &subscription, &id),
         Route::ActivityLog { subscription } => activity::list(api, call, &subscription).await,
-        Route::ActivityEntry { id } => activity::show(api, &id).await,
+        Route::ActivityEntry { id } => activity::show(api, call, &id).await,
         Route::OpenApi => Ok(json_response(StatusCode::OK, &openapi::document())),
-        Route::SiteStatus => Ok(site_status::show(&view, &api.keepers, api.clock.now())),
+        Route::SiteStatus => site_status::show(&view, call, &api.keepers, api.clock.now()),
         Route::Operations => operations::list(&view, call, api.clock.now()),
-        Route::Operation { id } => operations::show(&view, &id, api.clock.now()),
-        Route::OperationLog { id } => operation_log::show(api, &id).await,
+        Route::Operation { id } => operations::show(&view, call, &id, api.clock.now()),
+        Route::OperationLog { id } => operation_log::show(api, call, &id).await,
         Route::Events => events::listen(api, call),
         Route::CancelOperation { id } => operations::cancel(api, call, &id).await,
         Route::Backup => backup::send(api).await,
+        route => administer(api, call, route, body).await,
+    }
+}
+
+/// What is administered: who comes in, what they may, and what a subscription may have.
+async fn administer(api: &Api, call: &Call, route: Route, body: axum::body::Body) -> Result<Response, Refused> {
+    use resources::{principals, quotas};
+    match route {
+        Route::DeviceCode => identity::device_code(api, call, body).await,
+        Route::ApproveDevice { code } => identity::approve_device(api, call, &code),
+        Route::Issuers => Ok(identity::issuers::list(api)),
+        Route::PutIssuer { name } => {
+            let body = call.read_body(body, &api.process.stopping).await?;
+            identity::issuers::put(api, call, &name, &body).await
+        }
+        Route::DeleteIssuer { name } => identity::issuers::delete(api, call, &name).await,
+        Route::Authorization { scope, of, errand } => resources::authorization::answer(api, call, &scope, of, errand, body).await,
+        Route::Register { subscription, namespace } => quotas::set_registered(api, call, &subscription, &namespace, true).await,
+        Route::Unregister { subscription, namespace } => quotas::set_registered(api, call, &subscription, &namespace, false).await,
+        Route::Quota { subscription } => quotas::show(api, &subscription),
+        Route::SetQuota { subscription } => {
+            let body = call.read_body(body, &api.process.stopping).await?;
+            quotas::set(api, call, &subscription, &body).await
+        }
+        Route::DisableSubscription { subscription } => quotas::set_disabled(api, call, &subscription, true).await,
+        Route::EnableSubscription { subscription } => quotas::set_disabled(api, call, &subscription, false).await,
+        route => principals::answer(api, call, route, body).await,
     }
 }
 

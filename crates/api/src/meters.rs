@@ -84,6 +84,21 @@ const UNLOGGED: Meter = Meter::counter(
     &[],
     "Refusals of the API's own that are not in the activity log: too many came at once, or the store did not take them.",
 );
+const DENIALS: Meter = Meter::counter(
+    "rackwright_denials_total",
+    &["reason"],
+    "Requests and logins that were denied: by the code of the error, or `LoginFailed` and `LoginLimited`; `ConnectionLimit` counts connections.",
+);
+const UNNOTICED: Meter = Meter::counter(
+    "rackwright_denials_unlogged_total",
+    &[],
+    "Denials without a line of their own in the log, because one caller or one address had many.",
+);
+const SHED: Meter = Meter::counter(
+    "rackwright_http_requests_shed_total",
+    &["route"],
+    "Requests that were turned away because too much was being answered.",
+);
 
 /// Every metric of this crate.
 pub const METERS: &[Meter] = &[
@@ -113,6 +128,9 @@ pub const METERS: &[Meter] = &[
     RUNNING,
     PENDING,
     UNLOGGED,
+    DENIALS,
+    UNNOTICED,
+    SHED,
 ];
 
 pub(crate) fn count_request(method: &Method, route: &'static str, status: StatusCode, began: Instant) {
@@ -122,6 +140,18 @@ pub(crate) fn count_request(method: &Method, route: &'static str, status: Status
     let status = status.as_u16().to_string();
     metrics::counter!(REQUESTS.name, "method" => method, "route" => route, "status" => status).increment(1);
     metrics::histogram!(REQUEST_DURATION.name, "route" => route).record(began.elapsed());
+}
+
+pub(crate) fn count_denial(reason: &'static str) {
+    metrics::counter!(DENIALS.name, "reason" => reason).increment(1);
+}
+
+pub(crate) fn count_unnoticed_denial() {
+    metrics::counter!(UNNOTICED.name).increment(1);
+}
+
+pub(crate) fn count_shed(route: &'static str) {
+    metrics::counter!(SHED.name, "route" => route).increment(1);
 }
 
 /// Counts a request to the install face. Its path has secrets, so only its kind is told.

@@ -6,13 +6,14 @@ use model::keys;
 use serde_json::{Value, json};
 
 use crate::Api;
+use crate::call::Call;
 use crate::codes::Code;
 use crate::operations;
 use crate::reply::{RETRY_AFTER, Refused, json_response};
 
 /// Each attempt's log, the first attempt's first. Those that have sent none are left out.
-pub(crate) async fn show(api: &Api, id: &str) -> Result<Response, Refused> {
-    let (operation, cluster) = operations::find(&api.cache.view(), id)?;
+pub(crate) async fn show(api: &Api, call: &Call, id: &str) -> Result<Response, Refused> {
+    let (operation, cluster) = operations::find_seen(&api.cache.view(), call, id)?;
     let mut attempts: Vec<Value> = Vec::new();
     for round in operation.rounds() {
         let found = api.store.get(&keys::install_log(&cluster.name, &operation.id, round)).await.map_err(|problem| {

@@ -12,22 +12,28 @@ use crate::Api;
 use crate::cache::{Acceptance, View};
 use crate::call::Call;
 use crate::codes::Code;
+use crate::entry::{self, Sight, forbidden};
 use crate::links;
 use crate::paging::{PAGE_MAX, Paging};
 use crate::reply::{RETRY_AFTER, Refused, json_response, set_retry_after};
-use crate::resources::check_place;
 use crate::resources::machines::render_wait;
 use crate::submit::submit;
 
 /// An operation by its id, or by a beginning of it that fits no other.
 pub(crate) fn find(view: &View, id: &str) -> Result<(Arc<Operation>, Arc<Cluster>), Refused> {
+    find_among(view, id, |_| true)
+}
+
+/// The same among some operations: what the others' ids begin with is not even told.
+fn find_among(view: &View, id: &str, is_known: impl Fn(&Operation) -> bool) -> Result<(Arc<Operation>, Arc<Cluster>), Refused> {
     let id = id.to_ascii_lowercase();
-    let exact = view.operations.get(&OperationId::new(id.as_str()));
+    let exact = view.operations.get(&OperationId::new(id.as_str())).filter(|operation| is_known(operation));
     let mut matching = view
         .operations
         .range(OperationId::new(id.as_str())..)
         .map(|(_, operation)| operation)
-        .take_while(|operation| operation.id.as_str().starts_with(&id));
+        .take_while(|operation| operation.id.as_str().starts_with(&id))
+        .filter(|operation| is_known(operation));
     let operation = match (exact, matching.next(), matching.next()) {
         (Some(operation), _, _) | (None, Some(operation), None) => operation,
         (None, Some(_), Some(_)) => {
@@ -43,17 +49,49 @@ fn with_cluster(view: &View, operation: &Arc<Operation>) -> Result<(Arc<Operatio
     Ok((operation.clone(), cluster.document.clone()))
 }
 
-/// An operation by its whole id, in its own subscription: programs that follow an ARM address must never meet another's.
-fn find_at(view: &View, subscription: &str, id: &str) -> Result<(Arc<Operation>, Arc<Cluster>), Refused> {
-    check_place(view, subscription, None)?;
+/// An operation by its whole id, in its own subscription: programs that follow an ARM address must never meet another's. Whether there is
+/// such a subscription is told to nobody here, since anybody may ask.
+fn find_at(view: &View, call: &Call, subscription: &str, id: &str) -> Result<(Arc<Operation>, Arc<Cluster>), Refused> {
     let unknown = || Refused::not_found("operation", id);
     let operation = view.operations.get(&OperationId::new(id.to_ascii_lowercase())).ok_or_else(unknown)?;
-    let found = with_cluster(view, operation)?;
-    Some(found).filter(|(_, cluster)| cluster.home.subscription.eq_ignore_ascii_case(subscription)).ok_or_else(unknown)
+    let (operation, cluster) = with_cluster(view, operation).map_err(|_| unknown())?;
+    if !cluster.home.subscription.eq_ignore_ascii_case(subscription) {
+        return Err(unknown());
+    }
+    if !is_seen(view, call.sight()?, &operation) {
+        note_denial(call, &cluster, &operation);
+        return Err(unknown());
+    }
+    Ok((operation, cluster))
 }
 
-pub(crate) fn status(view: &View, subscription: &str, id: &str) -> Result<Response, Refused> {
-    let (operation, cluster) = find_at(view, subscription, id)?;
+/// Whoever may see what an operation is at work on may see the operation. To others there is none: even that they may not read it would
+/// tell them what it is at work on.
+pub(crate) fn is_seen(view: &View, sight: &Sight, operation: &Operation) -> bool {
+    let cluster = view.clusters.get(&operation.cluster);
+    cluster.is_some_and(|cluster| sight.sees(&links::target_id(&cluster.document, &operation.target)))
+}
+
+/// Says to the log, and to nobody else, that there is one.
+fn note_denial(call: &Call, cluster: &Cluster, operation: &Operation) {
+    call.deny(entry::unseen(&links::target_id(cluster, &operation.target)));
+}
+
+/// An operation that the caller may see.
+pub(crate) fn find_seen(view: &View, call: &Call, id: &str) -> Result<(Arc<Operation>, Arc<Cluster>), Refused> {
+    let sight = call.sight()?;
+    find_among(view, id, |operation| is_seen(view, sight, operation)).inspect_err(|_| {
+        // Of several that begin so, which one was meant cannot be told.
+        if let Ok((operation, cluster)) = find(view, id)
+            && !is_seen(view, sight, &operation)
+        {
+            note_denial(call, &cluster, &operation);
+        }
+    })
+}
+
+pub(crate) fn status(view: &View, call: &Call, subscription: &str, id: &str) -> Result<Response, Refused> {
+    let (operation, cluster) = find_at(view, call, subscription, id)?;
     let mut response = json_response(StatusCode::OK, &render_status(&cluster, &operation));
     if operation.is_running() {
         set_retry_after(response.headers_mut(), RETRY_AFTER);
@@ -62,8 +100,8 @@ pub(crate) fn status(view: &View, subscription: &str, id: &str) -> Result<Respon
 }
 
 /// What `Location` leads to: 202 while it runs, the result when it succeeded, an error when it did not.
-pub(crate) fn result(view: &View, subscription: &str, id: &str) -> Result<Response, Refused> {
-    let (operation, cluster) = find_at(view, subscription, id)?;
+pub(crate) fn result(view: &View, call: &Call, subscription: &str, id: &str) -> Result<Response, Refused> {
+    let (operation, cluster) = find_at(view, call, subscription, id)?;
     let body = render_status(&cluster, &operation);
     match operation.ended.as_ref().map(|ended| (ended.result, ended)) {
         None => {
@@ -131,7 +169,9 @@ pub(crate) fn list(view: &View, call: &Call, now: Timestamp) -> Result<Response,
     let running_only = call.query("running").is_some_and(|value| value.eq_ignore_ascii_case("true"));
     let paging = Paging::of(call, OPERATIONS_PAGE_DEFAULT)?;
     let after = paging.after(parse_place)?;
-    let rest = view.operations_after(after.as_ref()).filter(|operation| !running_only || operation.is_running());
+    let sight = call.sight()?;
+    let is_meant = |operation: &Operation| !running_only || operation.is_running();
+    let rest = view.operations_after(after.as_ref()).filter(|operation| is_meant(operation) && is_seen(view, sight, operation));
     let token = |operation: &&Arc<Operation>| format!("{}/{}", operation.accepted_at, operation.id);
     let body = paging.page(call, rest, token, |operation| render(operation, now));
     Ok(json_response(StatusCode::OK, &body))
@@ -143,8 +183,8 @@ fn parse_place(token: &str) -> Option<Acceptance> {
     Some((Timestamp::parse(accepted_at)?, OperationId::new(id)))
 }
 
-pub(crate) fn show(view: &View, id: &str, now: Timestamp) -> Result<Response, Refused> {
-    let (operation, _) = find(view, id)?;
+pub(crate) fn show(view: &View, call: &Call, id: &str, now: Timestamp) -> Result<Response, Refused> {
+    let (operation, _) = find_seen(view, call, id)?;
     Ok(json_response(StatusCode::OK, &render_in_full(&operation, now)))
 }
 
@@ -217,7 +257,9 @@ pub(crate) fn step_status(status: StepStatus) -> &'static str {
 
 pub(crate) async fn cancel(api: &Api, call: &Call, id: &str) -> Result<Response, Refused> {
     let view = api.cache.view();
-    let (operation, cluster) = find(&view, id)?;
+    let (operation, cluster) = find_seen(&view, call, id)?;
+    let may = call.sight()?.may_cancel(&links::target_id(&cluster, &operation.target));
+    may.map_err(|missing| forbidden(call, &missing))?;
     submit(api, call, &cluster.name, Ask::Cancel { operation: operation.id.clone() }, &[]).await?;
     let (operation, _) = find(&api.cache.view(), operation.id.as_str()).map_err(Refused::in_log)?;
     Ok(json_response(StatusCode::ACCEPTED, &render_in_full(&operation, api.clock.now())))
@@ -271,7 +313,7 @@ mod tests {
                 ("S1", "8F3C1A2B", None),
                 ("s1", "8f3c", Some("ResourceNotFound")),
                 ("s2", "8f3c1a2b", Some("ResourceNotFound")),
-                ("s3", "8f3c1a2b", Some("SubscriptionNotFound")),
+                ("s3", "8f3c1a2b", Some("ResourceNotFound")),
             ] {
                 let (status, body) = send(&api, Method::GET, &path(subscription, id), "").await;
                 assert_eq!(body["error"]["code"].as_str(), code, "{collection} {subscription} {id}: {body}");

@@ -10,17 +10,27 @@ use serde_json::{Value, json};
 use crate::codes::{Code, status_of};
 use crate::resources::resource::Resource;
 
+/// There is nothing to say.
+pub(crate) fn no_content() -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
 /// An error as the client reads it.
 #[derive(Clone, Debug)]
 pub(crate) struct Refused {
     status: StatusCode,
     code: &'static str,
-    message: String,
-    target: Option<String>,
+    message: Box<str>,
+    target: Option<Box<str>>,
     /// Boxed, because most errors have none.
     refusal: Option<Box<Refusal>>,
+    /// ARM's `additionalInfo`, of what is no refusal by a rule.
+    more: Option<Box<Value>>,
     retry_after: Option<Span>,
-    allow: Option<String>,
+    allow: Option<Box<str>>,
+    www_authenticate: Option<Box<str>>,
     /// Whether the activity log tells of the request: a keeper's verdict is there before it is answered.
     is_logged: bool,
 }
@@ -32,16 +42,27 @@ impl Refused {
 
     /// Private, so that every code is either in the table of codes or a rule's.
     fn with(status: StatusCode, code: &'static str, message: String) -> Self {
-        Refused { status, code, message, target: None, refusal: None, retry_after: None, allow: None, is_logged: false }
+        Refused {
+            status,
+            code,
+            message: message.into_boxed_str(),
+            target: None,
+            refusal: None,
+            more: None,
+            retry_after: None,
+            allow: None,
+            www_authenticate: None,
+            is_logged: false,
+        }
     }
 
     pub fn target(mut self, target: impl Into<String>) -> Self {
-        self.target = Some(target.into());
+        self.target = Some(target.into().into_boxed_str());
         self
     }
 
     pub fn with_target(self, target: Option<String>) -> Self {
-        Refused { target, ..self }
+        Refused { target: target.map(String::into_boxed_str), ..self }
     }
 
     pub fn status(&self) -> StatusCode {
@@ -70,8 +91,22 @@ impl Refused {
         self
     }
 
+    /// Adds what programs read of it: `kind` says what it is.
+    pub fn additional_info(self, kind: &str, info: &Value) -> Self {
+        Refused { more: Some(Box::new(json!([{ "type": kind, "info": info }]))), ..self }
+    }
+
+    /// How a client that was not let in can come in.
+    pub fn www_authenticate(self, challenge: String) -> Self {
+        Refused { www_authenticate: Some(challenge.into_boxed_str()), ..self }
+    }
+
     pub fn code(&self) -> &'static str {
         self.code
+    }
+
+    pub fn message(&self) -> &str {
+        &self.message
     }
 
     pub fn no_such_path(path: &str) -> Self {
@@ -81,7 +116,7 @@ impl Refused {
     pub fn method_not_allowed(method: &Method, allowed: &[&Method]) -> Self {
         let possible = allowed.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(", ");
         let message = format!("{method} is not possible here; {possible} {}", if allowed.len() == 1 { "is" } else { "are" });
-        Refused { allow: Some(allow_list(allowed)), ..Refused::new(Code::MethodNotAllowed, message) }
+        Refused { allow: Some(allow_list(allowed).into_boxed_str()), ..Refused::new(Code::MethodNotAllowed, message) }
     }
 
     pub fn not_found(what: &str, name: &str) -> Self {
@@ -122,6 +157,9 @@ impl Refused {
             error["details"] = details(refusal);
             error["additionalInfo"] = json!([{ "type": "Refusal", "info": info(refusal) }]);
         }
+        if let Some(more) = &self.more {
+            error["additionalInfo"] = (**more).clone();
+        }
         json!({ "error": error })
     }
 
@@ -132,6 +170,9 @@ impl Refused {
         }
         if let Some(allow) = self.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
             response.headers_mut().insert(header::ALLOW, allow);
+        }
+        if let Some(challenge) = self.www_authenticate.as_deref().and_then(|challenge| HeaderValue::from_str(challenge).ok()) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }
         // Azure's clients read the code from here when they cannot read the body.
         response.headers_mut().insert("x-ms-error-code", HeaderValue::from_static(self.code));
@@ -196,7 +237,8 @@ fn allow_list(methods: &[&Method]) -> String {
 }
 
 pub(crate) fn set_retry_after(headers: &mut HeaderMap, span: Span) {
-    let seconds = (span.as_millis() / 1_000).max(1);
+    // Whoever came back a moment early would be refused again.
+    let seconds = span.as_millis().div_ceil(1_000).max(1);
     headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
 }
 

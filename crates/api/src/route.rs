@@ -1,5 +1,7 @@
 //! The router: one table of paths. Segments are matched without case, and empty ones do not count, as Azure's clients need.
 
+pub(crate) mod authorization;
+
 use std::borrow::Cow;
 
 use http::Method;
@@ -9,6 +11,7 @@ use percent_encoding::percent_decode_str;
 use crate::reply::Refused;
 use crate::resources::key_sets::arm_type;
 use crate::resources::providers;
+use authorization::{Collection, Errand};
 
 /// What a request is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +19,15 @@ pub(crate) enum Route {
     Health,
     Ready,
     Metrics,
+    Metadata,
+    OpenIdConfiguration,
+    SigningKeys,
+    Token,
+    DeviceCode,
+    ApproveDevice { code: String },
+    Issuers,
+    PutIssuer { name: String },
+    DeleteIssuer { name: String },
     Subscriptions,
     Subscription { subscription: String },
     Tenants,
@@ -25,6 +37,8 @@ pub(crate) enum Route {
     Resources { subscription: String, group: Option<String> },
     Providers { subscription: String },
     Provider { subscription: String, namespace: String },
+    Register { subscription: String, namespace: String },
+    Unregister { subscription: String, namespace: String },
     ProviderOperations,
     List { kind: Kind, subscription: String, group: Option<String> },
     Show { kind: Kind, subscription: String, group: String, name: String },
@@ -63,6 +77,22 @@ pub(crate) enum Route {
     CancelOperation { id: String },
     Events,
     Backup,
+    Authorization { scope: String, of: Collection, errand: Errand },
+    Principals,
+    CreatePrincipal,
+    Principal { id: String },
+    DeletePrincipal { id: String },
+    AddSecret { id: String },
+    RemoveSecret { id: String, secret: String },
+    AddCertificate { id: String },
+    RemoveCertificate { id: String, thumbprint: String },
+    DisablePrincipal { id: String },
+    EnablePrincipal { id: String },
+    RotateSigningKeys,
+    Quota { subscription: String },
+    SetQuota { subscription: String },
+    DisableSubscription { subscription: String },
+    EnableSubscription { subscription: String },
 }
 
 /// The two ways to write to a resource.
@@ -129,6 +159,20 @@ const TABLE: &[Row] = &[
     (Method::GET, "healthz", |_| Some(Route::Health)),
     (Method::GET, "readyz", |_| Some(Route::Ready)),
     (Method::GET, "metrics", |_| Some(Route::Metrics)),
+    (Method::GET, "metadata/endpoints", |_| Some(Route::Metadata)),
+    (Method::GET, "adfs/.well-known/openid-configuration", |_| Some(Route::OpenIdConfiguration)),
+    // Clients that are given a tenant ask for it by name, and by the version of the protocol that they know.
+    (Method::GET, "adfs/{}/.well-known/openid-configuration", |_| Some(Route::OpenIdConfiguration)),
+    (Method::GET, "adfs/{}/v2.0/.well-known/openid-configuration", |_| Some(Route::OpenIdConfiguration)),
+    (Method::GET, "adfs/discovery/keys", |_| Some(Route::SigningKeys)),
+    (Method::POST, "adfs/oauth2/token", |_| Some(Route::Token)),
+    (Method::POST, "adfs/oauth2/v2.0/token", |_| Some(Route::Token)),
+    (Method::POST, "adfs/oauth2/devicecode", |_| Some(Route::DeviceCode)),
+    (Method::POST, "adfs/oauth2/v2.0/devicecode", |_| Some(Route::DeviceCode)),
+    (Method::POST, "rackwright/v1/deviceLogins/{}/approve", |v| Some(Route::ApproveDevice { code: owned(v[0]) })),
+    (Method::GET, "rackwright/v1/issuers", |_| Some(Route::Issuers)),
+    (Method::PUT, "rackwright/v1/issuers/{}", |v| Some(Route::PutIssuer { name: owned(v[0]) })),
+    (Method::DELETE, "rackwright/v1/issuers/{}", |v| Some(Route::DeleteIssuer { name: owned(v[0]) })),
     (Method::GET, "subscriptions", |_| Some(Route::Subscriptions)),
     (Method::GET, "subscriptions/{}", |v| Some(Route::Subscription { subscription: owned(v[0]) })),
     (Method::GET, "tenants", |_| Some(Route::Tenants)),
@@ -143,6 +187,12 @@ const TABLE: &[Row] = &[
     }),
     (Method::GET, "subscriptions/{}/providers", |v| Some(Route::Providers { subscription: owned(v[0]) })),
     (Method::GET, "subscriptions/{}/providers/{}", |v| Some(Route::Provider { subscription: owned(v[0]), namespace: owned(v[1]) })),
+    (Method::POST, "subscriptions/{}/providers/{}/register", |v| {
+        Some(Route::Register { subscription: owned(v[0]), namespace: owned(v[1]) })
+    }),
+    (Method::POST, "subscriptions/{}/providers/{}/unregister", |v| {
+        Some(Route::Unregister { subscription: owned(v[0]), namespace: owned(v[1]) })
+    }),
     (Method::GET, "providers/microsoft.networkcloud/operations", |_| Some(Route::ProviderOperations)),
     (Method::GET, "subscriptions/{}/providers/microsoft.networkcloud/{}", |v| {
         Some(Route::List { kind: Kind::parse(v[1])?, subscription: owned(v[0]), group: None })
@@ -269,6 +319,23 @@ const TABLE: &[Row] = &[
     (Method::POST, "rackwright/v1/operations/{}/cancel", |v| Some(Route::CancelOperation { id: owned(v[0]) })),
     (Method::GET, "rackwright/v1/events", |_| Some(Route::Events)),
     (Method::POST, "rackwright/v1/backup", |_| Some(Route::Backup)),
+    (Method::GET, "rackwright/v1/principals", |_| Some(Route::Principals)),
+    (Method::POST, "rackwright/v1/principals", |_| Some(Route::CreatePrincipal)),
+    (Method::GET, "rackwright/v1/principals/{}", |v| Some(Route::Principal { id: owned(v[0]) })),
+    (Method::DELETE, "rackwright/v1/principals/{}", |v| Some(Route::DeletePrincipal { id: owned(v[0]) })),
+    (Method::POST, "rackwright/v1/principals/{}/secrets", |v| Some(Route::AddSecret { id: owned(v[0]) })),
+    (Method::DELETE, "rackwright/v1/principals/{}/secrets/{}", |v| Some(Route::RemoveSecret { id: owned(v[0]), secret: owned(v[1]) })),
+    (Method::POST, "rackwright/v1/principals/{}/certificates", |v| Some(Route::AddCertificate { id: owned(v[0]) })),
+    (Method::DELETE, "rackwright/v1/principals/{}/certificates/{}", |v| {
+        Some(Route::RemoveCertificate { id: owned(v[0]), thumbprint: owned(v[1]) })
+    }),
+    (Method::POST, "rackwright/v1/principals/{}/disable", |v| Some(Route::DisablePrincipal { id: owned(v[0]) })),
+    (Method::POST, "rackwright/v1/principals/{}/enable", |v| Some(Route::EnablePrincipal { id: owned(v[0]) })),
+    (Method::POST, "rackwright/v1/signingkeys/rotate", |_| Some(Route::RotateSigningKeys)),
+    (Method::GET, "rackwright/v1/subscriptions/{}/quotas", |v| Some(Route::Quota { subscription: owned(v[0]) })),
+    (Method::PUT, "rackwright/v1/subscriptions/{}/quotas", |v| Some(Route::SetQuota { subscription: owned(v[0]) })),
+    (Method::POST, "rackwright/v1/subscriptions/{}/disable", |v| Some(Route::DisableSubscription { subscription: owned(v[0]) })),
+    (Method::POST, "rackwright/v1/subscriptions/{}/enable", |v| Some(Route::EnableSubscription { subscription: owned(v[0]) })),
 ];
 
 impl Route {
@@ -279,6 +346,15 @@ impl Route {
             Route::Health
                 | Route::Ready
                 | Route::Metrics
+                | Route::Metadata
+                | Route::OpenIdConfiguration
+                | Route::SigningKeys
+                | Route::Token
+                | Route::DeviceCode
+                | Route::ApproveDevice { .. }
+                | Route::Issuers
+                | Route::PutIssuer { .. }
+                | Route::DeleteIssuer { .. }
                 | Route::OpenApi
                 | Route::SiteStatus
                 | Route::Operations
@@ -288,6 +364,28 @@ impl Route {
                 | Route::ActivityEntry { .. }
                 | Route::Events
                 | Route::Backup
+        ) && !self.is_administration()
+    }
+
+    /// What is administered under a path of our own.
+    pub fn is_administration(&self) -> bool {
+        matches!(
+            self,
+            Route::Principals
+                | Route::CreatePrincipal
+                | Route::Principal { .. }
+                | Route::DeletePrincipal { .. }
+                | Route::AddSecret { .. }
+                | Route::RemoveSecret { .. }
+                | Route::AddCertificate { .. }
+                | Route::RemoveCertificate { .. }
+                | Route::DisablePrincipal { .. }
+                | Route::EnablePrincipal { .. }
+                | Route::RotateSigningKeys
+                | Route::Quota { .. }
+                | Route::SetQuota { .. }
+                | Route::DisableSubscription { .. }
+                | Route::EnableSubscription { .. }
         )
     }
 
@@ -297,6 +395,15 @@ impl Route {
             Route::Health => "Health",
             Route::Ready => "Ready",
             Route::Metrics => "Metrics",
+            Route::Metadata => "Metadata",
+            Route::OpenIdConfiguration => "OpenIdConfiguration",
+            Route::SigningKeys => "SigningKeys",
+            Route::Token => "Token",
+            Route::DeviceCode => "DeviceCode",
+            Route::ApproveDevice { .. } => "ApproveDevice",
+            Route::Issuers => "Issuers",
+            Route::PutIssuer { .. } => "PutIssuer",
+            Route::DeleteIssuer { .. } => "DeleteIssuer",
             Route::Subscriptions => "Subscriptions",
             Route::Subscription { .. } => "Subscription",
             Route::Tenants => "Tenants",
@@ -306,6 +413,8 @@ impl Route {
             Route::Resources { .. } => "Resources",
             Route::Providers { .. } => "Providers",
             Route::Provider { .. } => "Provider",
+            Route::Register { .. } => "Register",
+            Route::Unregister { .. } => "Unregister",
             Route::ProviderOperations => "ProviderOperations",
             Route::List { .. } => "List",
             Route::Show { .. } => "Show",
@@ -344,6 +453,22 @@ impl Route {
             Route::CancelOperation { .. } => "CancelOperation",
             Route::Events => "Events",
             Route::Backup => "Backup",
+            Route::Authorization { .. } => "Authorization",
+            Route::Principals => "Principals",
+            Route::CreatePrincipal => "CreatePrincipal",
+            Route::Principal { .. } => "Principal",
+            Route::DeletePrincipal { .. } => "DeletePrincipal",
+            Route::AddSecret { .. } => "AddSecret",
+            Route::RemoveSecret { .. } => "RemoveSecret",
+            Route::AddCertificate { .. } => "AddCertificate",
+            Route::RemoveCertificate { .. } => "RemoveCertificate",
+            Route::DisablePrincipal { .. } => "DisablePrincipal",
+            Route::EnablePrincipal { .. } => "EnablePrincipal",
+            Route::RotateSigningKeys => "RotateSigningKeys",
+            Route::Quota { .. } => "Quota",
+            Route::SetQuota { .. } => "SetQuota",
+            Route::DisableSubscription { .. } => "DisableSubscription",
+            Route::EnableSubscription { .. } => "EnableSubscription",
         }
     }
 
@@ -384,6 +509,9 @@ fn segments_of(path: &str) -> Result<Vec<Cow<'_, str>>, Refused> {
 }
 
 fn rows_of(segments: &[Cow<'_, str>]) -> Vec<(&'static Method, Route)> {
+    if let Some(rows) = authorization::rows_of(segments) {
+        return rows;
+    }
     let segments: Vec<&str> = segments.iter().map(AsRef::as_ref).collect();
     TABLE.iter().filter_map(|(method, pattern, make)| Some((method, make(&matched(pattern, &segments)?)?))).collect()
 }
@@ -412,8 +540,8 @@ fn matched<'a>(pattern: &str, segments: &[&'a str]) -> Option<Vec<&'a str>> {
 
 /// The rows, for tests that hold something against all of them.
 #[cfg(test)]
-pub(crate) fn rows() -> impl Iterator<Item = (&'static Method, &'static str)> {
-    TABLE.iter().map(|(method, pattern, _)| (method, *pattern))
+pub(crate) fn rows() -> impl Iterator<Item = (&'static Method, String)> {
+    TABLE.iter().map(|(method, pattern, _)| (method, (*pattern).to_owned())).chain(authorization::patterns())
 }
 
 #[cfg(test)]

@@ -6,25 +6,32 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::StatusCode;
 use model::{
-    Cluster, ClusterName, FaultClass, Machine, Management, Operation, OperationResult, Power, Readiness, Span, Timestamp, Vm,
-    VmProvisioning, VmState, Wait, WaitKind,
+    Cluster, ClusterName, FaultClass, Machine, Management, Operation, OperationResult, Power, Readiness, Span, TenantClusterName,
+    Timestamp, Vm, VmProvisioning, VmState, Wait, WaitKind,
 };
 use serde_json::{Value, json};
 
 use crate::cache::View;
+use crate::call::Call;
+use crate::entry::Sight;
 use crate::health;
+use crate::links;
 use crate::operations;
-use crate::reply::json_response;
+use crate::reply::{Refused, json_response};
 use crate::resources::machines::{render_evacuated, render_fault, render_wait};
+use crate::route::Kind;
 use crate::{KeeperWatch, Keepers};
 
-pub(crate) fn show(view: &View, keepers: &Keepers, now: Timestamp) -> Response {
-    let mut doings = doings(view, now);
+pub(crate) fn show(view: &View, call: &Call, keepers: &Keepers, now: Timestamp) -> Result<Response, Refused> {
+    let sight = call.sight()?;
+    let mut doings = doings(view, sight, now);
     let clusters: Vec<Value> = view
         .clusters
         .values()
+        .filter(|cluster| sight.sees(&links::cluster_id(&cluster.document)))
         .map(|cluster| {
-            let mut rendered = render(view, &cluster.document, &doings.remove(&cluster.document.name).unwrap_or_default(), now);
+            let doings = doings.remove(&cluster.document.name).unwrap_or_default();
+            let mut rendered = render(view, sight, &cluster.document, &doings, now);
             let keeper = keepers.get(&cluster.document.name);
             rendered["keeper"] = render_keeper(keeper);
             // How old what is shown may be.
@@ -37,7 +44,7 @@ pub(crate) fn show(view: &View, keepers: &Keepers, now: Timestamp) -> Response {
             rendered
         })
         .collect();
-    json_response(StatusCode::OK, &json!({ "at": now, "clusters": clusters }))
+    Ok(json_response(StatusCode::OK, &json!({ "at": now, "clusters": clusters })))
 }
 
 /// Without a keeper at work, what is shown of a cluster is what was last written, however old.
@@ -60,8 +67,11 @@ const FAILED_SHOWN: Span = Span::hours(1);
 /// Failed operations that are shown of one cluster, the latest; `failedCount` tells how many there are.
 const STATUS_FAILED_MAX: usize = 20;
 
-fn render(view: &View, cluster: &Cluster, Doings { running, failed }: &Doings<'_>, now: Timestamp) -> Value {
-    let machines: Vec<&Machine> = view.machines_of(&cluster.name).map(|machine| machine.document.as_ref()).collect();
+/// What is told of a cluster, and counted of it, is what the caller may see: whoever may read a cluster may not therefore read what is on it.
+fn render(view: &View, sight: &Sight, cluster: &Cluster, Doings { running, failed }: &Doings<'_>, now: Timestamp) -> Value {
+    let machines = view.machines_of(&cluster.name).map(|machine| machine.document.as_ref());
+    let eyes = sight.of_type(Kind::Machines.full_type());
+    let machines: Vec<&Machine> = machines.filter(|machine| eyes.see(|| links::machine_id(cluster, &machine.name))).collect();
     let mut waits: Vec<(&Machine, &Wait)> =
         machines.iter().flat_map(|machine| machine.waits.iter().map(move |wait| (*machine, wait))).collect();
     // Just after a start every machine waits for its first look; a count says as much, unless it takes too long.
@@ -83,7 +93,7 @@ fn render(view: &View, cluster: &Cluster, Doings { running, failed }: &Doings<'_
         "clusterWaits": cluster.waits.iter().map(|wait| render_wait(wait, now)).collect::<Vec<_>>(),
         "machines": counts(&machines),
         "controlPlane": control_plane,
-        "workloads": workloads(view, cluster),
+        "workloads": workloads(view, sight, cluster),
         "evacuated": evacuated(&machines),
         "degraded": degraded(&machines),
         "operationCount": running.len(),
@@ -104,16 +114,18 @@ struct Doings<'a> {
     failed: Vec<&'a Arc<Operation>>,
 }
 
-/// What goes on in each cluster. All operations are looked at once, however many clusters there are.
-fn doings(view: &View, now: Timestamp) -> BTreeMap<&ClusterName, Doings<'_>> {
+/// What the caller may see of what goes on in each cluster. All operations are looked at once, however many clusters there are.
+fn doings<'a>(view: &'a View, sight: &Sight, now: Timestamp) -> BTreeMap<&'a ClusterName, Doings<'a>> {
     let failed_at =
         |operation: &Operation| operation.ended.as_ref().filter(|ended| ended.result == OperationResult::Failed).map(|ended| ended.at);
+    let is_shown = |operation: &Operation| operation.is_running() || failed_at(operation).is_some_and(|at| now.since(at) < FAILED_SHOWN);
     let mut doings: BTreeMap<&ClusterName, Doings> = BTreeMap::new();
-    for operation in view.operations_after(None) {
+    for operation in view.operations_after(None).filter(|operation| is_shown(operation) && operations::is_seen(view, sight, operation)) {
+        let of_cluster = doings.entry(&operation.cluster).or_default();
         if operation.is_running() {
-            doings.entry(&operation.cluster).or_default().running.push(operation);
-        } else if failed_at(operation).is_some_and(|at| now.since(at) < FAILED_SHOWN) {
-            doings.entry(&operation.cluster).or_default().failed.push(operation);
+            of_cluster.running.push(operation);
+        } else {
+            of_cluster.failed.push(operation);
         }
     }
     for of_cluster in doings.values_mut() {
@@ -150,13 +162,16 @@ fn counts(machines: &[&Machine]) -> Value {
 }
 
 /// How many virtual machines, tenant clusters and nodes of theirs there are, and how they are.
-fn workloads(view: &View, cluster: &Cluster) -> Value {
+fn workloads(view: &View, sight: &Sight, cluster: &Cluster) -> Value {
     let mut vms = BTreeMap::from(VM_KINDS.map(|kind| (kind, 0_usize)));
-    for vm in view.vms_of(&cluster.name) {
+    let eyes = sight.of_type(Kind::Vms.full_type());
+    for vm in view.vms_of(&cluster.name).filter(|vm| eyes.see(|| links::vm_id(cluster, &vm.document.name))) {
         *vms.entry(vm_kind(&vm.document)).or_default() += 1;
     }
     let (mut clusters, mut silent, mut nodes, mut ready) = (0, 0, 0, 0);
-    for tenant in view.tenant_clusters_of(&cluster.name) {
+    let eyes = sight.of_type(Kind::TenantClusters.full_type());
+    let is_seen = |name: &TenantClusterName| eyes.see(|| links::tenant_cluster_id(cluster, name));
+    for tenant in view.tenant_clusters_of(&cluster.name).filter(|tenant| is_seen(&tenant.document.name)) {
         clusters += 1;
         silent += usize::from(tenant.document.fault.is_some());
         nodes += tenant.document.nodes.len();
@@ -228,7 +243,7 @@ mod tests {
     use model::{Delivery, Fault, Seen, Span, WaitKind};
 
     use super::*;
-    use crate::fixtures::{Documents, NOW, cluster, machine, operation, send, vm};
+    use crate::fixtures::{Documents, NOW, cluster, machine, operation, send, send_with, tenant_cluster, vm};
 
     #[tokio::test(start_paused = true)]
     async fn a_bmc_that_answers_is_not_counted_as_one_that_does_not() {
@@ -318,6 +333,43 @@ mod tests {
         let cluster = &status["clusters"][0];
         let ids: Vec<&str> = cluster["failed"].as_array().unwrap().iter().filter_map(|failed| failed["id"].as_str()).collect();
         assert_eq!((ids, &cluster["failedCount"]), (vec!["newer", "older"], &json!(2)));
+    }
+
+    /// A cluster is no place that machines are in: they stand beside it in the resource group.
+    #[tokio::test(start_paused = true)]
+    async fn whoever_sees_a_cluster_sees_only_what_they_may_read_of_what_is_on_it() {
+        let now = Timestamp::parse(NOW).unwrap();
+        let mut documents = Documents::default().cluster(&cluster("site")).vm(&vm("site", "vm1", "mine"));
+        documents = documents.tenant_cluster(&tenant_cluster("site", "k1", &["mine"]));
+        for (name, id) in [("mine", "aaaaaaaa"), ("theirs", "bbbbbbbb")] {
+            let mut waiting = machine("site", "rack1", name);
+            waiting.waits = vec![Wait { kind: WaitKind::Rejoin, since: now, expected_by: None }];
+            let mut failed = operation(&format!("{}-failed", &id[..1]), "site", name, now);
+            failed.ended = Some(model::Ended { at: now, result: OperationResult::Failed, message: "x".into(), next: None, failure: None });
+            documents = documents.machine(&waiting).operation(&operation(id, "site", name, now)).operation(&failed);
+        }
+        let api = documents.serve().await;
+        let house = gate::OpenHouse::around(api.gate.clone());
+        let site = cluster("site");
+        let somebody = |number| access::PrincipalId::new(uuid::Uuid::from_u128(number));
+        for (number, id) in [
+            (71, links::cluster_id(&site)),
+            (72, links::cluster_id(&site)),
+            (72, links::machine_id(&site, &model::MachineName::new("mine").unwrap())),
+            (73, "/subscriptions/s1".to_owned()),
+        ] {
+            house.assign(somebody(number), access::roles::READER.id, access::Scope::parse(&id).unwrap()).await;
+        }
+        for (number, machines, workloads) in [(71, 0, 0), (72, 1, 0), (73, 2, 1)] {
+            let token = format!("Bearer {}", house.token_of(somebody(number), "somebody"));
+            let (_, status) = send_with(&api, Method::GET, "/rackwright/v1/status", "", &[("authorization", &token)]).await;
+            let seen = &status["clusters"][0];
+            let counts = ["operationCount", "failedCount", "waitCount"].map(|field| seen[field].as_u64().unwrap());
+            assert_eq!((counts, seen["machines"]["total"].as_u64()), ([machines; 3], Some(machines)), "{seen:#}");
+            let workloads_seen = ["virtualMachines", "kubernetesClusters"].map(|field| seen["workloads"][field].as_u64().unwrap());
+            assert_eq!(workloads_seen, [workloads; 2]);
+            assert_eq!(status.to_string().contains("theirs"), machines == 2, "{seen:#}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -14,6 +14,7 @@ use crate::Api;
 use crate::activity::rejections;
 use crate::call::Call;
 use crate::codes::Code;
+use crate::entry;
 use crate::reply::{RETRY_AFTER, Refused};
 
 /// Requests of one cluster that may wait for their verdict at once. More are told to come back.
@@ -47,10 +48,16 @@ impl Queues {
 
 /// What the keeper said, once the cache has it too: a read that follows sees what was done.
 pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: Ask, body: &[u8]) -> Result<Verdict, Refused> {
+    hand_in(api, request_of(api, call, cluster, ask, body)?).await
+}
+
+/// What a keeper is asked on somebody's behalf, if no policy denies it.
+pub(crate) fn request_of(api: &Api, call: &Call, cluster: &ClusterName, ask: Ask, body: &[u8]) -> Result<Request, Refused> {
+    entry::check_policies(api, call, cluster, &ask)?;
     let now = api.clock.now();
     // A preview begins nothing that could be found again.
     let key = if ask.is_preview() { None } else { request_key(call, body) };
-    let request = Request {
+    Ok(Request {
         id: RequestId::new(Uuid::new_v4().to_string()),
         cluster: cluster.clone(),
         ask,
@@ -61,11 +68,10 @@ pub(crate) async fn submit(api: &Api, call: &Call, cluster: &ClusterName, ask: A
         received_at: now,
         expires_at: now + REQUEST_LIFE,
         verdict: None,
-    };
-    hand_in(api, request).await
+    })
 }
 
-/// The same of what a machine that is being installed tells of itself.
+/// The verdict on what a machine that is being installed tells of itself.
 pub(crate) async fn submit_report(api: &Api, operation: &Operation, attempt: Attempt, report: MachineReport) -> Result<Verdict, Refused> {
     let now = api.clock.now();
     let request = Request {
@@ -84,21 +90,35 @@ pub(crate) async fn submit_report(api: &Api, operation: &Operation, attempt: Att
 }
 
 /// Leaves a request with its keeper, if there is room in the queue.
-async fn hand_in(api: &Api, request: Request) -> Result<Verdict, Refused> {
+pub(crate) async fn hand_in(api: &Api, request: Request) -> Result<Verdict, Refused> {
     let cluster = &request.cluster;
     let place = api.queues.enter(cluster).filter(|_| api.cache.view().pending(cluster) < MAX_PENDING).ok_or_else(|| {
         let message = format!("{MAX_PENDING} requests are waiting for cluster `{cluster}`");
         Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER)
     })?;
-    let api = api.clone();
-    // On its own, so that a client that goes away leaves neither its request nor its verdict in the store.
-    let filed = tokio::spawn(async move {
-        let verdict = file(&api, &request).await;
+    let filing = api.clone();
+    see_through(api, async move {
+        let verdict = file(&filing, &request).await;
         drop(place);
         verdict
+    })
+    .await
+}
+
+/// Does something to its end, whether or not its client waits for it: a client that goes away leaves neither its request nor its verdict
+/// in the store, and what is set aside for a request stays so for as long as it may be granted.
+pub(crate) async fn see_through<T: Send + 'static>(
+    api: &Api,
+    work: impl Future<Output = Result<T, Refused>> + Send + 'static,
+) -> Result<T, Refused> {
+    // A stop waits for it as for an answer.
+    let answering = api.process.answering.token();
+    let done = tokio::spawn(async move {
+        let _answering = answering;
+        work.await
     });
-    match filed.await {
-        Ok(verdict) => verdict,
+    match done.await {
+        Ok(done) => done,
         Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
         Err(_) => Err(outcome_unknown("the server is stopping")),
     }
@@ -183,7 +203,8 @@ fn request_key(call: &Call, body: &[u8]) -> Option<RequestKey> {
         .map(Option::unwrap_or_default)
         .collect();
     let conditions = conditions.join("\n");
-    let caller = call.caller();
+    // The id rather than the name: two people may have one name, and one person may be given another.
+    let caller = call.sight().map_or_else(|| call.caller(), |sight| sight.caller().principal.to_string());
     let parts = [&caller, &client_request_id, call.method.as_str(), &path, outage, &conditions];
     for part in parts.into_iter().map(str::as_bytes).chain([body]) {
         hash.update((part.len() as u64).to_be_bytes());
@@ -367,6 +388,21 @@ mod tests {
         answer.abort();
         tokio::time::sleep((REQUEST_LIFE + VERDICT_GRACE).to_std()).await;
         assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents, []);
+    }
+
+    #[tokio::test]
+    async fn two_people_of_one_name_ask_twice() {
+        let api = service().await;
+        let house = gate::OpenHouse::around(api.gate.clone());
+        let key = |number: u128, name: &str| {
+            let request = http::Request::post("/m1/restart").header("x-ms-client-request-id", "1").body(axum::body::Body::empty());
+            let call = Call::begin(request.unwrap()).0;
+            let token = house.token_of(access::PrincipalId::new(Uuid::from_u128(number)), name);
+            call.enter(entry::Sight::new(api.gate.clone(), api.gate.authenticate(&token).unwrap()));
+            request_key(&call, b"").expect("a request with an id has a key")
+        };
+        assert_ne!(key(7, "alice"), key(8, "alice"));
+        assert_eq!(key(7, "alice"), key(7, "alice.smith"), "whoever is called something else meanwhile is the same");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use access::attempts::Pace;
+
 fn page(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()))
@@ -19,12 +21,15 @@ fn every_limit_is_documented_as_it_is() {
     let page = page("limits.md");
     // What a site may have is the keeper's to tell.
     let (of_clients, _) = page.split_once("\n## ").expect("a second part");
+    let paced = |pace: Pace| format!("{} at once, one every {} s", pace.burst, pace.every.to_std().as_secs());
+    let Pace { burst, every } = access::attempts::REQUESTS_OF_CALLER;
+    let requests = format!("{} at once, {} a second", written(burst as usize), 1_000 / every.to_std().as_millis());
     let rows = [
         ("connections at once", written(api::MAX_CONNECTIONS)),
         ("request line and headers together", format!("{} bytes", written(api::HEADER_BYTES_MAX))),
         ("headers of a request", written(api::HEADERS_MAX)),
         ("path and query together", format!("{} bytes", written(api::URI_MAX))),
-        ("caller, correlation id and client request id", format!("{} characters", written(api::IDENTITY_MAX))),
+        ("correlation id and client request id", format!("{} characters", written(api::IDENTITY_MAX))),
         ("time for the request line and headers", format!("{} s", api::HEADERS_TIMEOUT.to_std().as_secs())),
         ("a connection without a request", format!("{} s", api::HEADERS_TIMEOUT.to_std().as_secs())),
         ("body of a request", format!("{} bytes", written(api::BODY_MAX))),
@@ -37,8 +42,49 @@ fn every_limit_is_documented_as_it_is() {
         ("pods that a preview lists", written(plan::PREVIEW_PODS_MAX)),
         ("queries of the [activity log](activity-log.md)", written(api::MAX_LOG_READERS)),
         ("clients that listen to [events](events.md)", written(api::MAX_LISTENERS)),
+        ("requests of a caller", requests),
+        ("logins of a principal that fail", paced(access::attempts::LOGINS_OF_PRINCIPAL)),
+        ("logins from an address that fail", paced(access::attempts::LOGINS_FROM_ADDRESS)),
+        ("lists that are being answered", format!("{}, and {} to a caller", written(plan::LISTS_MAX), written(plan::LISTS_OF_CALLER_MAX))),
+        ("answers beside which a list is answered", written(plan::LISTS_BELOW)),
+        ("answers beside which something is read", written(plan::READS_BELOW)),
+        ("lines of the log about what one was denied", paced(access::attempts::NOTICES)),
     ];
     assert_table(of_clients, &rows);
+}
+
+#[test]
+fn the_limits_of_access_are_documented_as_they_are() {
+    let page = page("access.md");
+    let (_, of_access) = page.split_once("\n## Limits\n").expect("a part about limits");
+    let characters = |number: usize| format!("{} characters", written(number));
+    let begun = gate::DEVICE_BEGINNINGS;
+    let rows = [
+        ("service principals", written(gate::PRINCIPALS_MAX)),
+        ("secrets of one", written(access::principal::SECRETS_MAX)),
+        ("certificates of one", written(access::principal::CERTIFICATES_MAX)),
+        ("the name of one, or of a secret", characters(access::principal::DISPLAY_NAME_MAX)),
+        ("issuers of people", written(gate::ISSUERS_MAX)),
+        ("the name of an issuer", characters(gate::ISSUER_NAME_MAX)),
+        ("the address of an issuer", characters(gate::ISSUER_URL_MAX)),
+        ("what an issuer calls us by", written(gate::AUDIENCES_MAX)),
+        ("devices that wait to be approved", written(gate::DEVICES_MAX)),
+        ("devices that begin at one address", format!("{}, then {} a minute", begun.burst, 60 / begun.every.to_std().as_secs())),
+        ("a login, with all that is made of it", format!("{} hours", gate::SESSION_LIFE.to_std().as_secs() / 3_600)),
+        ("role assignments", written(access::assignment::ASSIGNMENTS_MAX)),
+        ("role assignments of one principal", written(access::assignment::ASSIGNMENTS_OF_ONE_MAX)),
+        ("locks", written(access::lock::LOCKS_MAX)),
+        ("the name of a lock", characters(access::lock::LOCK_NAME_MAX)),
+        ("notes of a lock", characters(access::lock::NOTES_MAX)),
+        ("policies", written(access::deny::POLICIES_MAX)),
+        ("conditions of a policy", written(access::deny::CONDITIONS_MAX)),
+        ("texts that a condition compares with", written(access::deny::CHOICES_MAX)),
+        ("the reason of a policy", characters(access::deny::REASON_MAX)),
+        ("the display name of a policy", characters(access::deny::DISPLAY_NAME_MAX)),
+        ("the name of a policy", characters(access::deny::POLICY_ID_MAX)),
+        ("a limit of a quota", written(usize::try_from(access::quota::LIMIT_MAX).expect("it fits"))),
+    ];
+    assert_table(of_access, &rows);
 }
 
 #[test]

@@ -120,10 +120,10 @@ mod tests {
         expect![[r#"
             {"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":{"matchLabels":{"vm.kubevirt.io/name":"db1"}},"topologyKey":"kubernetes.io/hostname"}]}}
             {"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":{"matchLabels":{"vm.kubevirt.io/name":"db1"}},"topologyKey":"topology.kubernetes.io/zone"}]}}
-            {"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"podAffinityTerm":{"labelSelector":{"matchLabels":{"vm.kubevirt.io/name":"db1"}},"topologyKey":"kubernetes.io/hostname"},"weight":100}]}}
+            {"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":100,"podAffinityTerm":{"labelSelector":{"matchLabels":{"vm.kubevirt.io/name":"db1"}},"topologyKey":"kubernetes.io/hostname"}}]}}
             {"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"topology.kubernetes.io/baremetalmachine","operator":"In","values":["rack1compute01"]}]}]}}}
-            {"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"preference":{"matchExpressions":[{"key":"topology.kubernetes.io/baremetalmachine","operator":"NotIn","values":["rack1compute01"]}]},"weight":100}]}}
-            {"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"preference":{"matchExpressions":[{"key":"topology.kubernetes.io/zone","operator":"In","values":["rack2"]}]},"weight":100}]}}
+            {"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":100,"preference":{"matchExpressions":[{"key":"topology.kubernetes.io/baremetalmachine","operator":"NotIn","values":["rack1compute01"]}]}}]}}
+            {"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":100,"preference":{"matchExpressions":[{"key":"topology.kubernetes.io/zone","operator":"In","values":["rack2"]}]}}]}}
             {"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"topology.kubernetes.io/zone","operator":"NotIn","values":["rack2"]}]}]}}}
         "#]]
         .assert_eq(&table.concat());

@@ -182,12 +182,12 @@ mod tests {
         let paths = parts.into_iter().map(str::to_owned).chain(instance);
         let told: String = paths.map(|path| format!("{path}: {}\n", object.pointer(&format!("/{path}")).unwrap())).collect();
         expect![[r#"
-            metadata: {"labels":{"app.kubernetes.io/managed-by":"rackwright"},"name":"firewallvnf","namespace":"tenants"}
-            spec/dataVolumeTemplates/0/spec: {"source":{"registry":{"secretRef":"firewallvnf-registry","url":"docker://registry.example/fw:1"}},"storage":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"20Gi"}}}}
+            metadata: {"name":"firewallvnf","namespace":"tenants","labels":{"app.kubernetes.io/managed-by":"rackwright"}}
+            spec/dataVolumeTemplates/0/spec: {"source":{"registry":{"url":"docker://registry.example/fw:1","secretRef":"firewallvnf-registry"}},"storage":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"20Gi"}}}}
             spec/runStrategy: "Always"
             spec/template/metadata: {"labels":{"app.kubernetes.io/managed-by":"rackwright","vm.kubevirt.io/name":"firewallvnf"}}
-            spec/template/spec/domain: {"cpu":{"cores":4},"devices":{"disks":[{"bootOrder":1,"disk":{"bus":"virtio"},"name":"os"},{"disk":{"bus":"virtio"},"name":"cloud-init"}]},"firmware":{"bootloader":{"efi":{"secureBoot":false}}},"memory":{"guest":"8Gi"}}
-            spec/template/spec/volumes: [{"dataVolume":{"name":"firewallvnf-os"},"name":"os"},{"cloudInitNoCloud":{"secretRef":{"name":"firewallvnf-cloud-init"}},"name":"cloud-init"}]
+            spec/template/spec/domain: {"cpu":{"cores":4},"memory":{"guest":"8Gi"},"devices":{"disks":[{"name":"os","bootOrder":1,"disk":{"bus":"virtio"}},{"name":"cloud-init","disk":{"bus":"virtio"}}]},"firmware":{"bootloader":{"efi":{"secureBoot":false}}}}
+            spec/template/spec/volumes: [{"name":"os","dataVolume":{"name":"firewallvnf-os"}},{"name":"cloud-init","cloudInitNoCloud":{"secretRef":{"name":"firewallvnf-cloud-init"}}}]
         "#]].assert_eq(&told);
     }
 

@@ -19,6 +19,7 @@ use tracing::error;
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
+use crate::entry::{Sight, unseen_log_of};
 use crate::paging::{PAGE_DEFAULT, Page, Paging};
 use crate::reply::{RETRY_AFTER, Refused, json_response};
 use crate::resources::check_place;
@@ -61,7 +62,8 @@ pub(crate) async fn list(api: &Api, call: &Call, subscription: &str) -> Result<R
     let after = paging.after(parse_place)?;
     let filter = call.query("$filter").map(Filter::parse).transpose()?.unwrap_or_default();
     let _place = api.process.log_readers.enter()?;
-    let Found { events, next } = scan(api, subscription, &filter, after, paging.top()).await.map_err(|problem| unreadable(&problem))?;
+    let Found { events, next } =
+        scan(api, call.sight()?, subscription, &filter, after, paging.top()).await.map_err(|problem| unreadable(&problem))?;
     if events.is_empty() && next.is_none() {
         // A subscription whose last cluster is gone still has its log; one that never was is a typing mistake.
         check_place(&api.cache.view(), subscription, None)?;
@@ -70,7 +72,7 @@ pub(crate) async fn list(api: &Api, call: &Call, subscription: &str) -> Result<R
     Ok(json_response(StatusCode::OK, &Page { next_link, value: events }))
 }
 
-pub(crate) async fn show(api: &Api, id: &str) -> Result<Response, Refused> {
+pub(crate) async fn show(api: &Api, call: &Call, id: &str) -> Result<Response, Refused> {
     let unknown = || Refused::not_found("activity log entry", id);
     let place = render::place_of(id).ok_or_else(unknown)?;
     let _reading = api.process.log_readers.enter()?;
@@ -78,6 +80,12 @@ pub(crate) async fn show(api: &Api, id: &str) -> Result<Response, Refused> {
     let found = api.store.read_log(query).await.map_err(|problem| unreadable(&problem))?;
     let record = found.first().filter(|record| record.place == place).ok_or_else(unknown)?;
     let entry = decode(record).ok_or_else(unknown)?;
+    // Ids can be counted up: whoever may not read an entry is not told what it is about.
+    let resource = render::resource_id(&entry.subject);
+    if !call.sight()?.sees_log_of(&resource) {
+        call.deny(unseen_log_of(&resource));
+        return Err(unknown());
+    }
     Ok(json_response(StatusCode::OK, &render::event(place, record.at, &entry)))
 }
 
@@ -87,7 +95,14 @@ struct Found {
     next: Option<RecordPlace>,
 }
 
-async fn scan(api: &Api, subscription: &str, filter: &Filter, after: Option<RecordPlace>, top: usize) -> Result<Found, StoreError> {
+async fn scan(
+    api: &Api,
+    sight: &Sight,
+    subscription: &str,
+    filter: &Filter,
+    after: Option<RecordPlace>,
+    top: usize,
+) -> Result<Found, StoreError> {
     let (from, to) = filter.range();
     let label = Some(filter.label(subscription));
     let mut page = Found { events: Vec::new(), next: after };
@@ -100,8 +115,9 @@ async fn scan(api: &Api, subscription: &str, filter: &Filter, after: Option<Reco
                 return Ok(page);
             }
             page.next = Some(record.place);
-            let entry =
-                decode(record).filter(|entry| entry.subject.subscription.eq_ignore_ascii_case(subscription) && filter.passes(entry));
+            let entry = decode(record)
+                .filter(|entry| entry.subject.subscription.eq_ignore_ascii_case(subscription) && filter.passes(entry))
+                .filter(|entry| sight.sees_log_of(&render::resource_id(&entry.subject)));
             page.events.extend(entry.map(|entry| render::event(record.place, record.at, &entry)));
         }
         if is_last {

@@ -1,5 +1,6 @@
-//! Who sent a request, as far as headers tell.
+//! A request's ids and its body.
 
+use bytes::Bytes;
 use http::StatusCode;
 
 use super::*;
@@ -16,26 +17,6 @@ fn refusal(name: &str, value: &[u8]) -> Option<String> {
 }
 
 #[test]
-fn a_caller_is_taken_by_their_own_name() {
-    for name in ["alice", "Jürgen Müller", "田中さん", &"ü".repeat(IDENTITY_MAX)] {
-        let call = call(CALLER_HEADER, name.as_bytes());
-        assert!(call.check_identity().is_ok(), "{name}");
-        assert_eq!(call.caller(), name);
-    }
-    assert_eq!(call(CALLER_HEADER, "al\u{202e}i\tce".as_bytes()).caller(), "ali ce", "what cannot be seen is left out");
-    assert_eq!(call(CALLER_HEADER, b" ").caller(), "anonymous");
-    assert_eq!(call("accept", b"x").caller(), "anonymous");
-}
-
-#[test]
-fn who_cannot_be_named_is_refused_and_is_nobody_else() {
-    let long = "x".repeat(IDENTITY_MAX + 1);
-    assert_eq!(refusal(CALLER_HEADER, long.as_bytes()).unwrap(), "the header `x-ms-client-principal-name` is longer than 128 characters");
-    assert_eq!(refusal(CALLER_HEADER, b"\xff").unwrap(), "the header `x-ms-client-principal-name` is not UTF-8");
-    assert_eq!(call(CALLER_HEADER, long.as_bytes()).caller(), format!("{}…", "x".repeat(IDENTITY_MAX - 1)));
-}
-
-#[test]
 fn an_id_that_cannot_go_back_is_refused() {
     for name in [CORRELATION_HEADER, REQUEST_ID_HEADER] {
         assert_eq!(refusal(name, &[b'x'; IDENTITY_MAX]), None);
@@ -44,12 +25,43 @@ fn an_id_that_cannot_go_back_is_refused() {
     }
 }
 
+/// A call of somebody.
+async fn call_of(client: Option<u128>, issuer: Option<&str>, name: &str) -> Call {
+    let api = Documents::default().cluster(&cluster("site")).serve().await;
+    let call = call("accept", b"x");
+    call.enter(Sight::new(
+        api.gate.clone(),
+        Caller {
+            principal: access::PrincipalId::new(Uuid::from_u128(7)),
+            client: client.map(|client| access::ClientId::new(Uuid::from_u128(client))),
+            tenant: gate::TENANT,
+            name: name.to_owned(),
+            logged_in_at: api.clock.now(),
+            vouched_by: issuer.map(str::to_owned),
+        },
+    ));
+    call
+}
+
+#[tokio::test]
+async fn no_person_can_be_called_like_a_service_principal() {
+    let id = Uuid::from_u128(7);
+    assert_eq!(call_of(Some(8), None, "deploy").await.caller(), "deploy");
+    let person = call_of(None, Some("https://login.example"), "deploy").await;
+    assert_eq!((person.caller(), person.name()), (format!("deploy ({id})"), "deploy".to_owned()));
+    assert_eq!(person.author().unwrap().name, person.caller(), "what they make says so too");
+    let posing = call_of(None, Some("https://login.example"), &format!("deploy ({})", Uuid::nil())).await;
+    assert!(posing.caller().ends_with(&format!("({id})")), "{}", posing.caller());
+    let long = call_of(None, Some("https://login.example"), &"ü".repeat(IDENTITY_MAX)).await.caller();
+    assert!(long.chars().count() <= IDENTITY_MAX && long.ends_with(&format!("({id})")), "{long}");
+}
+
 #[tokio::test]
 async fn the_answer_names_the_header() {
     let api = Documents::default().cluster(&cluster("site")).serve().await;
     let long = "x".repeat(IDENTITY_MAX + 1);
-    let (status, body) = send_with(&api, Method::GET, "/rackwright/v1/status", "", &[(CALLER_HEADER, &long)]).await;
-    assert_eq!((status, &body["error"]["target"]), (StatusCode::BAD_REQUEST, &CALLER_HEADER.into()), "{body}");
+    let (status, body) = send_with(&api, Method::GET, "/rackwright/v1/status", "", &[(CORRELATION_HEADER, &long)]).await;
+    assert_eq!((status, &body["error"]["target"]), (StatusCode::BAD_REQUEST, &CORRELATION_HEADER.into()), "{body}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -61,5 +73,5 @@ async fn a_body_that_is_slow_at_a_stop_is_told_so() {
     let refused = call.read_body(never(), &stopping).await.unwrap_err();
     assert_eq!((refused.status(), refused.code()), (StatusCode::SERVICE_UNAVAILABLE, "ServerStopping"));
     assert_eq!(begin.elapsed(), BODY_TIMEOUT_AT_STOP.to_std());
-    assert_eq!(call.read_body(Body::from("{}"), &stopping).await.unwrap(), "{}", "what is there is taken");
+    assert_eq!(**call.read_body(Body::from("{}"), &stopping).await.unwrap(), *b"{}", "what is there is taken");
 }

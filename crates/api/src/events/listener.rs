@@ -13,6 +13,7 @@ use super::Filter;
 use super::feed::{Event, Next, Position, Seat};
 use super::render::lost;
 use crate::cache::Cache;
+use crate::entry::{Badge, Sight};
 
 /// How often a listener without news hears that we are still there. Proxies and clients commonly give up after 30 s.
 pub const HEARTBEAT_EVERY: Span = Span::seconds(15);
@@ -23,6 +24,10 @@ const RECONNECT_AFTER: Span = Span::seconds(2);
 pub(super) struct Listener {
     cache: Arc<Cache>,
     filter: Filter,
+    sight: Sight,
+    badge: Badge,
+    /// When it is looked at whether the listener would still be let in.
+    look_at: Instant,
     seat: Seat,
     /// Events of a commit were sent, but not yet its id: the client would ask for them again.
     owes_id: bool,
@@ -32,13 +37,20 @@ pub(super) struct Listener {
 }
 
 /// The stream's bytes from the seat on.
-pub(super) fn stream(cache: Arc<Cache>, filter: Filter, seat: Seat) -> impl Stream<Item = Result<Bytes, Infallible>> {
+pub(super) fn stream(
+    cache: Arc<Cache>,
+    filter: Filter,
+    (sight, badge): (Sight, Badge),
+    seat: Seat,
+) -> impl Stream<Item = Result<Bytes, Infallible>> {
     let begin = seat.position.revision();
     let mut greeting = format!("retry: {}\nid: {}\n\n", RECONNECT_AFTER.as_millis(), begin.0);
     if seat.came_late {
         greeting.push_str(&lost("late", begin));
     }
-    let listener = Listener { cache, filter, seat, owes_id: false, heartbeat_at: Instant::now(), ended: false };
+    let now = Instant::now();
+    let look_at = now + HEARTBEAT_EVERY.to_std();
+    let listener = Listener { cache, filter, sight, badge, look_at, seat, owes_id: false, heartbeat_at: now, ended: false };
     futures::stream::unfold((Some(greeting), listener), |(greeting, mut listener)| async move {
         let text = match greeting {
             Some(greeting) => greeting,
@@ -55,6 +67,9 @@ impl Listener {
         let cache = self.cache.clone();
         let feed = cache.feed();
         while !self.ended {
+            if !self.is_welcome() {
+                break;
+            }
             // Listened to before the tail is read, so that news in between are not missed.
             let changed = feed.changed();
             match feed.next_after(self.seat.position, self.seat.readings) {
@@ -87,16 +102,29 @@ impl Listener {
         None
     }
 
+    /// Whether the listener would still be let in; looked at now and then, because a signature takes longer than most events.
+    fn is_welcome(&mut self) -> bool {
+        let now = Instant::now();
+        if now < self.look_at {
+            return true;
+        }
+        self.look_at = now + HEARTBEAT_EVERY.to_std();
+        self.ended = !self.badge.is_good();
+        !self.ended
+    }
+
     /// A comment, and how far everything has been told: whoever comes back need not have heard an event since.
     fn heartbeat(&self) -> String {
         format!(": still here\nid: {}\n\n", self.seat.position.revision().0)
     }
 
     fn write(&mut self, events: &[Arc<Event>]) -> String {
+        // A role may have been given or taken since the last.
+        self.sight = self.sight.afresh();
         let mut text = String::new();
         for event in events {
             self.seat.position = event.at;
-            let chosen = self.filter.takes(&event.news);
+            let chosen = self.filter.takes(&event.news) && self.sight.sees(&event.news.resource_id);
             if chosen {
                 text.push_str(&event.news.lines);
             }

@@ -23,6 +23,7 @@ pub(crate) use render::news_of;
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
+use crate::entry::Badge;
 use crate::reply::{RETRY_AFTER, Refused, shortened};
 
 /// The names of what can be listened to; Azure's name for machines and ours for its virtual
@@ -91,11 +92,12 @@ fn last_seen(call: &Call) -> Result<Option<Revision>, Refused> {
 pub(crate) fn listen(api: &Api, call: &Call) -> Result<Response, Refused> {
     let filter = Filter::of(call)?;
     let last_seen = last_seen(call)?;
+    let listening = (call.sight()?.afresh(), Badge::of(api, call)?);
     let Some(seat) = api.cache.feed().sit_down(last_seen) else {
         let message = format!("{MAX_LISTENERS} clients are listening to events");
         return Err(Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER));
     };
-    let mut response = Response::new(Body::from_stream(listener::stream(api.cache.clone(), filter, seat)));
+    let mut response = Response::new(Body::from_stream(listener::stream(api.cache.clone(), filter, listening, seat)));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -21,10 +21,10 @@ fn of(kind: KeySetKind, noun: &str) -> Vec<Described> {
     let one = format!("{list}/{{keySetName}}");
     let (all, gone) = match kind {
         KeySetKind::Machine => {
-            ("The key sets for the machines of a cluster.", "It is deleted: no machine that is installed from now on has it.")
+            ("The key sets for the machines of a cluster.", "It is deleted, or was: no machine that is installed from now on has it.")
         }
         KeySetKind::Bmc => {
-            ("The key sets for the BMCs of a cluster.", "It is deleted: its accounts are removed from the BMCs, as they answer.")
+            ("The key sets for the BMCs of a cluster.", "It is deleted, or was: its accounts are removed from the BMCs, as they answer.")
         }
     };
     let write = |method, id: String, about| {

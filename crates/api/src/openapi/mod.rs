@@ -2,7 +2,9 @@
 //!
 //! Every row of the route table has a description, and every description a row: a test sees to it.
 
+mod administration;
 mod described;
+mod identity;
 mod key_sets;
 mod machines;
 mod paths;
@@ -14,10 +16,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use crate::entry::is_open;
 use crate::route::Route;
 use crate::schema::ERROR;
 use described::{Body, Content, Described, Place, Query};
 use schemas::Schemas;
+
+/// How callers say who they are, as the document calls it.
+const TOKEN: &str = "token";
 
 /// The whole document.
 pub(crate) fn document() -> Value {
@@ -38,9 +44,21 @@ pub(crate) fn document() -> Value {
             "summary": "Bare-metal sites in the Azure Resource Manager dialect of Microsoft.NetworkCloud.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
-        "servers": [{ "url": "http://127.0.0.1:7225" }],
+        "servers": [{ "url": "https://127.0.0.1:7225" }],
+        "security": [{ TOKEN: [] }],
         "paths": paths,
-        "components": { "responses": errors, "schemas": schemas.into_components() },
+        "components": {
+            "responses": errors,
+            "schemas": schemas.into_components(),
+            "securitySchemes": {
+                TOKEN: {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "bearerFormat": "JWT",
+                    "description": "What `/adfs/oauth2/token` grants, or `rackwright token` prints.",
+                },
+            },
+        },
     })
 }
 
@@ -73,6 +91,9 @@ fn operation(described: &Described, schemas: &mut Schemas) -> Value {
         "parameters": parameters,
         "responses": responses,
     });
+    if Route::find(&described.method, &described.path).is_ok_and(|route| is_open(&route)) {
+        rendered["security"] = json!([]);
+    }
     if let Some(body) = &described.body {
         let (required, schema) = match *body {
             Body::Whole { model, required } => (required, schemas.reference(model)),
@@ -100,12 +121,17 @@ fn parameter(query: &Query) -> Value {
         Place::Query => "query",
         Place::Header => "header",
     };
+    let mut schema = json!({ "type": query.kind });
+    if query.required && query.kind == "string" {
+        // Nothing at all is as good as left out.
+        schema["minLength"] = json!(1);
+    }
     json!({
         "name": query.name,
         "in": place,
         "required": query.required,
         "description": query.about,
-        "schema": { "type": query.kind },
+        "schema": schema,
     })
 }
 
@@ -129,7 +155,7 @@ mod tests {
     fn every_row_of_the_route_table_is_described_and_every_description_is_of_a_row() {
         let described = paths::all();
         for (method, pattern) in route::rows() {
-            let has = |one: &&Described| one.method == *method && route::fits(pattern, &one.path);
+            let has = |one: &&Described| one.method == *method && route::fits(&pattern, &one.path);
             assert!(described.iter().any(|one| has(&one)), "{method} {pattern} has no description in openapi/paths.rs");
         }
         for one in &described {

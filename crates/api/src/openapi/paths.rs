@@ -3,24 +3,25 @@
 use http::Method;
 
 use super::described::{Content, Described, Place, Query, get};
-use super::{key_sets, machines, runtimes, workloads};
+use super::{administration, identity, key_sets, machines, runtimes, workloads};
 use crate::resources::actions::VERBS;
 use crate::schema;
 use Content::{Bytes, Document, Nothing, One, Page};
 
-const SUBSCRIPTION: &str = "/subscriptions/{subscriptionId}";
+pub(super) const SUBSCRIPTION: &str = "/subscriptions/{subscriptionId}";
 pub(super) const GROUP: &str = "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}";
 pub(super) const NETWORK_CLOUD: &str = "/providers/Microsoft.NetworkCloud";
 
 /// The groups that operations are shown in.
-const ARM: &str = "Azure Resource Manager";
+pub(super) const ARM: &str = "Azure Resource Manager";
 pub(super) const SITES: &str = "Microsoft.NetworkCloud";
-const OURS: &str = "Rackwright";
+pub(super) const OURS: &str = "Rackwright";
 
 pub(super) const API_VERSION: Query = Query { required: true, ..query("api-version", "Any text: every version is taken.") };
 const TOP: Query = Query { kind: "integer", ..query("$top", "Items on a page, at most 1000.") };
 const SKIP_TOKEN: Query = query("$skipToken", "Where the page begins; part of `nextLink`.");
 const FILTER: Query = query("$filter", "`resourceType eq '…' and …`, of resourceType, resourceGroup, name, location, tagName, tagValue.");
+const EXPAND: Query = query("$expand", "What else to tell, with commas between: createdTime, changedTime, provisioningState.");
 const ACTIVITY_FILTER: Query = query(
     "$filter",
     "`eventTimestamp ge … and …`, of eventTimestamp, resourceId, resourceGroupName, correlationId, status, caller, resourceProvider, levels.",
@@ -46,7 +47,7 @@ pub(super) const REQUEST_ID: Query =
 /// What stands against whatever goes through a keeper.
 pub(super) const KEEPER: [u16; 5] = [400, 404, 409, 429, 503];
 
-const fn query(name: &'static str, about: &'static str) -> Query {
+pub(super) const fn query(name: &'static str, about: &'static str) -> Query {
     Query { name, place: Place::Query, kind: "string", required: false, about }
 }
 
@@ -66,6 +67,7 @@ pub(super) fn meaning_of(status: u16) -> &'static str {
 pub(super) fn all() -> Vec<Described> {
     [
         ours(),
+        identity::all(),
         neighbours(),
         resources(),
         machine_writes(),
@@ -77,6 +79,7 @@ pub(super) fn all() -> Vec<Described> {
         key_sets::all(),
         operations(),
         news(),
+        administration::all(),
     ]
     .concat()
 }
@@ -112,10 +115,10 @@ fn neighbours() -> Vec<Described> {
             .answered(204, "It exists.", Nothing)
             .answered(404, "It does not.", Nothing),
         get(ARM, "listResources", sub("/resources"), "All resources of a subscription.", Page(&schema::RESOURCE))
-            .queries(&[TOP, SKIP_TOKEN, FILTER])
+            .queries(&[TOP, SKIP_TOKEN, FILTER, EXPAND])
             .refused(&[400, 404]),
         get(ARM, "listResourcesOfGroup", format!("{GROUP}/resources"), "All resources of a group.", Page(&schema::RESOURCE))
-            .queries(&[TOP, SKIP_TOKEN, FILTER])
+            .queries(&[TOP, SKIP_TOKEN, FILTER, EXPAND])
             .refused(&[400, 404]),
         get(ARM, "listProviders", sub("/providers"), "Resource providers and their types.", Page(&schema::PROVIDER)).refused(&[404]),
         get(ARM, "getProvider", sub("/providers/{namespace}"), "A resource provider.", One(&schema::PROVIDER)).refused(&[404]),

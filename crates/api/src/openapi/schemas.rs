@@ -61,7 +61,7 @@ impl Schemas {
             || model.fields.iter().filter(|field| !matches!(field.access, Access::Unserved | Access::Secret | Access::Elsewhere(_)));
         let properties: Map<String, Value> = shown().map(|field| (field.name.to_owned(), self.field(field))).collect();
         let required: Vec<&str> =
-            shown().filter(|field| field.always && field.access != Access::WriteOnly).map(|field| field.name).collect();
+            shown().filter(|field| field.always && !field.made_here && field.access != Access::WriteOnly).map(|field| field.name).collect();
         json!({ "type": "object", "description": model.about, "properties": properties, "required": required })
     }
 

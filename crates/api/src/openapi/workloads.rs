@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::described::Content::{One, Page};
+use super::described::Content::{Nothing, One, Page};
 use super::described::{Described, get};
 use super::paths::{CONDITIONS, GROUP, KEEPER, NETWORK_CLOUD, PAGES, PREVIEW, REQUEST_ID, SITES};
 use crate::resources::tenant_write::TENANT_VERBS;
@@ -48,7 +48,11 @@ pub(super) fn vms() -> Vec<Described> {
         write(Method::PATCH, "updateVirtualMachine", vm_path(), "Write the tags of a virtual machine, as a whole.")
             .change(&schema::VM)
             .answered(200, "Written; the virtual machine as it is now.", One(&schema::VM)),
-        previewable(write(Method::DELETE, "deleteVirtualMachine", vm_path(), "Delete a virtual machine with its disks.")),
+        previewable(write(Method::DELETE, "deleteVirtualMachine", vm_path(), "Delete a virtual machine with its disks.")).answered(
+            204,
+            "There is none of that name.",
+            Nothing,
+        ),
     ];
     described.extend(VM_VERBS.iter().map(|verb| {
         let (path, id) = (format!("{}/{}", vm_path(), verb.name), format!("{}VirtualMachine", verb.name));

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Cluster, ClusterName, Machine, MachineName, Rack, RackName, TenantCluster, TenantClusterName, Vm, VmName};
+use model::{
+    Cluster, ClusterName, Machine, MachineName, Modified, Rack, RackName, TenantCluster, TenantClusterName, Timestamp, Vm, VmName,
+};
 use serde::Serialize;
 
+use super::expand::Expand;
 use super::filter::{Filter, Judged};
-use super::{check_place, parse_place};
+use super::resource::ExtendedLocation;
+use super::{check_place, machines, parse_place, tenant_clusters, vms};
 use crate::cache::{Versioned, View};
 use crate::call::Call;
 use crate::links;
@@ -22,6 +26,18 @@ struct Item<'a> {
     kind: Kind,
     name: &'a str,
     tags: &'a BTreeMap<String, String>,
+    created_at: Timestamp,
+    modified: Option<&'a Modified>,
+    is: Is<'a>,
+}
+
+/// What tells how it is doing.
+enum Is<'a> {
+    /// Part of a site that is described: that went well.
+    Described,
+    Machine(&'a Machine),
+    Vm(&'a Vm),
+    TenantCluster(&'a TenantCluster),
 }
 
 /// A place in the list: clusters first, then racks, machines, virtual machines and tenants' clusters.
@@ -53,9 +69,11 @@ pub(crate) fn list(view: &View, call: &Call, subscription: &str, group: Option<&
     }
     let paging = Paging::of(call, PAGE_DEFAULT)?;
     let filter = Filter::parse(call.query("$filter").unwrap_or_default())?;
+    let expand = Expand::parse(call.query("$expand").unwrap_or_default())?;
     let after = paging.after(Place::parse)?;
-    let rest = items_after(view, &clusters, after.as_ref()).filter(|item| filter.admits(&item.judged()));
-    Ok(json_response(StatusCode::OK, &paging.page(call, rest, Item::token, Item::render)))
+    let sight = call.sight()?;
+    let rest = items_after(view, &clusters, after.as_ref()).filter(|item| filter.admits(&item.judged()) && sight.sees(&item.id()));
+    Ok(json_response(StatusCode::OK, &paging.page(call, rest, Item::token, |item| item.render(view, expand))))
 }
 
 fn items_after<'a>(view: &'a View, clusters: &[&'a Versioned<Cluster>], after: Option<&Place>) -> impl Iterator<Item = Item<'a>> {
@@ -86,29 +104,39 @@ fn items_after<'a>(view: &'a View, clusters: &[&'a Versioned<Cluster>], after: O
 
 impl<'a> Item<'a> {
     fn of_cluster(cluster: &'a Cluster) -> Self {
-        Item { cluster, kind: Kind::Clusters, name: cluster.name.as_str(), tags: &cluster.tags }
+        let (name, tags, created_at) = (cluster.name.as_str(), &cluster.tags, cluster.created_at);
+        Item { cluster, kind: Kind::Clusters, name, tags, created_at, modified: None, is: Is::Described }
     }
 
     fn of_rack(cluster: &'a Cluster, rack: &'a Rack) -> Self {
-        Item { cluster, kind: Kind::Racks, name: rack.name.as_str(), tags: &rack.tags }
+        let (name, tags, created_at) = (rack.name.as_str(), &rack.tags, rack.created_at);
+        Item { cluster, kind: Kind::Racks, name, tags, created_at, modified: None, is: Is::Described }
     }
 
     fn of_machine(cluster: &'a Cluster, machine: &'a Machine) -> Self {
-        Item { cluster, kind: Kind::Machines, name: machine.name.as_str(), tags: &machine.tags }
+        let (name, tags, created_at) = (machine.name.as_str(), &machine.tags, machine.created_at);
+        Item { cluster, kind: Kind::Machines, name, tags, created_at, modified: machine.modified.as_ref(), is: Is::Machine(machine) }
     }
 
     fn of_vm(cluster: &'a Cluster, vm: &'a Vm) -> Self {
-        Item { cluster, kind: Kind::Vms, name: vm.name.as_str(), tags: &vm.tags }
+        let (name, tags, created_at) = (vm.name.as_str(), &vm.tags, vm.created_at);
+        Item { cluster, kind: Kind::Vms, name, tags, created_at, modified: vm.modified.as_ref(), is: Is::Vm(vm) }
     }
 
     fn of_tenant_cluster(cluster: &'a Cluster, tenant: &'a TenantCluster) -> Self {
-        Item { cluster, kind: Kind::TenantClusters, name: tenant.name.as_str(), tags: &tenant.settings.tags }
+        let (name, tags, created_at) = (tenant.name.as_str(), &tenant.settings.tags, tenant.created_at);
+        let (modified, is) = (tenant.settings.modified.as_ref(), Is::TenantCluster(tenant));
+        Item { cluster, kind: Kind::TenantClusters, name, tags, created_at, modified, is }
     }
 
     fn judged(&self) -> Judged<'a> {
         let home = &self.cluster.home;
         let arm_type = self.kind.full_type();
         Judged { name: self.name, arm_type, group: &home.resource_group, location: &home.location, tags: self.tags }
+    }
+
+    fn id(&self) -> String {
+        links::id_of(self.cluster, self.kind.arm_type(), self.name)
     }
 
     fn token(&self) -> String {
@@ -120,11 +148,24 @@ impl<'a> Item<'a> {
         }
     }
 
-    fn render(&self) -> Rendered<'a> {
+    fn provisioning_state(&self, view: &View) -> &'static str {
+        match self.is {
+            Is::Described => "Succeeded",
+            Is::Machine(machine) => machines::provisioning_state_of(view, machine),
+            Is::Vm(vm) => vms::provisioning_state(vm),
+            Is::TenantCluster(tenant) => tenant_clusters::provisioning_state(tenant),
+        }
+    }
+
+    fn render(&self, view: &View, expand: Expand) -> Rendered<'a> {
         Rendered {
-            id: links::id_of(self.cluster, self.kind.arm_type(), self.name),
+            changed_time: expand.changed_time.then(|| self.modified.map_or(self.created_at, |modified| modified.at)),
+            created_time: expand.created_time.then_some(self.created_at),
+            extended_location: ExtendedLocation::of(self.cluster),
+            id: self.id(),
             location: &self.cluster.home.location,
             name: self.name,
+            provisioning_state: expand.provisioning_state.then(|| self.provisioning_state(view)),
             tags: self.tags,
             r#type: self.kind.full_type(),
         }
@@ -133,10 +174,18 @@ impl<'a> Item<'a> {
 
 /// A resource as it stands in this list, in the order of its names.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Rendered<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_time: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created_time: Option<Timestamp>,
+    extended_location: ExtendedLocation,
     id: String,
     location: &'a str,
     name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provisioning_state: Option<&'static str>,
     tags: &'a BTreeMap<String, String>,
     r#type: &'static str,
 }
@@ -144,8 +193,10 @@ struct Rendered<'a> {
 #[cfg(test)]
 mod tests {
     use http::{Method, StatusCode};
+    use model::Timestamp;
+    use serde_json::Value;
 
-    use crate::fixtures::{Documents, cluster, machine, rack, read_pages, send};
+    use crate::fixtures::{Documents, NOW, cluster, machine, operation, rack, read_pages, send, tenant_cluster, vm};
 
     #[tokio::test]
     async fn pages_of_any_size_hold_each_resource_once_and_keep_their_filter() {
@@ -176,9 +227,44 @@ mod tests {
                 }
             }
         }
-        for wrong in ["$filter=colour%20eq%20'red'", "$skipToken=toasters/1", "$skipToken=racks/1"] {
+        for wrong in ["$filter=colour%20eq%20'red'", "$expand=createdTime,colour", "$skipToken=toasters/1", "$skipToken=racks/1"] {
             let (status, _) = send(&api, Method::GET, &format!("/subscriptions/s1/resources?api-version=1&{wrong}"), "").await;
             assert_eq!(status, StatusCode::BAD_REQUEST, "{wrong}");
         }
+    }
+
+    #[tokio::test]
+    async fn what_is_expanded_stands_beside_each_resource_and_is_not_there_otherwise() {
+        let mut busy = machine("site", "r1", "m1");
+        busy.modified =
+            Some(model::Modified { by: "alice".into(), at: Timestamp::parse("2026-11-15T15:00:00.000Z").unwrap(), request_key: None });
+        let documents = Documents::default().cluster(&cluster("site")).rack(&rack("site", "r1")).machine(&busy).vm(&vm("site", "fw", "m1"));
+        let api = documents
+            .tenant_cluster(&tenant_cluster("site", "naks", &["m1"]))
+            .operation(&operation("op1", "site", "m1", Timestamp::parse(NOW).unwrap()))
+            .serve()
+            .await;
+        let list = |query: &str| format!("/subscriptions/s1/resources?api-version=1{query}");
+        let (_, plain) = send(&api, Method::GET, &list(""), "").await;
+        let (_, expanded) = send(&api, Method::GET, &list("&$expand=createdTime,%20changedtime,provisioningState"), "").await;
+        let told = |answer: &Value| -> Vec<String> {
+            let fields = ["name", "createdTime", "changedTime", "provisioningState"];
+            let line = |one: &Value| fields.map(|field| one[field].as_str().unwrap_or("-").to_owned()).join(" ");
+            answer["value"].as_array().unwrap().iter().map(line).collect()
+        };
+        assert_eq!(told(&plain), ["site - - -", "r1 - - -", "m1 - - -", "fw - - -", "naks - - -"]);
+        let of = |name: &str, changed: &str, state: &str| format!("{name} {NOW} {changed} {state}");
+        let later = "2026-11-15T15:00:00.000Z";
+        assert_eq!(
+            told(&expanded),
+            [
+                of("site", NOW, "Succeeded"),
+                of("r1", NOW, "Succeeded"),
+                of("m1", later, "Provisioning"),
+                of("fw", NOW, "Succeeded"),
+                of("naks", NOW, "Succeeded")
+            ]
+        );
+        assert_eq!(plain["value"][1]["extendedLocation"]["type"], "CustomLocation");
     }
 }

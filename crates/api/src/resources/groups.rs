@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use model::Home;
@@ -12,8 +11,9 @@ use super::filter::{Filter, Judged};
 use super::{check_place, clusters_at};
 use crate::cache::View;
 use crate::call::Call;
+use crate::entry::scope_of;
 use crate::paging::{PAGE_DEFAULT, Paging};
-use crate::reply::{Refused, json_response};
+use crate::reply::{Refused, json_response, no_content};
 
 pub(crate) fn list(view: &View, call: &Call, subscription: &str) -> Result<Response, Refused> {
     check_place(view, subscription, None)?;
@@ -24,7 +24,11 @@ pub(crate) fn list(view: &View, call: &Call, subscription: &str) -> Result<Respo
     let groups: BTreeMap<String, &Home> =
         clusters.iter().rev().map(|cluster| (cluster.document.home.resource_group.to_ascii_lowercase(), &cluster.document.home)).collect();
     let filter = Filter::parse(call.query("$filter").unwrap_or_default())?;
-    let rest = groups.into_iter().filter(|(key, home)| after.as_ref().is_none_or(|after| key > after) && filter.admits(&judged(home)));
+    let sight = call.sight()?;
+    let is_seen =
+        |home: &Home| sight.sees_into(&scope_of(&format!("/subscriptions/{}/resourceGroups/{}", home.subscription, home.resource_group)));
+    let is_meant = |key: &String, home: &Home| after.as_ref().is_none_or(|after| key > after) && filter.admits(&judged(home));
+    let rest = groups.into_iter().filter(|(key, home)| is_meant(key, home) && is_seen(home));
     Ok(json_response(StatusCode::OK, &paging.page(call, rest, |(key, _)| key.clone(), |(_, home)| render(home))))
 }
 
@@ -37,9 +41,7 @@ pub(crate) fn show(view: &View, subscription: &str, group: &str) -> Result<Respo
 /// What `az group exists` asks.
 pub(crate) fn exists(view: &View, subscription: &str, group: &str) -> Result<Response, Refused> {
     clusters_at(view, subscription, group)?;
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    Ok(response)
+    Ok(no_content())
 }
 
 const TYPE: &str = "Microsoft.Resources/resourceGroups";

@@ -1,6 +1,5 @@
 //! Making, changing and deleting key sets. What is written is in force at once as far as it can be: `detailedStatus` tells how far.
 
-use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use model::{Ask, Cluster, FIRST_EDITION, KeySet, KeySetChange, KeySetKind, KeySetName, KeySetUser, Privilege, Timestamp};
@@ -12,7 +11,7 @@ use crate::Api;
 use crate::call::Call;
 use crate::fields::{self, Written};
 use crate::precondition::conditions;
-use crate::reply::{Refused, resource_response, shortened};
+use crate::reply::{Refused, no_content, resource_response, shortened};
 use crate::schema;
 use crate::submit::submit;
 
@@ -69,12 +68,11 @@ pub(crate) async fn update(api: &Api, call: &Call, named: &Named<'_>, body: &[u8
 pub(crate) async fn delete(api: &Api, call: &Call, named: &Named<'_>) -> Result<Response, Refused> {
     let view = api.cache.view();
     let cluster = find_cluster(&view, named.place)?;
-    let set = find(&view, &cluster, named.kind, named.name)?;
+    // One that is gone is deleted.
+    let Ok(set) = find(&view, &cluster, named.kind, named.name) else { return Ok(no_content()) };
     let ask = Ask::DeleteKeySet { set: named.kind, name: set.name.clone(), conditions: conditions(call)? };
     submit(api, call, &cluster.name, ask, &[]).await?;
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    Ok(response)
+    Ok(no_content())
 }
 
 fn answer(api: &Api, cluster: &Cluster, named: &Named<'_>, status: StatusCode) -> Result<Response, Refused> {

@@ -171,7 +171,6 @@ pub(crate) struct Properties<'a> {
 
 fn properties<'a>(view: &View, cluster: &'a Cluster, machine: &'a Machine) -> Properties<'a> {
     let operations = view.operations_of(machine);
-    let latest = operations.iter().copied().find(|operation| plan::tells_of_machine(operation));
     let node = machine.last_seen.node.as_ref().map(|node| &node.what);
     let hardware = &machine.hardware;
     Properties {
@@ -200,7 +199,7 @@ fn properties<'a>(view: &View, cluster: &'a Cluster, machine: &'a Machine) -> Pr
         oam_ipv4_address: node.and_then(|node| node.internal_ip.as_deref()),
         os_image: node.map(|node| node.os_image.as_str()),
         power_state: machine.last_seen.power.as_ref().map(|power| power_state(power.what)),
-        provisioning_state: provisioning_state(machine, latest),
+        provisioning_state: provisioning_state(machine, &operations),
         rack_id: links::rack_id(cluster, &hardware.rack),
         rack_slot: hardware.slot,
         ready_state: if machine.is_ready() { "True" } else { "False" },
@@ -214,6 +213,11 @@ fn workload_id(cluster: &Cluster, workload: &Workload) -> String {
         Workload::Vm(name) => links::vm_id(cluster, name),
         Workload::TenantCluster(name) => links::tenant_cluster_id(cluster, name),
     }
+}
+
+/// The same without the rest.
+pub(super) fn provisioning_state_of(view: &View, machine: &Machine) -> &'static str {
+    provisioning_state(machine, &view.operations_of(machine))
 }
 
 /// The model knows two: a machine on its way is still where it was.
@@ -232,7 +236,8 @@ fn role_label(role: Role) -> &'static str {
     }
 }
 
-fn provisioning_state(machine: &Machine, latest: Option<&Operation>) -> &'static str {
+fn provisioning_state(machine: &Machine, operations: &[&Operation]) -> &'static str {
+    let latest = operations.iter().copied().find(|operation| plan::tells_of_machine(operation));
     match plan::provisioning_state(machine, latest) {
         ProvisioningState::Succeeded => "Succeeded",
         ProvisioningState::Failed => "Failed",

@@ -2,8 +2,10 @@
 
 pub(crate) mod actions;
 pub(crate) mod advice;
+pub(crate) mod authorization;
 pub(crate) mod cluster_actions;
 pub(crate) mod clusters;
+mod expand;
 mod filter;
 pub(crate) mod generic;
 pub(crate) mod groups;
@@ -13,7 +15,9 @@ pub(crate) mod key_sets;
 pub(crate) mod machine_update;
 pub(crate) mod machines;
 pub(crate) mod previews;
+pub(crate) mod principals;
 pub(crate) mod providers;
+pub(crate) mod quotas;
 pub(crate) mod racks;
 mod replace;
 pub(crate) mod resource;
@@ -38,6 +42,7 @@ use crate::call::Call;
 use crate::codes::Code;
 use crate::fields::Written;
 use crate::json::not_understood;
+use crate::links;
 use crate::paging::{PAGE_DEFAULT, Paging};
 use crate::reply::{Refused, json_response, shortened};
 use crate::route::Kind;
@@ -62,22 +67,26 @@ pub(crate) fn list(
     if clusters.is_empty() {
         check_place(view, subscription, group)?;
     }
+    let sight = call.sight()?;
     Ok(match kind {
         Kind::Clusters => {
             let after = paging.after(|token| ClusterName::new(token).ok())?;
             let rest = clusters.into_iter().filter(|cluster| after.as_ref().is_none_or(|after| cluster.document.name > *after));
+            let rest = rest.filter(|cluster| sight.sees(&links::cluster_id(&cluster.document)));
             let token = |cluster: &&Versioned<Cluster>| cluster.document.name.to_string();
             json_response(StatusCode::OK, &paging.page(call, rest, token, |cluster| clusters::render(view, cluster)))
         }
         Kind::Racks => {
             let after = paging.after(|token| parse_place(token, RackName::new))?;
             let rest = view.racks_after(&clusters, after.as_ref());
+            let rest = rest.filter(|(cluster, rack)| sight.sees(&links::rack_id(&cluster.document, &rack.document.name)));
             let token = |(cluster, rack): &Member<'_, Rack>| format!("{}/{}", cluster.document.name, rack.document.name);
             json_response(StatusCode::OK, &paging.page(call, rest, token, |(cluster, rack)| racks::render(view, &cluster.document, rack)))
         }
         Kind::Machines => {
             let after = paging.after(|token| parse_place(token, MachineName::new))?;
             let rest = view.machines_after(&clusters, after.as_ref());
+            let rest = rest.filter(|(cluster, machine)| sight.sees(&links::machine_id(&cluster.document, &machine.document.name)));
             let token = |(cluster, machine): &Member<'_, Machine>| format!("{}/{}", cluster.document.name, machine.document.name);
             let page = paging.page(call, rest, token, |(cluster, machine)| machines::render(view, &cluster.document, &machine.document));
             json_response(StatusCode::OK, &page)
@@ -85,6 +94,7 @@ pub(crate) fn list(
         Kind::Vms => {
             let after = paging.after(|token| parse_place(token, VmName::new))?;
             let rest = view.vms_after(&clusters, after.as_ref());
+            let rest = rest.filter(|(cluster, vm)| sight.sees(&links::vm_id(&cluster.document, &vm.document.name)));
             let token = |(cluster, vm): &Member<'_, Vm>| format!("{}/{}", cluster.document.name, vm.document.name);
             let page = paging.page(call, rest, token, |(cluster, vm)| vms::render(view, &cluster.document, &vm.document, now));
             json_response(StatusCode::OK, &page)
@@ -92,6 +102,7 @@ pub(crate) fn list(
         Kind::TenantClusters => {
             let after = paging.after(|token| parse_place(token, TenantClusterName::new))?;
             let rest = view.tenant_clusters_after(&clusters, after.as_ref());
+            let rest = rest.filter(|(cluster, tenant)| sight.sees(&links::tenant_cluster_id(&cluster.document, &tenant.document.name)));
             let token = |(cluster, tenant): &Member<'_, TenantCluster>| format!("{}/{}", cluster.document.name, tenant.document.name);
             let render = |(cluster, tenant): &Member<'_, TenantCluster>| {
                 // What is shown lives as long as the view, and not as long as the page.
@@ -100,6 +111,18 @@ pub(crate) fn list(
             json_response(StatusCode::OK, &paging.page(call, rest, token, render))
         }
     })
+}
+
+/// One of a kind.
+pub(crate) fn show(view: &View, kind: Kind, place: &Place, now: Timestamp) -> Result<Response, Refused> {
+    let Place { subscription, group, name } = place;
+    match kind {
+        Kind::Clusters => clusters::show(view, subscription, group, name),
+        Kind::Racks => racks::show(view, subscription, group, name),
+        Kind::Machines => machines::show(view, subscription, group, name, now),
+        Kind::Vms => vms::show(view, subscription, group, name, now),
+        Kind::TenantClusters => tenant_clusters::show(view, place),
+    }
 }
 
 /// The tags among what was written, if there are any, and if they can be tags.

@@ -9,11 +9,12 @@ use super::check_place;
 use super::cluster_actions::CLUSTER_VERBS;
 use super::tenant_write::TENANT_VERBS;
 use super::vm_write::VM_VERBS;
+use crate::Api;
 use crate::cache::View;
 use crate::codes::Code;
 use crate::links::PROVIDER;
 use crate::reply::{Refused, json_response, shortened};
-use crate::route::Kind;
+use crate::route::{Kind, authorization};
 
 /// A provider: its types, and versions of the API that clients are known to send. Any other version works too.
 pub(crate) struct Provider {
@@ -22,13 +23,15 @@ pub(crate) struct Provider {
     api_versions: &'static [&'static str],
 }
 
-const PROVIDERS: [Provider; 3] = [
+const PROVIDERS: [Provider; 4] = [
     Provider {
         namespace: PROVIDER,
         types: &[
             "bareMetalMachines",
             "bareMetalMachines/hardwareValidation",
             "clusters",
+            "clusters/bareMetalMachineKeySets",
+            "clusters/bmcKeySets",
             "clusters/runtimes",
             "racks",
             "virtualMachines",
@@ -39,6 +42,11 @@ const PROVIDERS: [Provider; 3] = [
             "locations/operationResults",
         ],
         api_versions: &["2026-07-01", "2025-09-01", "2025-02-01"],
+    },
+    Provider {
+        namespace: authorization::NAMESPACE,
+        types: &["locks", "policyAssignments", "roleAssignments", "roleDefinitions"],
+        api_versions: &["2022-05-01-preview", "2022-04-01", "2016-09-01"],
     },
     Provider { namespace: "Microsoft.Insights", types: &["eventtypes"], api_versions: &["2015-04-01"] },
     Provider {
@@ -53,25 +61,35 @@ pub(crate) fn find(namespace: &str) -> Option<&'static Provider> {
 }
 
 pub(crate) fn unknown(namespace: &str) -> Refused {
-    let [first, second, third] = PROVIDERS.map(|provider| provider.namespace);
+    let [first, second, third, last] = PROVIDERS.map(|provider| provider.namespace);
     let namespace = shortened(namespace);
-    let message = format!("there is no resource provider `{namespace}`; {first}, {second} and {third} are");
+    let message = format!("there is no resource provider `{namespace}`; {first}, {second}, {third} and {last} are");
     Refused::new(Code::InvalidResourceNamespace, message).target(namespace)
 }
 
-pub(crate) fn list(view: &View, subscription: &str) -> Result<Response, Refused> {
-    check_place(view, subscription, None)?;
-    let value: Vec<Value> = PROVIDERS.iter().map(|provider| render(view, subscription, provider)).collect();
+impl Provider {
+    /// Whether every subscription has it, because it is what subscriptions are made of.
+    pub fn is_always_registered(&self) -> bool {
+        self.namespace != PROVIDER
+    }
+}
+
+pub(crate) fn list(api: &Api, subscription: &str) -> Result<Response, Refused> {
+    let view = api.cache.view();
+    check_place(&view, subscription, None)?;
+    let value: Vec<Value> = PROVIDERS.iter().map(|provider| render(api, &view, subscription, provider)).collect();
     Ok(json_response(StatusCode::OK, &json!({ "value": value })))
 }
 
-pub(crate) fn show(view: &View, subscription: &str, namespace: &str) -> Result<Response, Refused> {
-    check_place(view, subscription, None)?;
+pub(crate) fn show(api: &Api, subscription: &str, namespace: &str) -> Result<Response, Refused> {
+    let view = api.cache.view();
+    check_place(&view, subscription, None)?;
     let provider = find(namespace).ok_or_else(|| unknown(namespace))?;
-    Ok(json_response(StatusCode::OK, &render(view, subscription, provider)))
+    Ok(json_response(StatusCode::OK, &render(api, &view, subscription, provider)))
 }
 
-fn render(view: &View, subscription: &str, provider: &Provider) -> Value {
+fn render(api: &Api, view: &View, subscription: &str, provider: &Provider) -> Value {
+    let is_registered = api.gate.directory().restraints().subscription(subscription).is_registered(provider.namespace);
     let clusters = view.clusters_in(subscription, None);
     let mut locations: Vec<&str> = clusters.iter().map(|cluster| cluster.document.home.location.as_str()).collect();
     locations.sort_unstable();
@@ -84,8 +102,8 @@ fn render(view: &View, subscription: &str, provider: &Provider) -> Value {
     json!({
         "id": format!("/subscriptions/{subscription}/providers/{}", provider.namespace),
         "namespace": provider.namespace,
-        "registrationState": "Registered",
-        "registrationPolicy": "RegistrationFree",
+        "registrationState": if is_registered { "Registered" } else { "Unregistered" },
+        "registrationPolicy": if provider.is_always_registered() { "RegistrationFree" } else { "RegistrationRequired" },
         "resourceTypes": types,
     })
 }
@@ -95,7 +113,9 @@ pub(crate) fn operations() -> Response {
     const POOLS: &str = "kubernetesClusters/agentPools";
     const RUNTIMES: &str = "clusters/runtimes";
     const VALIDATION: &str = "bareMetalMachines/hardwareValidation";
-    let kinds = Kind::ALL.into_iter().map(Kind::arm_type).chain([POOLS, RUNTIMES, VALIDATION]);
+    const MACHINE_KEY_SETS: &str = "clusters/bareMetalMachineKeySets";
+    const BMC_KEY_SETS: &str = "clusters/bmcKeySets";
+    let kinds = Kind::ALL.into_iter().map(Kind::arm_type).chain([POOLS, RUNTIMES, VALIDATION, MACHINE_KEY_SETS, BMC_KEY_SETS]);
     let reads = kinds.map(|kind| (kind, "read".to_owned(), format!("Read {kind}.")));
     let writes = [
         ("bareMetalMachines", "write", "Write the tags and details of a machine."),
@@ -105,6 +125,10 @@ pub(crate) fn operations() -> Response {
         (RUNTIMES, "write", "Make a runtime known to a cluster."),
         (RUNTIMES, "delete", "Let a cluster forget a runtime."),
         (POOLS, "write", "Write the tags and the drain policy of a pool."),
+        (MACHINE_KEY_SETS, "write", "Say who may log in to machines."),
+        (MACHINE_KEY_SETS, "delete", "Delete a key set for machines."),
+        (BMC_KEY_SETS, "write", "Say who may log in to BMCs."),
+        (BMC_KEY_SETS, "delete", "Delete a key set for BMCs, and its accounts."),
     ];
     let writes = writes.into_iter().map(|(kind, what, about)| (kind, what.to_owned(), about.to_owned()));
     let of = |kind: &'static str, verbs: &'static [Verb]| {

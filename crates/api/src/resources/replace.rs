@@ -3,7 +3,7 @@
 //! A new login goes into the vault before anything refers to it; request, journal and log have its name only. Whoever judges the
 //! request removes it again if nothing comes of it.
 
-use model::{Action, Ask, Machine, MachineName, Outage, Replacement, SecretRef, StoragePolicy, Verdict};
+use model::{Action, Ask, Machine, MachineName, Outage, Replacement, Request, SecretRef, StoragePolicy, Verdict};
 use serde_json::json;
 use uuid::Uuid;
 use zeroize::Zeroizing;
@@ -15,7 +15,7 @@ use crate::call::Call;
 use crate::codes::Code;
 use crate::fields::Written;
 use crate::reply::Refused;
-use crate::submit::submit;
+use crate::submit::{hand_in, request_of, see_through};
 
 /// Characters of a BMC's user name, and of its password: more than any BMC takes.
 pub(crate) const LOGIN_MAX: usize = 256;
@@ -84,18 +84,24 @@ fn login_of(given: &[Written]) -> Result<Option<Zeroizing<String>>, Refused> {
 
 pub(super) async fn submit_it(api: &Api, call: &Call, machine: &Machine, replacing: Replacing, outage: Outage) -> Result<Verdict, Refused> {
     let Replacing { action, mut replacement, login, said } = replacing;
-    if let Some(login) = &login {
-        let secret = SecretRef::new(format!("bmc/{}/{}/{}", machine.cluster.key(), machine.name.key(), Uuid::new_v4()));
-        if let Err(problem) = api.vault.save(&secret, login.as_bytes()).await {
-            tracing::error!(error = %problem, %secret, "a new login could not be kept");
-            return Err(Refused::new(Code::StoreUnavailable, "the new login cannot be kept; nothing was changed"));
-        }
-        replacement.credentials = Some(secret);
-    }
-    let secret = replacement.credentials.clone();
+    let name = || SecretRef::new(format!("bmc/{}/{}/{}", machine.cluster.key(), machine.name.key(), Uuid::new_v4()));
+    let login = login.map(|login| (name(), login));
+    replacement.credentials = login.as_ref().map(|(secret, _)| secret.clone());
     let ask = Ask::Act { machine: machine.name.clone(), action, outage, replacement: Some(Box::new(replacement)) };
-    let verdict = submit(api, call, &machine.cluster, ask, &said).await;
-    if let (Some(secret), Err(refused)) = (&secret, &verdict)
+    let request = request_of(api, call, &machine.cluster, ask, &said)?;
+    see_through(api, file(api.clone(), request, login)).await
+}
+
+/// Leaves a request with its keeper, and its login in the vault, until nobody needs it.
+async fn file(api: Api, request: Request, login: Option<(SecretRef, Zeroizing<String>)>) -> Result<Verdict, Refused> {
+    if let Some((secret, login)) = &login
+        && let Err(problem) = api.vault.save(secret, login.as_bytes()).await
+    {
+        tracing::error!(error = %problem, %secret, "a new login could not be kept");
+        return Err(Refused::new(Code::StoreUnavailable, "the new login cannot be kept; nothing was changed"));
+    }
+    let verdict = hand_in(&api, request).await;
+    if let (Some((secret, _)), Err(refused)) = (&login, &verdict)
         // When nobody knows what became of the request it stays: a replace without its login would be worse than a login without one.
         && refused.code() != Code::StoreUnavailable.name()
         && let Err(problem) = api.vault.remove(secret).await

@@ -29,9 +29,17 @@ pub(crate) struct Resource<'a, P, O = Ours> {
 }
 
 #[derive(Debug, Serialize)]
-struct ExtendedLocation {
+pub(super) struct ExtendedLocation {
     name: String,
     r#type: &'static str,
+}
+
+impl ExtendedLocation {
+    pub fn of(cluster: &Cluster) -> ExtendedLocation {
+        let (home, name) = (&cluster.home, &cluster.name);
+        let group = format!("/subscriptions/{}/resourceGroups/{}", home.subscription, home.resource_group);
+        ExtendedLocation { name: format!("{group}/providers/Microsoft.ExtendedLocation/customLocations/{name}"), r#type: "CustomLocation" }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -96,13 +104,7 @@ impl<'a, P, O> Resource<'a, P, O> {
         let Known { kind, name, created_at, edition, tags } = known;
         Resource {
             etag: super::etag(edition),
-            extended_location: ExtendedLocation {
-                name: format!(
-                    "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.ExtendedLocation/customLocations/{}",
-                    cluster.home.subscription, cluster.home.resource_group, cluster.name
-                ),
-                r#type: "CustomLocation",
-            },
+            extended_location: ExtendedLocation::of(cluster),
             id: links::id_of(cluster, kind.arm_type(), name),
             location: &cluster.home.location,
             name,

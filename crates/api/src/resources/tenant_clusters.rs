@@ -175,7 +175,7 @@ fn node_beyond<'a>(view: &View, cluster: &Cluster, tenant: &TenantCluster, name:
 }
 
 /// Cluster API's phase in the model's words, which both kinds know.
-fn provisioning_state(tenant: &TenantCluster) -> &'static str {
+pub(super) fn provisioning_state(tenant: &TenantCluster) -> &'static str {
     match tenant.last_seen.phase.as_str() {
         "Provisioned" | "Running" => "Succeeded",
         "Deleting" => "Deleting",

@@ -140,7 +140,6 @@ async fn unknown_names_are_not_found_and_what_is_made_elsewhere_is_not_made_here
     let cases = [
         (Method::GET, "virtualMachines", "/nobody", StatusCode::NOT_FOUND, "ResourceNotFound"),
         (Method::POST, "virtualMachines", "/nobody/start", StatusCode::NOT_FOUND, "ResourceNotFound"),
-        (Method::DELETE, "virtualMachines", "/nobody", StatusCode::NOT_FOUND, "ResourceNotFound"),
         (Method::PATCH, "virtualMachines", "/nobody", StatusCode::NOT_FOUND, "ResourceNotFound"),
         (Method::POST, "virtualMachines", "/fw/fly", StatusCode::NOT_FOUND, "InvalidAction"),
         (Method::GET, "kubernetesClusters", "/nobody/agentPools", StatusCode::NOT_FOUND, "ResourceNotFound"),
@@ -260,6 +259,78 @@ async fn secrets_go_to_the_vault_and_nowhere_else_and_stay_only_with_their_virtu
 }
 
 #[tokio::test(start_paused = true)]
+async fn secrets_of_a_client_that_went_away_go_when_nothing_comes_of_its_request() {
+    let api = site().await;
+    let hung_up = begin(&api, Method::PUT, at("virtualMachines", "/new"), &described());
+    waiting(&api).await;
+    assert_eq!(secrets(&api).await.len(), 2);
+    hung_up.abort();
+    tokio::time::sleep(crate::ANSWER_TIMEOUT.to_std()).await;
+    assert_eq!(secrets(&api).await.len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_password_that_is_kept_is_sent_to_no_other_registry_and_for_no_other_user() {
+    let mut known = vm("site", "web", "m1");
+    known.spec.registry = Some(of_json(json!({ "url": "registry", "username": "u", "password": "vm/web/1/registryPassword" })));
+    known.uid = None;
+    let documents = Documents::default().cluster(&cluster("site")).rack(&rack("site", "rack1")).machine(&machine("site", "rack1", "m1"));
+    let api = documents.vm(&known).serve().await;
+    let place = at("virtualMachines", "/web");
+    let (_, read) = send(&api, Method::GET, &place, "").await;
+    for (field, other) in [("registryUrl", "registry.evil.example"), ("username", "v")] {
+        let mut changed = read.clone();
+        changed["properties"]["vmImageRepositoryCredentials"][field] = json!(other);
+        let (status, answer) = send(&api, Method::PUT, &place, &changed.to_string()).await;
+        let target = "properties.vmImageRepositoryCredentials.password";
+        assert_eq!((status, answer["error"]["target"].as_str()), (StatusCode::BAD_REQUEST, Some(target)), "{field}: {answer}");
+    }
+    assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents, [], "no keeper was asked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_read_can_be_sent_back_without_what_is_never_told() {
+    let mut known = vm("site", "web", "m1");
+    known.spec.registry = Some(of_json(json!({ "url": "registry", "username": "u", "password": "vm/web/1/registryPassword" })));
+    // One that was made past us: nobody knows its user, its image and its disk.
+    let mut past_us = vm("site", "past", "m1");
+    past_us.spec = VmSpec { cpu_cores: 4, memory_gb: 8, ..VmSpec::default() };
+    let documents = Documents::default().cluster(&cluster("site")).rack(&rack("site", "rack1")).machine(&machine("site", "rack1", "m1"));
+    let api = documents.vm(&known).vm(&past_us).serve().await;
+    for vm in [known, past_us] {
+        let place = at("virtualMachines", &format!("/{}", vm.name));
+        let (_, read) = send(&api, Method::GET, &place, "").await;
+        let answer = begin(&api, Method::PUT, place, &read);
+        let (_, _, request) = waiting(&api).await;
+        let Ask::PutVm { spec, .. } = &request.ask else { panic!("{:?}", request.ask) };
+        assert_eq!(**spec, vm.spec, "{read:#}");
+        assert_eq!(answer.await.unwrap().0, StatusCode::SERVICE_UNAVAILABLE);
+    }
+    assert_eq!(secrets(&api).await.len(), 0);
+    // One that is not there yet needs all of it.
+    let mut new = described();
+    new["properties"]["vmImageRepositoryCredentials"].as_object_mut().unwrap().remove("password");
+    let (status, answer) = send(&api, Method::PUT, &at("virtualMachines", "/new"), &new.to_string()).await;
+    let target = "properties.vmImageRepositoryCredentials.password";
+    assert_eq!((status, answer["error"]["target"].as_str()), (StatusCode::BAD_REQUEST, Some(target)), "{answer}");
+}
+
+#[tokio::test]
+async fn what_is_gone_is_deleted() {
+    let api = site().await;
+    for path in
+        [at("virtualMachines", "/nobody"), at("clusters", "/site/bmcKeySets/nobody"), at("clusters", "/site/bareMetalMachineKeySets/n")]
+    {
+        assert_eq!(send(&api, Method::DELETE, &path, "").await, (StatusCode::NO_CONTENT, Value::Null), "{path}");
+    }
+    let nowhere = at("virtualMachines", "/nobody").replace("/g1/", "/nowhere/");
+    for path in [nowhere, at("virtualMachines", "/nobody") + "&preview=true", at("clusters", "/other/bmcKeySets/nobody")] {
+        assert_eq!(send(&api, Method::DELETE, &path, "").await.0, StatusCode::NOT_FOUND, "{path}");
+    }
+    assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents.len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_asked_reaches_the_keeper_as_it_is_meant() {
     let api = site().await;
     let cases = [
@@ -318,7 +389,7 @@ async fn what_is_asked_reaches_the_keeper_as_it_is_meant() {
     for (method, kind, rest, body, expected) in cases {
         let answer = begin(&api, method, at(kind, rest), &body);
         let (_, _, request) = waiting(&api).await;
-        assert_eq!(json!(request.ask).to_string(), expected);
+        assert_eq!(json!(request.ask), serde_json::from_str::<Value>(expected).unwrap());
         assert_eq!(answer.await.unwrap().0, StatusCode::SERVICE_UNAVAILABLE);
     }
 }

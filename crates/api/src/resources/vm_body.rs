@@ -3,9 +3,9 @@
 use base64::Engine;
 use model::{
     BootMethod, Cluster, DeviceModel, DiskStorage, HintExecution, HintKind, HintScope, HintTarget, IpAllocation, MachineName,
-    NetworkAttachment, OsDisk, PlacementHint, RackName, Registry, SecretRef, VirtioInterface, VmName, VmSpec,
+    NetworkAttachment, OsDisk, PlacementHint, RackName, Registry, SecretRef, VirtioInterface, Vm, VmName, VmSpec,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use crate::fields;
@@ -14,6 +14,8 @@ use crate::reply::{Refused, shortened};
 use crate::schema;
 
 use super::Tags;
+
+const PASSWORD: &str = "properties.vmImageRepositoryCredentials.password";
 
 /// What a body says, with its secrets apart.
 #[derive(Debug)]
@@ -39,9 +41,19 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Reads a body. `shelf` is where its secrets will lie: `vm/site1/fw/3f…`.
-pub(super) fn read(body: &[u8], shelf: &str) -> Result<Described, Refused> {
-    let body = fields::described(&schema::VM, body)?;
+/// Reads a body. `shelf` is where its secrets will lie: `vm/site1/fw/3f…`. Of a virtual machine that there is, clients send back what
+/// they were told: what was not told is as it was.
+pub(super) fn read(body: &[u8], shelf: &str, known: Option<&Vm>) -> Result<Described, Refused> {
+    let mut body = match known {
+        Some(vm) => fields::described_of(&schema::VM, completed(fields::object(body)?, vm))?,
+        None => fields::described(&schema::VM, body)?,
+    };
+    let read = take_apart(&body, shelf, known);
+    fields::wipe(&mut body);
+    read
+}
+
+fn take_apart(body: &Value, shelf: &str, known: Option<&Vm>) -> Result<Described, Refused> {
     let properties = &body["properties"];
     let mut secrets = Vec::new();
     let mut keep = |path: &str, what: &str, text: &str| {
@@ -71,15 +83,17 @@ pub(super) fn read(body: &[u8], shelf: &str) -> Result<Described, Refused> {
     let network_data = cloud_init("networkData", "networkDataContent")?;
     let registry = match &properties["vmImageRepositoryCredentials"] {
         Value::Null => None,
-        given => Some(Registry {
-            url: text(given, "registryUrl"),
-            username: text(given, "username"),
-            password: keep(
-                "properties.vmImageRepositoryCredentials.password",
-                "registryPassword",
-                given["password"].as_str().unwrap_or_default(),
-            )?,
-        }),
+        given => {
+            let (url, username) = (text(given, "registryUrl"), text(given, "username"));
+            // A password is for whom it was given: whoever names another registry would be sent it.
+            let kept = known.and_then(|vm| vm.spec.registry.as_ref()).filter(|kept| kept.url == url && kept.username == username);
+            let password = match (given["password"].as_str(), kept) {
+                (Some(password), _) => keep(PASSWORD, "registryPassword", password)?,
+                (None, Some(kept)) => kept.password.clone(),
+                (None, None) => return Err(Refused::bad_content(format!("`{PASSWORD}` is missing")).target(PASSWORD)),
+            };
+            Some(Registry { url, username, password })
+        }
     };
     let spec = VmSpec { user_data, network_data, registry, ..spec_of(properties)? };
     Ok(Described {
@@ -89,6 +103,25 @@ pub(super) fn read(body: &[u8], shelf: &str) -> Result<Described, Refused> {
         custom_location: body["extendedLocation"]["name"].as_str().map(str::to_owned),
         location: body["location"].as_str().map(str::to_owned),
     })
+}
+
+/// A body with what is not known of a virtual machine that was made past us, and so cannot be sent.
+fn completed(mut body: Map<String, Value>, vm: &Vm) -> Map<String, Value> {
+    let spec = &vm.spec;
+    if let Some(Value::Object(properties)) = body.get_mut("properties") {
+        if spec.admin_username.is_empty() {
+            properties.entry("adminUsername").or_insert_with(|| Value::from(""));
+        }
+        if spec.image.is_empty() {
+            properties.entry("vmImage").or_insert_with(|| Value::from(""));
+        }
+        if let (0, Some(Value::Object(disk))) =
+            (spec.os_disk.size_gb, properties.get_mut("storageProfile").and_then(|of| of.get_mut("osDisk")))
+        {
+            disk.entry("diskSizeGB").or_insert_with(|| Value::from(0));
+        }
+    }
+    body
 }
 
 /// What is no secret. Its shape has been checked, so that what is absent here was left out.

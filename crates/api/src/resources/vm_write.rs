@@ -2,22 +2,23 @@
 
 use axum::response::Response;
 use http::StatusCode;
-use model::{Action, Ask, Cluster, ClusterName, Shutdown, Target, Verdict, VmName};
+use model::{Action, Ask, Cluster, ClusterName, Request, Shutdown, Target, Verdict, VmName};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::actions::{self, Verb, respond_with_operation, verb};
+use super::quotas::Reservation;
 use super::vm_body::{self, Described, Secret};
-use super::{Place, clusters_at, tags_of, unfit, vms};
+use super::{Place, clusters_at, quotas, tags_of, unfit, vms};
 use crate::Api;
 use crate::cache::{Versioned, View};
 use crate::call::Call;
 use crate::codes::Code;
 use crate::fields;
 use crate::precondition::conditions;
-use crate::reply::{Refused, resource_response, shortened};
+use crate::reply::{Refused, no_content, resource_response, shortened};
 use crate::schema;
-use crate::submit::submit;
+use crate::submit::{hand_in, request_of, see_through, submit};
 
 pub(crate) static VM_VERBS: [Verb; 4] = [
     verb("powerOff", &schema::POWER_OFF_VM, "Shut the virtual machine down, gracefully unless `skipShutdown` says otherwise."),
@@ -34,21 +35,23 @@ pub(crate) async fn put(api: &Api, call: &Call, place: &Place, body: &[u8]) -> R
         Refused::bad_content(format!("`{}` cannot be a virtual machine's name: {}", shortened(&place.name), invalid.problem))
             .target("virtualMachineName")
     })?;
-    let described = vm_body::read(body, &format!("vm/{}/{}", name.key(), Uuid::new_v4()))?;
+    let known = clusters.iter().find_map(|cluster| view.vm(&cluster.document.name, &name)).map(|vm| &*vm.document);
+    let described = vm_body::read(body, &format!("vm/{}/{}", name.key(), Uuid::new_v4()), known)?;
     plan::check_tags(&described.tags).map_err(|flaw| match &flaw.tag {
         Some(tag) => unfit(&format!("tags.{tag}"), &flaw.message),
         None => unfit("tags", &flaw.message),
     })?;
-    if let Some(flaw) = plan::check_vm_spec(&described.spec).first() {
+    // Of one that there is nothing is made, and whether anything would be changed is its keeper's to say.
+    let is_there = known.is_some_and(|vm| vm.uid.is_some());
+    if let Some(flaw) = plan::check_vm_spec(&described.spec).first().filter(|_| !is_there) {
         return Err(unfit(&flaw.field, &flaw.message));
     }
     let cluster = home_of(&view, &clusters, &name, &described)?;
     let Described { spec, tags, secrets, .. } = described;
+    let reserved = quotas::reserve(api, &view, &cluster, &name, &spec)?;
     let ask = Ask::PutVm { vm: name.clone(), spec: Box::new(spec), tags, conditions: conditions(call)? };
-    save(api, &secrets).await?;
-    let verdict = submit(api, call, &cluster, ask, body).await;
-    tidy(api, &cluster, &name, &secrets, verdict.as_ref().err()).await;
-    let verdict = verdict?;
+    let request = request_of(api, call, &cluster, ask, body)?;
+    let verdict = see_through(api, file(api.clone(), request, name, secrets, reserved)).await?;
     let view = api.cache.view();
     let (cluster, vm) = vms::find(&view, &place.subscription, &place.group, &place.name).map_err(Refused::in_log)?;
     let rendered = vms::render(&view, &cluster.document, &vm.document, api.clock.now());
@@ -86,6 +89,16 @@ fn home_of(view: &View, clusters: &[&Versioned<Cluster>], name: &VmName, describ
         }
         _ => Ok(cluster.document.name.clone()),
     }
+}
+
+/// Leaves a request with its keeper, and its secrets in the vault. What it reserves is its own until it was judged, though nobody may wait
+/// for the answer.
+async fn file(api: Api, request: Request, name: VmName, secrets: Vec<Secret>, _reserved: Reservation) -> Result<Verdict, Refused> {
+    let cluster = request.cluster.clone();
+    save(&api, &secrets).await?;
+    let verdict = hand_in(&api, request).await;
+    tidy(&api, &cluster, &name, &secrets, verdict.as_ref().err()).await;
+    verdict
 }
 
 /// Secrets go into the vault before anything refers to them.
@@ -138,7 +151,13 @@ pub(crate) async fn update(api: &Api, call: &Call, place: &Place, body: &[u8]) -
     Ok(resource_response(StatusCode::OK, &vms::render(&view, &cluster.document, &vm.document, api.clock.now())))
 }
 
+/// One that is gone is deleted; what its deletion would do cannot be told of it.
 pub(crate) async fn delete(api: &Api, call: &Call, place: &Place) -> Result<Response, Refused> {
+    let view = api.cache.view();
+    clusters_at(&view, &place.subscription, &place.group)?;
+    if addressee(&view, place).is_err() && !actions::flag_of(call, actions::PREVIEW)? {
+        return Ok(no_content());
+    }
     request(api, call, place, Action::Delete, &[]).await
 }
 

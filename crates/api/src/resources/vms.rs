@@ -88,7 +88,8 @@ pub(crate) struct Ours<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Properties<'a> {
-    admin_username: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admin_username: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     availability_zone: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +116,8 @@ pub(crate) struct Properties<'a> {
     virtio_interface: Option<VirtioInterface>,
     #[serde(skip_serializing_if = "Option::is_none")]
     vm_device_model: Option<DeviceModel>,
-    vm_image: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vm_image: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     vm_image_repository_credentials: Option<Value>,
     volumes: &'a [String],
@@ -127,7 +129,7 @@ fn properties<'a>(view: &'a View, cluster: &'a Cluster, vm: &'a Vm) -> Propertie
     let running = running(view, cluster, &Target::Vm(vm.name.clone()));
     let words = plan::vm_status(vm, machine.map(|machine| machine.document.as_ref()), running);
     Properties {
-        admin_username: &spec.admin_username,
+        admin_username: Some(spec.admin_username.as_str()).filter(|name| !name.is_empty()),
         availability_zone: vm.machine.as_ref().and_then(|machine| zone_of(view, cluster, machine)),
         bare_metal_machine_id: vm.machine.as_ref().map(|machine| links::machine_id(cluster, machine)),
         boot_method: spec.boot_method,
@@ -146,12 +148,23 @@ fn properties<'a>(view: &'a View, cluster: &'a Cluster, vm: &'a Vm) -> Propertie
         storage_profile: storage_profile(vm),
         virtio_interface: spec.virtio_interface,
         vm_device_model: spec.device_model,
-        vm_image: &spec.image,
+        vm_image: Some(spec.image.as_str()).filter(|image| !image.is_empty()),
         vm_image_repository_credentials: spec
             .registry
             .as_ref()
             .map(|registry| json!({ "registryUrl": registry.url, "username": registry.username })),
         volumes: &spec.volume_attachments,
+    }
+}
+
+/// As the list of all resources tells it.
+pub(super) fn provisioning_state(vm: &Vm) -> &'static str {
+    match vm.provisioning {
+        VmProvisioning::Accepted => "Accepted",
+        VmProvisioning::Provisioning => "Provisioning",
+        VmProvisioning::Succeeded => "Succeeded",
+        VmProvisioning::Failed => "Failed",
+        VmProvisioning::Canceled => "Canceled",
     }
 }
 
@@ -216,8 +229,10 @@ fn storage_profile(vm: &Vm) -> Value {
         DiskStorage::Ephemeral => "Ephemeral",
         DiskStorage::Persistent => "Persistent",
     };
-    json!({
-        "osDisk": { "createOption": storage, "deleteOption": "Delete", "diskSizeGB": disk.size_gb },
-        "volumeAttachments": vm.spec.volume_attachments,
-    })
+    let mut os_disk = json!({ "createOption": storage, "deleteOption": "Delete" });
+    // Of one that was made past us it is not known.
+    if disk.size_gb > 0 {
+        os_disk["diskSizeGB"] = json!(disk.size_gb);
+    }
+    json!({ "osDisk": os_disk, "volumeAttachments": vm.spec.volume_attachments })
 }

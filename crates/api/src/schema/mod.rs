@@ -2,6 +2,7 @@
 
 mod activity;
 mod advice;
+mod authorization;
 mod bodies;
 mod clusters;
 mod key_sets;
@@ -9,6 +10,7 @@ mod machines;
 mod neighbours;
 mod operations;
 mod previews;
+mod principals;
 mod runtimes;
 mod status;
 mod tenant_clusters;
@@ -16,6 +18,7 @@ mod vms;
 
 pub(crate) use activity::ACTIVITY;
 pub(crate) use advice::{ADVICE, VALIDATION, VERIFICATION};
+pub(crate) use authorization::{LOCK, POLICY_ASSIGNMENT, ROLE_ASSIGNMENT, ROLE_DEFINITION};
 pub(crate) use bodies::{CORDON, INSPECT, NOTHING, POWER_OFF, REASON, REIMAGE, REPLACE};
 pub(crate) use clusters::{CLUSTER, RACK};
 pub(crate) use key_sets::{BMC_KEY_SET, MACHINE_KEY_SET, USER_LIST};
@@ -23,6 +26,7 @@ pub(crate) use machines::MACHINE;
 pub(crate) use neighbours::{OPERATION_ENTRY, PROVIDER, RESOURCE, RESOURCE_GROUP, SUBSCRIPTION, TENANT};
 pub(crate) use operations::{ERROR, OPERATION, OPERATION_LOG, OPERATION_STATUS};
 pub(crate) use previews::PREVIEW;
+pub(crate) use principals::{NEW_CERTIFICATE, NEW_PRINCIPAL, NEW_SECRET, PRINCIPAL, QUOTA, SHOWN_SECRET, SUBSCRIPTION_STATE};
 pub(crate) use runtimes::RUNTIME;
 pub(crate) use status::{HEALTH, STATUS};
 pub(crate) use tenant_clusters::{POOL, RESTART_NODE, TENANT_CLUSTER};
@@ -81,11 +85,13 @@ pub(crate) struct Field {
     /// Whether every answer has it.
     pub always: bool,
     pub nullable: bool,
+    /// Not told of what was made past us, of which nobody knows it.
+    pub made_here: bool,
 }
 
 /// A field that every answer has.
 pub(crate) const fn always(name: &'static str, shape: Shape) -> Field {
-    Field { name, shape, access: Access::ReadOnly, always: true, nullable: false }
+    Field { name, shape, access: Access::ReadOnly, always: true, nullable: false, made_here: false }
 }
 
 /// A field that some answers have.
@@ -102,6 +108,11 @@ impl Field {
     /// A field that may be `null`.
     pub const fn nullable(self) -> Field {
         Field { nullable: true, ..self }
+    }
+
+    /// A field that whoever makes one must give, and that is not told of what was made past us.
+    pub const fn made_here(self) -> Field {
+        Field { made_here: true, ..self }
     }
 
     pub const fn access(self, access: Access) -> Field {

@@ -1,7 +1,7 @@
 //! What the providers next door answer: tenants, subscriptions, resource groups, resources, providers.
 
-use super::Shape::{Flag, List, Object, Text, Texts};
-use super::{Model, TEXTS, always};
+use super::Shape::{Flag, Instant, List, Object, Text, Texts};
+use super::{EXTENDED_LOCATION, Model, TEXTS, always, sometimes};
 
 pub(crate) const TENANT: Model = Model {
     name: "Tenant",
@@ -46,7 +46,17 @@ const RESOURCE_GROUP_PROPERTIES: Model =
 pub(crate) const RESOURCE: Model = Model {
     name: "Resource",
     about: "A resource of any kind, in short.",
-    fields: &[always("id", Text), always("name", Text), always("type", Text), always("location", Text), always("tags", Texts)],
+    fields: &[
+        always("id", Text),
+        always("name", Text),
+        always("type", Text),
+        always("location", Text),
+        always("extendedLocation", Object(&EXTENDED_LOCATION)),
+        always("tags", Texts),
+        sometimes("createdTime", Instant),
+        sometimes("changedTime", Instant),
+        sometimes("provisioningState", Text),
+    ],
 };
 
 pub(crate) const PROVIDER: Model = Model {

@@ -46,7 +46,7 @@ const PROPERTIES: Model = Model {
     name: "VirtualMachineProperties",
     about: "What Azure's model says of a virtual machine.",
     fields: &[
-        required("adminUsername", Text),
+        required("adminUsername", Text).made_here(),
         possible("bootMethod", OneOf(&["BIOS", "UEFI"])),
         possible("cloudServicesNetworkAttachment", Object(&NETWORK_ATTACHMENT)),
         required("cpuCores", Whole),
@@ -62,7 +62,7 @@ const PROPERTIES: Model = Model {
         sometimes("userDataContent", Text).access(WriteOnly),
         possible("virtioInterface", OneOf(&["Modern", "Transitional"])),
         possible("vmDeviceModel", OneOf(&["T1", "T2", "T3"])),
-        required("vmImage", Text),
+        required("vmImage", Text).made_here(),
         possible("vmImageRepositoryCredentials", Object(&CREDENTIALS)),
         sometimes("availabilityZone", Text),
         sometimes("bareMetalMachineId", Text),
@@ -115,14 +115,14 @@ const OS_DISK: Model = Model {
     fields: &[
         possible("createOption", OneOf(&["Ephemeral", "Persistent"])),
         possible("deleteOption", OneOf(&["Delete"])),
-        required("diskSizeGB", Whole),
+        required("diskSizeGB", Whole).made_here(),
     ],
 };
 
 const CREDENTIALS: Model = Model {
     name: "ImageRepositoryCredentials",
-    about: "A login for where the image is. Its password is never answered.",
-    fields: &[always("password", Text).access(WriteOnly), required("registryUrl", Text), required("username", Text)],
+    about: "A login for where the image is. Its password is never answered; without one, that of before stays.",
+    fields: &[sometimes("password", Text).access(WriteOnly), required("registryUrl", Text), required("username", Text)],
 };
 
 const OURS: Model = Model {

@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{debug, warn};
 
+use crate::call::Peer;
 use crate::codes::Code;
 use crate::reply::{RETRY_AFTER, Refused};
 use crate::submit::ANSWER_TIMEOUT;
@@ -73,8 +74,8 @@ pub async fn serve(listener: TcpListener, welcome: impl Into<Welcome>, max_conne
             () = shutdown.cancelled() => break,
             accepted = listener.accept() => accepted,
         };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
+        let (stream, peer) = match accepted {
+            Ok((stream, from)) => (stream, Peer(from.ip())),
             Err(problem) => {
                 warn!(error = %problem, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
@@ -86,7 +87,7 @@ pub async fn serve(listener: TcpListener, welcome: impl Into<Welcome>, max_conne
         if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
             let (welcome, shutdown) = (welcome.clone(), shutdown.clone());
             connections.spawn(async move {
-                welcome.receive(stream, shutdown).await;
+                welcome.receive(stream, peer, shutdown).await;
                 drop(place);
             });
         } else if let Ok(step) = Arc::clone(&doorstep).try_acquire_owned() {
@@ -106,7 +107,7 @@ pub async fn serve(listener: TcpListener, welcome: impl Into<Welcome>, max_conne
 type Connection<S> = http1::Connection<TokioIo<Line<S>>, TowerToHyperService<Router>>;
 
 /// Serves one connection to its end.
-async fn converse<S>(stream: S, router: Router, shutdown: CancellationToken)
+async fn converse<S>(stream: S, peer: Peer, router: Router, shutdown: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -118,7 +119,7 @@ where
         .max_buf_size(BUFFER_MAX)
         // The answers that hyper gives by itself are recognized in one piece.
         .writev(false)
-        .serve_connection(TokioIo::new(Line::new(stream)), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(Line::new(stream)), TowerToHyperService::new(router.layer(Extension(peer))));
     let ended = tokio::select! {
         biased;
         result = until_done(&mut connection) => Some(result),
@@ -160,6 +161,7 @@ where
 }
 
 async fn turn_away<S: AsyncRead + AsyncWrite + Unpin>(mut line: Line<S>, max_connections: usize) {
+    crate::meters::count_denial("ConnectionLimit");
     let message = format!("{max_connections} connections are open, and no more are served");
     let refused = Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER);
     if line.write_all(&in_full(refused)).await.is_ok() {

@@ -10,18 +10,22 @@ use uuid::Uuid;
 
 use super::{HEADER_BYTES_MAX, HEADERS_MAX};
 use crate::codes::Code;
+use crate::hygiene::{self, Transport};
 use crate::reply::Refused;
 
 /// An answer as bytes, after which the connection is closed.
 pub(super) fn in_full(refused: Refused) -> Bytes {
     let body = refused.body().to_string();
-    let response = refused.into_response();
+    let mut response = refused.into_response();
+    // Whether it goes through TLS is not known here.
+    hygiene::protect(response.headers_mut(), Transport::Clear);
     let status = response.status();
     let mut text = format!("HTTP/1.1 {} {}\r\n", status.as_u16(), status.canonical_reason().unwrap_or_default());
     for (name, value) in response.headers() {
         let _ = write!(text, "{name}: {}\r\n", String::from_utf8_lossy(value.as_bytes()));
     }
-    let _ = write!(text, "x-ms-request-id: {}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", Uuid::new_v4(), body.len());
+    let ids = format!("{}: {}\r\n{}: {}", hygiene::REQUEST_ID, Uuid::new_v4(), hygiene::CORRELATION_ID, Uuid::new_v4());
+    let _ = write!(text, "{ids}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
     Bytes::from(text)
 }
 

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
 use super::{HEADERS_TIMEOUT, converse};
+use crate::call::Peer;
 
 /// How long a client may take for its part of the handshake.
 pub const HANDSHAKE_TIMEOUT: Span = Span::seconds(10);
@@ -22,7 +23,7 @@ const HANDSHAKE: u8 = 0x16;
 pub enum Welcome {
     /// Everything, and nothing but HTTP in the clear.
     Plain(Router),
-    /// With TLS, everything; in the clear, what those need who cannot know our certificate.
+    /// With TLS, everything; in the clear, what those get who cannot know our certificate, or who should.
     Either { tls: TlsAcceptor, inside: Router, outside: Router },
 }
 
@@ -43,16 +44,16 @@ impl std::fmt::Debug for Welcome {
 
 impl Welcome {
     /// Serves one connection to its end.
-    pub(super) async fn receive(self, stream: TcpStream, shutdown: CancellationToken) {
+    pub(super) async fn receive(self, stream: TcpStream, peer: Peer, shutdown: CancellationToken) {
         match self {
-            Welcome::Plain(router) => converse(stream, router, shutdown).await,
+            Welcome::Plain(router) => converse(stream, peer, router, shutdown).await,
             Welcome::Either { tls, inside, outside } => match begins_with_tls(&stream).await {
                 Some(true) => {
                     if let Some(stream) = shake_hands(&tls, stream).await {
-                        converse(stream, inside, shutdown).await;
+                        converse(stream, peer, inside, shutdown).await;
                     }
                 }
-                Some(false) => converse(stream, outside, shutdown).await,
+                Some(false) => converse(stream, peer, outside, shutdown).await,
                 None => {}
             },
         }

@@ -85,7 +85,7 @@ async fn a_learner_that_is_listed_was_added_already() {
     let fake = Fake::default();
     fake.live("a").say("a", ADD, Says::Answer(200, "{}".into()));
     assert_eq!(fake.cluster(&["a"]).request_learner_add("https://10.1.0.4:2380").await, Ok(()));
-    assert_eq!(fake.heard(), ["a /v3/cluster/member/add {\"isLearner\":true,\"peerURLs\":[\"https://10.1.0.4:2380\"]}"]);
+    assert_eq!(fake.heard(), ["a /v3/cluster/member/add {\"peerURLs\":[\"https://10.1.0.4:2380\"],\"isLearner\":true}"]);
     assert_eq!(addition(refusal(400, 9, "etcdserver: member ID already exist")).await, Ok(()));
     assert_eq!(addition(refusal(412, 9, "etcdserver: Peer URLs already exists")).await, Ok(()));
     let many = addition(refusal(400, 9, "etcdserver: too many learner members in cluster")).await.unwrap_err();

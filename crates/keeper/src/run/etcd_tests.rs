@@ -52,7 +52,7 @@ async fn each_change_of_membership_is_about_the_member_that_the_plan_names() {
     }
     let expected = [
         r#"/v3/cluster/member/remove {"ID":"255"}"#,
-        r#"/v3/cluster/member/add {"isLearner":true,"peerURLs":["https://10.64.0.4:2380"]}"#,
+        r#"/v3/cluster/member/add {"peerURLs":["https://10.64.0.4:2380"],"isLearner":true}"#,
         r#"/v3/cluster/member/promote {"ID":"255"}"#,
     ];
     assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);

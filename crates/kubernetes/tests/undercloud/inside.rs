@@ -115,7 +115,7 @@ async fn the_out_of_service_taint_is_patched_against_the_version_that_was_read()
     expect![[r#"
         GET /api/v1/nodes/n1
         GET /api/v1/nodes/n1
-        PATCH /api/v1/nodes/n1?&fieldManager=rackwright application/merge-patch+json {"metadata":{"resourceVersion":"7"},"spec":{"taints":[{"effect":"NoSchedule","key":"a"},{"effect":"NoExecute","key":"node.kubernetes.io/out-of-service","value":"nodeshutdown"}]}}
+        PATCH /api/v1/nodes/n1?&fieldManager=rackwright application/merge-patch+json {"spec":{"taints":[{"effect":"NoSchedule","key":"a"},{"effect":"NoExecute","key":"node.kubernetes.io/out-of-service","value":"nodeshutdown"}]},"metadata":{"resourceVersion":"7"}}
     "#]]
     .assert_eq(&fake.take_log());
 }

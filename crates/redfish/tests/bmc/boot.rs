@@ -47,7 +47,7 @@ async fn a_supermicro_boots_its_virtual_cd_as_usb_and_keeps_its_mode() {
     let fake = Fake::ordinary().now(SYSTEM, json(200, &system)).on(PATCH, text(200, "{}"));
     fake.bmc().request_boot(&BootSource::Cd, Persistence::Once).await.unwrap();
     expect![[r#"
-        PATCH /redfish/v1/Systems/1 token1 {"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideMode":"UEFI","BootSourceOverrideTarget":"UsbCd"}}
+        PATCH /redfish/v1/Systems/1 token1 {"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideTarget":"UsbCd","BootSourceOverrideMode":"UEFI"}}
     "#]]
     .assert_eq(&fake.take_requests());
 }

@@ -91,7 +91,7 @@ async fn the_system_gets_a_mirror_of_the_two_smallest_drives() {
     let fake = bare(&[1920, 1920, 480, 480]).on("POST /s/1/v", accepted(TASK));
     assert_eq!(fake.bmc().request_os_volume("OS").await, Ok(Some(JobRef::new(TASK))));
     expect![[r#"
-        POST /s/1/v token1 {"Links":{"Drives":[{"@odata.id":"/s/1/d/2"},{"@odata.id":"/s/1/d/3"}]},"Name":"OS","RAIDType":"RAID1"}
+        POST /s/1/v token1 {"Name":"OS","RAIDType":"RAID1","Links":{"Drives":[{"@odata.id":"/s/1/d/2"},{"@odata.id":"/s/1/d/3"}]}}
     "#]]
     .assert_eq(&fake.take_requests());
     let seen = bare(&[480, 480]).bmc().observe_volumes().await.unwrap();

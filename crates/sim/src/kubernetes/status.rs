@@ -13,14 +13,15 @@ pub(super) struct Failure {
     pub code: StatusCode,
     reason: &'static str,
     message: String,
-    details: Value,
+    /// Apart, so that what may fail stays small.
+    details: Box<Value>,
     retry_after_seconds: Option<u32>,
 }
 
 impl Failure {
     /// A failure; `reason` is empty where the API server gives none.
     pub fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Failure {
-        Failure { code, reason, message: message.into(), details: Value::Null, retry_after_seconds: None }
+        Failure { code, reason, message: message.into(), details: Box::default(), retry_after_seconds: None }
     }
 
     pub fn bad_request(message: impl Into<String>) -> Failure {
@@ -70,7 +71,7 @@ impl Failure {
     pub fn too_new(asked: u64, current: u64) -> Failure {
         let message = format!("Too large resource version: {asked}, current: {current}");
         let mut failure = Failure::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message);
-        failure.details =
+        *failure.details =
             json!({"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}], "retryAfterSeconds": 1});
         failure
     }
@@ -110,7 +111,7 @@ impl Failure {
     /// Adds the one cause that clients look for.
     pub fn because(mut self, cause: &Value) -> Failure {
         if self.details.is_null() {
-            self.details = json!({});
+            *self.details = json!({});
         }
         self.details["causes"] = json!([cause]);
         self
@@ -119,7 +120,7 @@ impl Failure {
     /// Says when to try again, in the body and in the header.
     pub fn retry_after(mut self, seconds: u32) -> Failure {
         if self.details.is_null() {
-            self.details = json!({});
+            *self.details = json!({});
         }
         self.details["retryAfterSeconds"] = json!(seconds);
         self.retry_after_seconds = Some(seconds);
@@ -142,7 +143,7 @@ impl Failure {
     }
 
     fn about(mut self, resource: &Resource, name: &str) -> Failure {
-        self.details = json!({"name": name, "kind": resource.plural});
+        *self.details = json!({"name": name, "kind": resource.plural});
         if !resource.group.is_empty() {
             self.details["group"] = json!(resource.group);
         }
@@ -163,7 +164,7 @@ impl Failure {
             status["reason"] = json!(self.reason);
         }
         if !self.details.is_null() {
-            status["details"] = self.details.clone();
+            status["details"] = (*self.details).clone();
         }
         status
     }

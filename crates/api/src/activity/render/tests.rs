@@ -42,42 +42,42 @@ fn a_refusal_reads_as_it_was_answered() {
     check(
         entry,
         expect![[r#"
-        "Error" "Failed" "Microsoft.NetworkCloud/bareMetalMachines/restart/action"
-        "EndRequest" {"localizedValue":"Conflict (HTTP Status Code: 409)","value":"Conflict"}
-        "it happened"
-        {"method":"POST"}
-        {
-          "error": {
-            "additionalInfo": [
-              {
-                "info": {
-                  "evidence": [
-                    "`m2` is being restarted"
-                  ],
-                  "remedy": "wait",
-                  "rule": "kcp-one-at-a-time",
-                  "subject": "`m1` cannot be restarted"
-                },
-                "type": "Refusal"
+            "Error" "Failed" "Microsoft.NetworkCloud/bareMetalMachines/restart/action"
+            "EndRequest" {"value":"Conflict","localizedValue":"Conflict (HTTP Status Code: 409)"}
+            "it happened"
+            {"method":"POST"}
+            {
+              "status": "Failed",
+              "error": {
+                "code": "KcpOneAtATime",
+                "message": "`m1` cannot be restarted: `m2` is being restarted",
+                "target": "kcp-one-at-a-time",
+                "details": [
+                  {
+                    "code": "Evidence",
+                    "message": "`m2` is being restarted"
+                  },
+                  {
+                    "code": "Remedy",
+                    "message": "wait"
+                  }
+                ],
+                "additionalInfo": [
+                  {
+                    "type": "Refusal",
+                    "info": {
+                      "rule": "kcp-one-at-a-time",
+                      "subject": "`m1` cannot be restarted",
+                      "evidence": [
+                        "`m2` is being restarted"
+                      ],
+                      "remedy": "wait"
+                    }
+                  }
+                ]
               }
-            ],
-            "code": "KcpOneAtATime",
-            "details": [
-              {
-                "code": "Evidence",
-                "message": "`m2` is being restarted"
-              },
-              {
-                "code": "Remedy",
-                "message": "wait"
-              }
-            ],
-            "message": "`m1` cannot be restarted: `m2` is being restarted",
-            "target": "kcp-one-at-a-time"
-          },
-          "status": "Failed"
-        }
-    "#]],
+            }
+        "#]],
     );
 }
 
@@ -107,19 +107,19 @@ fn what_never_came_to_a_verdict_reads_as_it_was_answered() {
     check(
         entry,
         expect![[r#"
-        "Error" "Failed" "Microsoft.NetworkCloud/bareMetalMachines/fly/action"
-        "EndRequest" {"localizedValue":"NotFound (HTTP Status Code: 404)","value":"NotFound"}
-        "it happened"
-        {"method":"POST"}
-        {
-          "error": {
-            "code": "InvalidAction",
-            "message": "there is no action `fly`",
-            "target": "fly"
-          },
-          "status": "Failed"
-        }
-    "#]],
+            "Error" "Failed" "Microsoft.NetworkCloud/bareMetalMachines/fly/action"
+            "EndRequest" {"value":"NotFound","localizedValue":"NotFound (HTTP Status Code: 404)"}
+            "it happened"
+            {"method":"POST"}
+            {
+              "status": "Failed",
+              "error": {
+                "code": "InvalidAction",
+                "message": "there is no action `fly`",
+                "target": "fly"
+              }
+            }
+        "#]],
     );
 }
 
@@ -131,29 +131,29 @@ fn a_device_a_hold_and_an_end_have_names_of_their_own() {
     check(
         faulted,
         expect![[r#"
-        "Warning" "Failed" "Microsoft.NetworkCloud/bareMetalMachines/bmc/gracefulOff/action"
-        "EndRequest" {"localizedValue":"BadGateway (HTTP Status Code: 502)","value":"BadGateway"}
-        "it happened"
-        null
-        {
-          "error": {
-            "code": "DeviceFault",
-            "message": "unreachable: connection refused",
-            "target": "m1"
-          },
-          "status": "Failed"
-        }
-    "#]],
+            "Warning" "Failed" "Microsoft.NetworkCloud/bareMetalMachines/bmc/gracefulOff/action"
+            "EndRequest" {"value":"BadGateway","localizedValue":"BadGateway (HTTP Status Code: 502)"}
+            "it happened"
+            null
+            {
+              "status": "Failed",
+              "error": {
+                "code": "DeviceFault",
+                "message": "unreachable: connection refused",
+                "target": "m1"
+              }
+            }
+        "#]],
     );
     let owner = HoldOwner::User { caller: "alice".into() };
     check(
         entry("m1", "alice", ActivityKind::Hold { owner, change: HoldChange::Placed }, ActivityStatus::Succeeded),
         expect![[r#"
-        "Informational" "Succeeded" "Microsoft.NetworkCloud/bareMetalMachines/holds/write"
-        "EndRequest" {"localizedValue":"","value":""}
-        "it happened"
-        null
-    "#]],
+            "Informational" "Succeeded" "Microsoft.NetworkCloud/bareMetalMachines/holds/write"
+            "EndRequest" {"value":"","localizedValue":""}
+            "it happened"
+            null
+        "#]],
     );
     let ended =
         of_json(json!({ "at": NOW, "result": "Failed", "message": "no time left", "next": "do it", "failure": "DeadlineExceeded" }));
@@ -162,25 +162,25 @@ fn a_device_a_hold_and_an_end_have_names_of_their_own() {
     check(
         failed,
         expect![[r#"
-        "Error" "Failed" "Microsoft.NetworkCloud/bareMetalMachines/restart/action"
-        "EndRequest" {"localizedValue":"Conflict (HTTP Status Code: 409)","value":"Conflict"}
-        "it happened"
-        null
-        {
-          "error": {
-            "code": "DeadlineExceeded",
-            "details": [
-              {
-                "code": "Next",
-                "message": "do it"
+            "Error" "Failed" "Microsoft.NetworkCloud/bareMetalMachines/restart/action"
+            "EndRequest" {"value":"Conflict","localizedValue":"Conflict (HTTP Status Code: 409)"}
+            "it happened"
+            null
+            {
+              "status": "Failed",
+              "error": {
+                "code": "DeadlineExceeded",
+                "message": "no time left",
+                "target": "m1",
+                "details": [
+                  {
+                    "code": "Next",
+                    "message": "do it"
+                  }
+                ]
               }
-            ],
-            "message": "no time left",
-            "target": "m1"
-          },
-          "status": "Failed"
-        }
-    "#]],
+            }
+        "#]],
     );
 }
 
@@ -191,61 +191,61 @@ fn an_accepted_request_in_full() {
     let event = event(PLACE, Timestamp::parse(NOW).unwrap(), &entry);
     expect![[r#"
         {
+          "id": "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1/events/00000000-0000-002a-0000-000000000003/ticks/639303480000000000",
+          "eventDataId": "00000000-0000-002a-0000-000000000003",
+          "eventTimestamp": "2026-11-15T14:00:00.000Z",
+          "submissionTimestamp": "2026-11-15T14:00:00.000Z",
+          "correlationId": "alice-m1",
+          "operationId": "8f3c1a2b",
+          "level": "Informational",
+          "caller": "alice",
+          "description": "it happened",
+          "operationName": {
+            "value": "Microsoft.NetworkCloud/bareMetalMachines/restart/action",
+            "localizedValue": "Microsoft.NetworkCloud/bareMetalMachines/restart/action"
+          },
+          "category": {
+            "value": "Administrative",
+            "localizedValue": "Administrative"
+          },
+          "eventName": {
+            "value": "BeginRequest",
+            "localizedValue": "BeginRequest"
+          },
+          "status": {
+            "value": "Accepted",
+            "localizedValue": "Accepted"
+          },
+          "subStatus": {
+            "value": "Accepted",
+            "localizedValue": "Accepted (HTTP Status Code: 202)"
+          },
+          "resourceId": "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1",
+          "resourceGroupName": "g1",
+          "resourceProviderName": {
+            "value": "Microsoft.NetworkCloud",
+            "localizedValue": "Microsoft.NetworkCloud"
+          },
+          "resourceType": {
+            "value": "Microsoft.NetworkCloud/bareMetalMachines",
+            "localizedValue": "Microsoft.NetworkCloud/bareMetalMachines"
+          },
+          "subscriptionId": "s1",
           "authorization": {
             "action": "Microsoft.NetworkCloud/bareMetalMachines/restart/action",
             "scope": "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1"
           },
-          "caller": "alice",
-          "category": {
-            "localizedValue": "Administrative",
-            "value": "Administrative"
-          },
-          "correlationId": "alice-m1",
-          "description": "it happened",
-          "eventDataId": "00000000-0000-002a-0000-000000000003",
-          "eventName": {
-            "localizedValue": "BeginRequest",
-            "value": "BeginRequest"
-          },
-          "eventTimestamp": "2026-11-15T14:00:00.000Z",
           "httpRequest": {
             "method": "POST"
           },
-          "id": "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1/events/00000000-0000-002a-0000-000000000003/ticks/639303480000000000",
-          "level": "Informational",
-          "operationId": "8f3c1a2b",
-          "operationName": {
-            "localizedValue": "Microsoft.NetworkCloud/bareMetalMachines/restart/action",
-            "value": "Microsoft.NetworkCloud/bareMetalMachines/restart/action"
-          },
           "properties": {
-            "cluster": "site1",
             "entity": "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1",
-            "eventCategory": "Administrative",
             "message": "it happened",
-            "operation": "8f3c1a2b",
-            "statusCode": "Accepted"
-          },
-          "resourceGroupName": "g1",
-          "resourceId": "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines/m1",
-          "resourceProviderName": {
-            "localizedValue": "Microsoft.NetworkCloud",
-            "value": "Microsoft.NetworkCloud"
-          },
-          "resourceType": {
-            "localizedValue": "Microsoft.NetworkCloud/bareMetalMachines",
-            "value": "Microsoft.NetworkCloud/bareMetalMachines"
-          },
-          "status": {
-            "localizedValue": "Accepted",
-            "value": "Accepted"
-          },
-          "subStatus": {
-            "localizedValue": "Accepted (HTTP Status Code: 202)",
-            "value": "Accepted"
-          },
-          "submissionTimestamp": "2026-11-15T14:00:00.000Z",
-          "subscriptionId": "s1"
+            "eventCategory": "Administrative",
+            "cluster": "site1",
+            "statusCode": "Accepted",
+            "operation": "8f3c1a2b"
+          }
         }
     "#]].assert_eq(&format!("{event:#}\n"));
 }

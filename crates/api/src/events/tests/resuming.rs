@@ -79,7 +79,8 @@ async fn everybody_is_told_when_the_cache_had_to_read_everything_again() {
         .await
         .unwrap();
     let cache = Cache::load(&store).await.unwrap();
-    let api = Api::new(store, clock, cache, Arc::default(), crate::Process::default());
+    let gate = gate::OpenHouse::open(clock.clone()).await.gate();
+    let api = Api::new(store, clock, cache, Arc::default(), crate::Process::default(), gate);
     let mut ears = vec![Ear::open(&api, EVENTS, None).await, Ear::open(&api, &format!("{EVENTS}?types=racks"), None).await];
     let mut last = Revision(0);
     for n in 0..50 {

@@ -61,6 +61,18 @@ async fn a_replace_may_say_nothing_and_then_volumes_go() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_login_whose_client_went_away_is_not_kept_either() {
+    let api = service().await;
+    let sender = api.clone();
+    let hung_up = tokio::spawn(async move { send(&sender, Method::POST, REPLACE, &body().to_string()).await });
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    assert_eq!(secrets(&api).await, 1);
+    hung_up.abort();
+    tokio::time::sleep(crate::ANSWER_TIMEOUT.to_std()).await;
+    assert_eq!(secrets(&api).await, 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_login_that_nothing_came_of_is_not_kept() {
     let api = service().await;
     let (status, answer) = send(&api, Method::POST, REPLACE, &body().to_string()).await;

@@ -63,8 +63,7 @@ async fn a_runtime_is_imported_shown_listed_and_forgotten() {
     assert_eq!(list["value"][0]["properties"].get("userData"), None, "a list is short");
     let (_, page) = send(&api, Method::GET, &format!("{RUNTIMES}?api-version=1&$skipToken=4.9.2"), "").await;
     assert_eq!(page["value"][0]["name"], "4.10.0");
-    let forget = http::Request::delete(path("4.9.2")).header("host", "localhost").body(Body::empty()).unwrap();
-    assert_eq!(crate::answer(axum::extract::State(api.clone()), forget).await.status(), StatusCode::NO_CONTENT);
+    assert_eq!(send(&api, Method::DELETE, &path("4.9.2"), "").await.0, StatusCode::NO_CONTENT);
     for method in [Method::GET, Method::DELETE] {
         assert_eq!(send(&api, method, &path("4.9.2"), "").await.0, StatusCode::NOT_FOUND);
     }

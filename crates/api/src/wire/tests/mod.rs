@@ -8,6 +8,10 @@ mod tls;
 
 use std::net::SocketAddr;
 
+use axum::Router;
+use axum::extract::Request;
+use gate::OpenHouse;
+use http::{HeaderValue, header};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::net::{TcpListener, TcpStream};
@@ -16,8 +20,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::converse;
 use crate::Api;
+use crate::call::Peer;
 use crate::fixtures::{Documents, cluster, machine};
 
+const HERE: Peer = Peer(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST));
 const MACHINES: &str = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/bareMetalMachines";
 
 /// One machine, and a cache that follows.
@@ -25,6 +31,17 @@ async fn site(stop: &CancellationToken) -> Api {
     let api = Documents::default().cluster(&cluster("site")).machine(&machine("site", "rack1", "m1")).serve().await;
     tokio::spawn(api.cache.clone().follow(api.store.clone(), stop.clone()));
     api
+}
+
+/// Everybody comes with a token: what is tested here comes before, or has nothing to do with it.
+fn let_in(api: &Api) -> Router {
+    let token = format!("Bearer {}", OpenHouse::around(api.gate.clone()).token("anonymous"));
+    let token = HeaderValue::from_str(&token).expect("a token is plain ASCII");
+    let show = move |mut request: Request| {
+        request.headers_mut().insert(header::AUTHORIZATION, token.clone());
+        std::future::ready(request)
+    };
+    crate::router(api.clone()).layer(axum::middleware::map_request(show))
 }
 
 /// The API on a real socket.
@@ -40,7 +57,7 @@ async fn served(max_connections: usize) -> Served {
     let api = site(&stop).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let serving = tokio::spawn(super::serve(listener, crate::router(api.clone()), max_connections, stop.clone()));
+    let serving = tokio::spawn(super::serve(listener, let_in(&api), max_connections, stop.clone()));
     Served { api, address, stop, serving }
 }
 
@@ -48,7 +65,7 @@ async fn served(max_connections: usize) -> Served {
 async fn connected(buffer: usize) -> (DuplexStream, JoinHandle<()>) {
     let api = site(&CancellationToken::new()).await;
     let (client, server) = tokio::io::duplex(buffer);
-    (client, tokio::spawn(converse(server, crate::router(api), CancellationToken::new())))
+    (client, tokio::spawn(converse(server, HERE, let_in(&api), CancellationToken::new())))
 }
 
 /// What came back.

@@ -37,8 +37,9 @@ async fn every_wrong_request_gets_a_clear_error_with_an_id_and_changes_nothing()
         ("two lengths", request(&post, "content-length: 2\r\ncontent-length: 3\r\n", "{}"), 400, "InvalidRequestContent"),
         ("a length that is none", request(&post, "content-length: many\r\n", "{}"), 400, "InvalidRequestContent"),
         ("a chunk size that is none", request(&post, chunked, "zz\r\n{}\r\n0\r\n\r\n"), 400, "InvalidRequestContent"),
-        ("no host", b"GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n".to_vec(), 403, "CrossOriginRefused"),
-        ("HTTP/1.0 without host", b"GET /healthz HTTP/1.0\r\n\r\n".to_vec(), 403, "CrossOriginRefused"),
+        ("no host", b"GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n".to_vec(), 400, "InvalidRequestContent"),
+        ("HTTP/1.0 without host", b"GET /healthz HTTP/1.0\r\n\r\n".to_vec(), 400, "InvalidRequestContent"),
+        ("two hosts", request("GET /healthz HTTP/1.1", "host: elsewhere\r\n", ""), 400, "InvalidRequestContent"),
         (
             "large headers",
             request("GET /healthz HTTP/1.1", &format!("x: {}\r\n", "x".repeat(HEADER_BYTES_MAX)), ""),
@@ -77,6 +78,9 @@ async fn every_wrong_request_gets_a_clear_error_with_an_id_and_changes_nothing()
         assert!(answers.is_empty(), "{what}: {answers:?}");
         assert_eq!((answer.status, answer.code().as_str()), (status, code), "{what}: {}", answer.json());
         assert!(answer.header("x-ms-request-id").is_some_and(|id| id.len() == 36), "{what}: {}", answer.head);
+        assert!(answer.header("x-ms-correlation-request-id").is_some_and(|id| id.len() == 36), "{what}: {}", answer.head);
+        let hygiene = (answer.header("x-content-type-options"), answer.header("cache-control"), answer.header("server"));
+        assert_eq!(hygiene, (Some("nosniff"), Some("no-store"), None), "{what}");
         assert_eq!(answer.header("x-ms-error-code"), Some(code), "{what}");
         assert!(answer.body.len() < 1_000, "{what}: what was sent is not sent back in full");
     }

@@ -79,7 +79,7 @@ async fn a_client_that_reads_nothing_is_hung_up_on() {
     }
     let api = documents.serve().await;
     let (mut client, server) = tokio::io::duplex(1_024);
-    let serving = tokio::spawn(converse(server, crate::router(api), CancellationToken::new()));
+    let serving = tokio::spawn(converse(server, HERE, let_in(&api), CancellationToken::new()));
     let begin = Instant::now();
     client.write_all(format!("GET {MACHINES}?api-version=1&$top=500 HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes()).await.unwrap();
     serving.await.unwrap();
@@ -92,7 +92,7 @@ async fn a_listener_that_reads_nothing_is_hung_up_on() {
     let stop = CancellationToken::new();
     let api = site(&stop).await;
     let (mut client, server) = tokio::io::duplex(1_024);
-    let serving = tokio::spawn(converse(server, crate::router(api), CancellationToken::new()));
+    let serving = tokio::spawn(converse(server, HERE, let_in(&api), CancellationToken::new()));
     client.write_all(b"GET /rackwright/v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
     // Its heartbeats fill what lies between us, and then nothing moves any more.
     tokio::time::timeout(Duration::from_secs(3_600), serving).await.expect("the connection ends").unwrap();

@@ -1,0 +1,76 @@
+//! The issuers that we trust to know people, as a resource of ours.
+
+use axum::response::Response;
+use gate::{Issuer, IssuerError};
+use http::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::Api;
+use crate::call::Call;
+use crate::codes::Code;
+use crate::json::not_understood;
+use crate::reply::{RETRY_AFTER, Refused, json_response, no_content};
+
+/// As a client writes it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Written {
+    issuer: String,
+    audiences: Vec<String>,
+    /// Its keys, if they are not to be fetched.
+    #[serde(default)]
+    keys: Option<Value>,
+}
+
+pub(crate) fn list(api: &Api) -> Response {
+    let value: Vec<Value> = api.gate.directory().issuers().map(render).collect();
+    json_response(StatusCode::OK, &json!({ "value": value }))
+}
+
+pub(crate) async fn put(api: &Api, call: &Call, name: &str, body: &[u8]) -> Result<Response, Refused> {
+    let written: Written = serde_json::from_slice(body).map_err(|problem| not_understood(&problem))?;
+    let keys = written.keys.map(|keys| keys.to_string());
+    let issuer = Issuer {
+        name: name.to_owned(),
+        issuer: written.issuer,
+        audiences: written.audiences,
+        keys_given: keys.is_some(),
+        keys_at: keys.is_some().then(|| api.clock.now()),
+        keys,
+    };
+    let issuer = api.gate.put_issuer(issuer).await.map_err(|problem| refused(&problem))?;
+    tracing::info!(target: "audit", caller = call.caller(), issuer = issuer.issuer, "an issuer of people is trusted");
+    api.gate.refresh_issuers().await;
+    let shown = api.gate.directory().issuer(name).map(render);
+    Ok(json_response(StatusCode::OK, &shown))
+}
+
+pub(crate) async fn delete(api: &Api, call: &Call, name: &str) -> Result<Response, Refused> {
+    api.gate.remove_issuer(name).await.map_err(|problem| refused(&problem))?;
+    tracing::info!(target: "audit", caller = call.caller(), issuer = name, "an issuer of people is trusted no more");
+    Ok(no_content())
+}
+
+fn render(issuer: &Issuer) -> Value {
+    let keys = issuer.keys.as_deref().and_then(|keys| serde_json::from_str::<Value>(keys).ok());
+    json!({
+        "name": issuer.name,
+        "issuer": issuer.issuer,
+        "audiences": issuer.audiences,
+        "keysGiven": issuer.keys_given,
+        "keysAt": issuer.keys_at,
+        "keyCount": keys.and_then(|keys| keys["keys"].as_array().map(Vec::len)).unwrap_or(0),
+    })
+}
+
+fn refused(problem: &IssuerError) -> Refused {
+    match problem {
+        IssuerError::Unknown(name) => Refused::not_found("issuer", name),
+        IssuerError::Gate(cause) => {
+            tracing::error!(error = %cause, "an issuer could not be stored");
+            Refused::new(Code::StoreUnavailable, "it could not be stored just now").retry_after(RETRY_AFTER)
+        }
+        other => Refused::bad_content(other.to_string()),
+    }
+}
