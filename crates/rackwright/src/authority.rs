@@ -28,6 +28,9 @@ const NAME: &str = "Rackwright authority";
 const GOOD_FROM: i32 = 2020;
 const GOOD_UNTIL: i32 = 2120;
 
+/// What is spoken. Older versions are not in the library at all.
+const TLS_VERSIONS: &[&rustls::SupportedProtocolVersion] = &[&rustls::version::TLS13, &rustls::version::TLS12];
+
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorityError {
     #[error("a certificate cannot be made: {0}")]
@@ -57,19 +60,17 @@ impl Authority {
     /// The one in the vault; made and saved first if there is none.
     pub async fn open(vault: &Vault) -> Result<Authority, AuthorityError> {
         let name = SecretRef::new(SECRET);
-        match vault.load(&name).await {
-            Ok(bytes) => {
-                let kept = serde_json::from_slice(&bytes).map_err(|_| VaultError::WrongKey { name })?;
-                Ok(Authority { kept })
-            }
+        let bytes = match vault.load(&name).await {
+            // Two that start at once must have the same: what was handed out of the other would be good for nothing.
             Err(VaultError::Missing { .. }) => {
-                let authority = Authority::make()?;
-                let bytes = Zeroizing::new(serde_json::to_vec(&authority.kept).map_err(|error| wrong(&error))?);
-                vault.save(&name, &bytes).await?;
-                Ok(authority)
+                let made = Authority::make()?;
+                let bytes = Zeroizing::new(serde_json::to_vec(&made.kept).map_err(|error| wrong(&error))?);
+                vault.save_first(&name, &bytes).await?
             }
-            Err(error) => Err(error.into()),
-        }
+            answer => answer?,
+        };
+        let kept = serde_json::from_slice(&bytes).map_err(|_| VaultError::WrongKey { name })?;
+        Ok(Authority { kept })
     }
 
     fn make() -> Result<Authority, AuthorityError> {
@@ -85,17 +86,22 @@ impl Authority {
 
     /// Answers as these hosts, each a name or an address, with a certificate that is made now.
     pub fn acceptor(&self, hosts: &[&str]) -> Result<TlsAcceptor, AuthorityError> {
-        let own_key = KeyPair::from_pem(&self.kept.key).map_err(|error| wrong(&error))?;
         let key = KeyPair::generate().map_err(|error| wrong(&error))?;
-        let certificate = params_for(hosts)?.signed_by(&key, &Issuer::new(own_params(), own_key)).map_err(|error| wrong(&error))?;
+        let chain = vec![self.certify(hosts, &key)?];
         let key = Zeroizing::new(key.serialize_pem());
         let private = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(|error| wrong(&error))?;
-        let chain = vec![CertificateDer::from(certificate)];
         let config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
+            .with_protocol_versions(TLS_VERSIONS)
             .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private))
             .map_err(|error| wrong(&error))?;
         Ok(TlsAcceptor::from(Arc::new(config)))
+    }
+
+    /// Says that whoever has this key is these hosts.
+    fn certify(&self, hosts: &[&str], key: &KeyPair) -> Result<CertificateDer<'static>, AuthorityError> {
+        let own_key = KeyPair::from_pem(&self.kept.key).map_err(|error| wrong(&error))?;
+        let certificate = params_for(hosts)?.signed_by(key, &Issuer::new(own_params(), own_key)).map_err(|error| wrong(&error))?;
+        Ok(CertificateDer::from(certificate))
     }
 }
 
@@ -143,6 +149,9 @@ mod tests {
     use rustls::pki_types::ServerName;
     use store::{MemoryStore, SystemClock};
     use tokio_rustls::TlsConnector;
+    use x509_parser::certificate::X509Certificate;
+    use x509_parser::extensions::{GeneralName, ParsedExtension};
+    use x509_parser::prelude::FromDer;
 
     use super::*;
 
@@ -162,6 +171,76 @@ mod tests {
         line.is_ok() && answering.await.unwrap()
     }
 
+    /// The beginning of a handshake of a client that knows nothing newer than a version of TLS, and all else that we want.
+    fn hello(version: [u8; 2]) -> Vec<u8> {
+        let signatures = [0, 13, 0, 4, 0, 2, 4, 3];
+        let groups = [0, 10, 0, 6, 0, 4, 0, 29, 0, 23];
+        let points = [0, 11, 0, 2, 1, 0];
+        let extensions = [&signatures[..], &groups, &points].concat();
+        // Its version, 32 random bytes, no session, two cipher suites, no compression.
+        let body = [&version[..], &[7; 32], &[0], &[0, 4, 0xc0, 0x2b, 0xc0, 0x09], &[1, 0], &[0, 24], &extensions].concat();
+        let length = u8::try_from(body.len()).unwrap();
+        [&[0x16, 3, 1, 0, length + 4, 1, 0, 0, length], &body[..]].concat()
+    }
+
+    /// Python 3.13 and others refuse a chain in which any of this is missing.
+    #[test]
+    fn the_certificates_say_all_that_strict_clients_look_for() {
+        let authority = Authority::make().unwrap();
+        let own = CertificateDer::from_pem_slice(authority.certificate().as_bytes()).unwrap();
+        let (_, own) = X509Certificate::from_der(&own).unwrap();
+        let constraints = own.basic_constraints().unwrap().unwrap();
+        assert!(constraints.critical && constraints.value.ca);
+        let usage = own.key_usage().unwrap().unwrap();
+        assert!(usage.critical && usage.value.key_cert_sign() && usage.value.crl_sign());
+        assert!(!usage.value.digital_signature(), "it signs certificates and nothing else");
+
+        let leaf = authority.certify(&["localhost", "127.0.0.1"], &KeyPair::generate().unwrap()).unwrap();
+        let (_, leaf) = X509Certificate::from_der(&leaf).unwrap();
+        assert!(leaf.basic_constraints().unwrap().is_none_or(|constraints| !constraints.value.ca));
+        let names = &leaf.subject_alternative_name().unwrap().unwrap().value.general_names;
+        assert_eq!(*names, [GeneralName::DNSName("localhost"), GeneralName::IPAddress(&[127, 0, 0, 1])]);
+        let purposes = leaf.extended_key_usage().unwrap().unwrap().value;
+        assert!(purposes.server_auth && !purposes.client_auth && !purposes.any);
+        assert_eq!(signer_of(&leaf), known_as(&own).expect("the authority has an id of its key"));
+    }
+
+    /// The id of a certificate's own key.
+    fn known_as(certificate: &X509Certificate<'_>) -> Option<Vec<u8>> {
+        certificate.extensions().iter().find_map(|extension| match extension.parsed_extension() {
+            ParsedExtension::SubjectKeyIdentifier(id) => Some(id.0.to_vec()),
+            _ => None,
+        })
+    }
+
+    /// The id of the key that signed a certificate.
+    fn signer_of(certificate: &X509Certificate<'_>) -> Vec<u8> {
+        let named = certificate.extensions().iter().find_map(|extension| match extension.parsed_extension() {
+            ParsedExtension::AuthorityKeyIdentifier(id) => id.key_identifier.as_ref().map(|id| id.0.to_vec()),
+            _ => None,
+        });
+        named.expect("a certificate names the key that signed it")
+    }
+
+    #[tokio::test]
+    async fn nothing_older_than_tls_1_2_is_spoken() {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let versions: Vec<_> = TLS_VERSIONS.iter().map(|version| version.version).collect();
+        assert_eq!(versions, [rustls::ProtocolVersion::TLSv1_3, rustls::ProtocolVersion::TLSv1_2]);
+        let acceptor = Authority::make().unwrap().acceptor(&["localhost"]).unwrap();
+        // The kind of the answer's record: a handshake that goes on, or an alert.
+        for (version, record) in [([3, 3], 0x16), ([3, 2], 0x15), ([3, 1], 0x15), ([3, 0], 0x15)] {
+            let (ours, mut theirs) = tokio::io::duplex(64 * 1024);
+            let accepted = tokio::spawn(acceptor.accept(ours));
+            theirs.write_all(&hello(version)).await.unwrap();
+            let mut begin = [0; 6];
+            theirs.read_exact(&mut begin).await.unwrap();
+            assert_eq!(begin[0], record, "{version:?}");
+            drop(theirs);
+            assert!(accepted.await.unwrap().is_err());
+        }
+    }
+
     #[tokio::test]
     async fn the_authority_stays_and_its_certificates_are_for_the_hosts_that_were_meant() {
         let store: store::SharedStore = Arc::new(MemoryStore::new(Arc::new(SystemClock)));
@@ -169,6 +248,9 @@ mod tests {
         let first = Authority::open(&vault).await.unwrap();
         let again = Authority::open(&vault).await.unwrap();
         assert_eq!(first.certificate(), again.certificate());
+        let late = serde_json::to_vec(&Authority::make().unwrap().kept).unwrap();
+        let kept = vault.save_first(&SecretRef::new(SECRET), &late).await.unwrap();
+        assert_ne!(*kept, late, "whoever comes second takes what the first one made");
         let acceptor = again.acceptor(&["10.0.2.2", "install.example", "::1"]).unwrap();
         for host in ["10.0.2.2", "install.example", "::1"] {
             assert!(is_known_as(acceptor.clone(), &first, host).await, "{host}");

@@ -21,7 +21,7 @@ pub struct LogArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text, env = "RACKWRIGHT_LOG_FORMAT")]
     pub log_format: LogFormat,
     /// What is logged: `error`, `warn`, `info`, `debug` or `trace`, or several as in `info,keeper=debug`. Without it, what
-    /// RUST_LOG says; else `info` for `serve` and `warn` for a simulated site
+    /// RUST_LOG says; else `info` for `serve` and `warn,audit=info` for a simulated site
     #[arg(long, value_name = "LEVEL", env = "RACKWRIGHT_LOG_LEVEL")]
     pub log_level: Option<String>,
     /// The collector that traces are sent to (OTLP over HTTP), for example http://127.0.0.1:4318. Without it, what
@@ -95,7 +95,8 @@ fn lines<S: tracing::Subscriber + for<'a> LookupSpan<'a>>(format: LogFormat) -> 
 /// The flag counts before `RUST_LOG`. The Kubernetes library repeats in its own words what our driver tells in ours.
 fn filter(args: &LogArgs, usual: Usual, rust_log: Option<&str>) -> Result<EnvFilter, Trouble> {
     let usual = match usual {
-        Usual::Warn => "warn,kube_client=off",
+        // Who was denied, and who changed what others may, is told wherever anything is.
+        Usual::Warn => "warn,audit=info,kube_client=off",
         Usual::Info => "info,kube_client=off",
     };
     let given = args.log_level.as_deref().filter(|level| !level.is_empty());
@@ -122,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_flag_counts_before_the_environment_and_both_before_what_is_usual() {
-        assert_eq!(directives(None, Usual::Warn, None).unwrap(), "kube_client=off,warn");
+        assert_eq!(directives(None, Usual::Warn, None).unwrap(), "kube_client=off,audit=info,warn");
         assert_eq!(directives(None, Usual::Info, Some("")).unwrap(), "kube_client=off,info");
         assert_eq!(directives(None, Usual::Info, Some("debug")).unwrap(), "kube_client=off,debug");
         assert_eq!(directives(Some("trace"), Usual::Info, Some("debug")).unwrap(), "kube_client=off,trace");

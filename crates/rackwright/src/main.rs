@@ -7,7 +7,9 @@ mod descriptors;
 mod equip;
 mod front;
 mod images;
+mod init;
 mod installing;
+mod key_fetcher;
 mod logging;
 mod master_key;
 mod measuring;
@@ -36,5 +38,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 #[tokio::main]
 async fn main() -> std::process::ExitCode {
     descriptors::raise_limit();
+    // Clients that are made without TLS of our own look for the process's, also for addresses that need none.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     cli::run().await
 }

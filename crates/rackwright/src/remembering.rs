@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::cli::access::{Access, Login};
 use crate::cli::context::{self, Context, Home};
 use crate::cli::simulator::Simulator;
 use crate::cli::trouble::Trouble;
@@ -45,17 +46,20 @@ impl Remembered {
 /// Makes the next command need no flags, or, beside another server, only the name of a context.
 pub async fn remember(plane: &ControlPlane) -> Result<Remembered, Trouble> {
     let Some(first) = plane.sites.first() else { return Err(Trouble::failed("no site is described")) };
+    let home = Home::of_process()?;
     let context = Context {
-        server: format!("http://{}", plane.address),
+        server: plane.url(),
         subscription: first.home.subscription.clone(),
         // With several sites a name alone does not tell which is meant, so no group is assumed.
         resource_group: (plane.sites.len() == 1).then(|| first.home.resource_group.clone()),
+        authority: Some(plane.authority.clone()),
+        login: login(plane, &home)?,
+        person: None,
     };
-    let home = Home::of_process()?;
     let name = free_name(&home, &context.server).await?;
     let file = home.contexts_file();
     if name == LOCAL {
-        context::save_current(&name, &context.server, &context.subscription, context.resource_group.as_deref())?;
+        context::save_current(&home, &name, context)?;
     } else {
         home.change(|contexts| {
             contexts.contexts.insert(name.clone(), context);
@@ -65,13 +69,23 @@ pub async fn remember(plane: &ControlPlane) -> Result<Remembered, Trouble> {
     Ok(Remembered { name, file })
 }
 
+/// The administrator who was made just now, or whoever logged in to this server before, wherever it listened then.
+fn login(plane: &ControlPlane, home: &Home) -> Result<Option<Login>, Trouble> {
+    if let Some(administrator) = &plane.administrator {
+        return Ok(Some(administrator.clone()));
+    }
+    let known = home.load()?.contexts;
+    let same = |context: &&Context| context.authority.as_ref() == Some(&plane.authority) && context.login.is_some();
+    Ok(known.values().find(same).and_then(|context| context.login.clone()))
+}
+
 /// The first of `local`, `local-2`, … that no other running server has.
 async fn free_name(home: &Home, server: &str) -> Result<String, Trouble> {
     let known = home.load()?.contexts;
     let mut name = LOCAL.to_owned();
     let mut number = 1;
     while let Some(context) = known.get(&name) {
-        if context.server == server || !answers(&context.server).await {
+        if context.server == server || !answers(context).await {
             break;
         }
         number += 1;
@@ -80,9 +94,11 @@ async fn free_name(home: &Home, server: &str) -> Result<String, Trouble> {
     Ok(name)
 }
 
-async fn answers(server: &str) -> bool {
-    let Ok(http) = reqwest::Client::builder().no_proxy().timeout(ANSWER_TIMEOUT).build() else { return false };
-    let answer = http.get(format!("{}/healthz", server.trim_end_matches('/'))).send().await;
+async fn answers(context: &Context) -> bool {
+    let Ok(tls) = (Access { authority: context.authority.clone(), pass: None }).tls() else { return false };
+    let http = reqwest::Client::builder().no_proxy().timeout(ANSWER_TIMEOUT).tls_backend_preconfigured(tls).build();
+    let Ok(http) = http else { return false };
+    let answer = http.get(format!("{}/healthz", context.server.trim_end_matches('/'))).send().await;
     answer.is_ok_and(|answer| answer.status().is_success())
 }
 

@@ -1,12 +1,14 @@
 //! `rackwright serve`: the control plane for the sites that its files describe.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use access::principal::{ClientSecret, ServicePrincipal};
 use clap::Args;
+use gate::Gate;
 use keeper::{Equipment, InstallDesk, InstallUrls, Keeper, KeeperError, Rota, VaultSecrets, enroll_site, load_install_key};
 use kubernetes::NetworkDoor;
 use model::{Clock, ClusterName, Footing, KeeperState, Site, keys};
@@ -16,14 +18,18 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use crate::authority::{Authority, AuthorityError};
+use crate::cli::access::{Access, Login, Pass, Secret};
 use crate::cli::trouble::{Exit, Trouble};
 use crate::descriptors;
 use crate::equip::equip;
 use crate::front::Front;
 use crate::images;
 use crate::installing::{self, InstallArgs, InstallDoor, InstallKeys};
+use crate::key_fetcher::WebKeys;
 use crate::logging::{LogArgs, LogFormat};
 use crate::master_key::MasterKeyArgs;
 use crate::measuring;
@@ -54,9 +60,8 @@ pub struct ServeArgs {
     /// platform's data directory
     #[arg(long)]
     pub data_dir: Option<PathBuf>,
-    /// Where the API listens. Loopback only, until there is authentication
-    #[arg(long, default_value = LISTEN)]
-    pub listen: String,
+    #[command(flatten)]
+    pub front: FrontArgs,
     /// How many seconds the API goes on listening after it was told to stop, while /readyz says no, so that a load
     /// balancer notices
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=STOP_DELAY_MAX))]
@@ -69,23 +74,36 @@ pub struct ServeArgs {
     pub log: LogArgs,
 }
 
+/// Where clients come in.
+#[derive(Args, Clone, Debug)]
+pub struct FrontArgs {
+    /// Where the API listens, with TLS
+    #[arg(long, default_value = LISTEN)]
+    pub listen: String,
+    /// A name or address that clients reach the API by, besides the address that it listens on and localhost; once for each
+    #[arg(long = "host", value_name = "HOST")]
+    pub hosts: Vec<String>,
+}
+
 pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     let signals = Signals::listen()?;
     let hangup = signal(SignalKind::hangup()).map_err(|error| Trouble::caused("signals cannot be heard", &error))?;
     let shutdown = CancellationToken::new();
     let loaded = load_all(&args.configs)?;
-    let listener = bind(&args.listen).await?;
+    let listener = bind(&args.front.listen).await?;
     let data_dir = places::data_dir(args.data_dir, "serve")?;
     let keeping = Keeping { dir: &data_dir, key: &args.key.source(&data_dir)? };
     let stop_delay = Duration::from_secs(args.stop_delay);
     let door = InstallDoor::open(&args.install, &data_dir).await?;
-    let mut plane = ControlPlane::start(loaded, keeping, Doors { api: listener, install: door }, &shutdown, stop_delay).await?;
+    let mut plane =
+        ControlPlane::start(loaded, keeping, Doors { api: listener, hosts: args.front.hosts, install: door }, &shutdown, stop_delay)
+            .await?;
     places::until_connected(&plane).await;
     let context = remembering::remember(&plane).await?;
     let sites: Vec<String> = plane.sites.iter().map(|site| format!("{} ({} machines)", site.cluster, site.machines.len())).collect();
     let mut lines = vec![
         format!("Rackwright keeps {}", sites.join(", ")),
-        format!("  API      http://{}", plane.address),
+        format!("  API      {}", plane.url()),
         format!("  Install  {}", plane.install_urls.agents),
         format!("  Data     {}", data_dir.display()),
         context.line(),
@@ -125,6 +143,8 @@ pub fn load_all(paths: &[PathBuf]) -> Result<Vec<Loaded>, Trouble> {
 /// Where clients come in, and where machines do.
 pub struct Doors {
     pub api: TcpListener,
+    /// What clients call the API by, besides its address.
+    pub hosts: Vec<String>,
     pub install: InstallDoor,
 }
 
@@ -142,6 +162,11 @@ pub struct ControlPlane {
     pub install_urls: InstallUrls,
     pub sites: Vec<Site>,
     pub store: SharedStore,
+    pub gate: Arc<Gate>,
+    /// Who signed our certificate, in PEM.
+    pub authority: String,
+    /// The first administrator, if it was made just now.
+    pub administrator: Option<Login>,
     vault: Arc<Vault>,
     kept: Vec<KeptSite>,
     keeper_watches: BTreeMap<ClusterName, api::KeeperWatch>,
@@ -164,7 +189,7 @@ impl ControlPlane {
         stop_delay: Duration,
     ) -> Result<Self, Trouble> {
         let Keeping { dir, key } = keeping;
-        let Doors { api: listener, install } = doors;
+        let Doors { api: listener, hosts, install } = doors;
         let address = listener.local_addr().map_err(|error| Trouble::caused("the API cannot listen", &error))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let store = SqliteStore::open(dir, clock.clone()).map_err(|error| unopened(dir, &error))?;
@@ -172,6 +197,12 @@ impl ControlPlane {
         let store: SharedStore = file.clone();
         let vault = Vault::open(store.clone(), key).await;
         let vault = Arc::new(vault.map_err(|error| Trouble::caused("the secret vault cannot be opened", &error))?);
+        let gate = Gate::open(store.clone(), vault.clone(), clock.clone()).await;
+        let gate = gate.map_err(|error| Trouble::caused("who may come in cannot be read", &error))?;
+        let names = names(address, hosts);
+        let gate = Arc::new(gate.with_fetcher(Arc::new(WebKeys::new()?)).with_hosts(names.clone()));
+        let made = gate.make_administrator().await.map_err(|error| Trouble::caused("there can be no administrator", &error))?;
+        let (tls, authority) = identify(&vault, &names).await?;
         let front = Front::open().map_err(|error| Trouble::caused("the API's threads cannot be started", &error))?;
         let listener = front.adopt(listener).map_err(|error| Trouble::caused("the API cannot listen", &error))?;
         let back = Front::open_for_machines().map_err(|error| Trouble::caused("the install face's threads cannot be started", &error))?;
@@ -182,6 +213,9 @@ impl ControlPlane {
             install_urls: install.urls,
             sites: Vec::new(),
             store: store.clone(),
+            gate: gate.clone(),
+            authority,
+            administrator: made.map(|(principal, secret)| login_of(&principal, &secret)),
             vault,
             kept: Vec::new(),
             keeper_watches: BTreeMap::new(),
@@ -207,7 +241,8 @@ impl ControlPlane {
         plane.faces.spawn(notify::stay_alive(stages.keeping.clone()));
         plane.faces.spawn(stopping::in_order(shutdown.clone(), stop_delay, process.answering.clone(), stages.clone()));
         let keepers = Arc::new(std::mem::take(&mut plane.keeper_watches));
-        let api = api::Api::new(store, clock, cache, keepers, process).with_vault(plane.vault.clone());
+        plane.faces.spawn_on(gate.clone().follow(stages.keeping.clone()), &threads);
+        let api = api::Api::new(store, clock, cache, keepers, process, gate).with_vault(plane.vault.clone());
         let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
         let face = api::InstallFace::new(api.clone(), keys, images::open(dir, &install.images)?, &plane.install_urls.agents);
         let face = face.with_rates(install.images.rates());
@@ -215,8 +250,29 @@ impl ControlPlane {
         let max_machines = api::MAX_IN_FLIGHT.min(descriptors::share_for_clients());
         let serving = api::serve(machines, welcome, max_machines, stages.listening.clone());
         plane.faces.spawn_on(serving, &machine_threads);
-        plane.faces.spawn_on(api::serve(listener, api::router(api), max_connections, stages.listening), &threads);
+        let welcome = api::Welcome::Either { tls, inside: api::router(api), outside: api::https_router() };
+        plane.faces.spawn_on(api::serve(listener, welcome, max_connections, stages.listening), &threads);
         Ok(plane)
+    }
+
+    /// What clients on this computer call the API by.
+    pub fn url(&self) -> String {
+        let ip = match self.address.ip() {
+            ip if !ip.is_unspecified() => ip,
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        };
+        format!("https://{}", SocketAddr::new(ip, self.address.port()))
+    }
+
+    /// How this process itself calls its API: as the first administrator.
+    pub async fn access(&self) -> Result<Access, Trouble> {
+        let cannot = |error: &dyn std::error::Error| Trouble::caused("this process cannot log in to itself", error);
+        let administrator = self.gate.administrator().await.map_err(|error| cannot(&error))?;
+        let administrator = administrator.ok_or_else(|| Trouble::failed("the first administrator was removed"))?;
+        let minted = self.gate.hand_out(&administrator).map_err(|error| cannot(&error))?;
+        let pass = Pass::Token(Secret::new(minted.text.as_str()));
+        Ok(Access { authority: Some(self.authority.clone()), pass: Some(pass) })
     }
 
     /// Starts the keeper of a site.
@@ -291,6 +347,29 @@ impl ControlPlane {
     }
 }
 
+/// A certificate for what clients call the API by, and who signed it.
+async fn identify(vault: &Vault, names: &[String]) -> Result<(TlsAcceptor, String), Trouble> {
+    let cannot = |error: AuthorityError| Trouble::caused("the API cannot have a certificate", &error);
+    let authority = Authority::open(vault).await.map_err(cannot)?;
+    let tls = authority.acceptor(&names.iter().map(String::as_str).collect::<Vec<_>>()).map_err(cannot)?;
+    Ok((tls, authority.certificate().to_owned()))
+}
+
+/// What clients may call the API by: this computer, the address that it listens at, and what people said.
+fn names(address: SocketAddr, hosts: Vec<String>) -> Vec<String> {
+    let own = address.ip().to_string();
+    let mut all = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+    if !address.ip().is_unspecified() && !all.contains(&own) {
+        all.push(own);
+    }
+    all.extend(hosts);
+    all
+}
+
+fn login_of(principal: &ServicePrincipal, secret: &ClientSecret) -> Login {
+    Login { client_id: principal.client_id.to_string(), client_secret: Secret::new(secret.text()) }
+}
+
 /// The keys of the sites' installations.
 async fn install_keys(enrolled: &[(Loaded, Arc<Equipment>)], vault: &Vault) -> Result<InstallKeys, Trouble> {
     let mut keys = InstallKeys::new();
@@ -362,10 +441,6 @@ pub async fn bind(listen: &str) -> Result<TcpListener, Trouble> {
     let address: SocketAddr = numeric.parse().map_err(|_| {
         Trouble::new(Exit::Usage, format!("`{listen}` is not an address to listen on")).hint(format!("for example --listen {LISTEN}"))
     })?;
-    if !address.ip().is_loopback() {
-        return Err(Trouble::new(Exit::Usage, format!("the API does not listen on {address}: there is no authentication yet"))
-            .hint(format!("listen on loopback, for example --listen {LISTEN}, and reach it through an SSH tunnel")));
-    }
     TcpListener::bind(address).await.map_err(|error| {
         Trouble::caused(&format!("the API cannot listen on {address}"), &error)
             .hint("is it running already? `--listen 127.0.0.1:0` takes any free port")

@@ -142,7 +142,7 @@ impl Simulation {
 
     /// Makes its runtimes known to a control plane that keeps it, unless they are.
     pub async fn import_runtimes(&self, plane: &ControlPlane) -> Result<(), Trouble> {
-        import_missing(&format!("http://{}", plane.address), &plane.sites, &self.runtime_files).await
+        import_missing(&plane.url(), &plane.access().await?, &plane.sites, &self.runtime_files).await
     }
 
     /// How a tenant looks at its own cluster.

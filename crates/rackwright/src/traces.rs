@@ -10,6 +10,7 @@ use opentelemetry_sdk::trace::span_processor_with_async_runtime::BatchSpanProces
 use opentelemetry_sdk::trace::{BatchConfigBuilder, SdkTracer, SdkTracerProvider, SpanData, SpanExporter};
 use opentelemetry_sdk::{Resource, runtime};
 
+use crate::cli::access::no_tls;
 use crate::cli::trouble::{Exit, Trouble};
 
 /// Where collectors take spans, under their address.
@@ -36,7 +37,12 @@ impl Traces {
         let address = address(endpoint)?;
         let wrong = |error: &dyn std::error::Error| Trouble::caused(&format!("traces cannot be sent to {address}"), error);
         // A proxy is for the world outside; a collector is in the house.
-        let client = reqwest::Client::builder().no_proxy().timeout(SEND_TIMEOUT).build().map_err(|error| wrong(&error))?;
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .tls_backend_preconfigured(no_tls())
+            .timeout(SEND_TIMEOUT)
+            .build()
+            .map_err(|error| wrong(&error))?;
         let exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_http()
             .with_http_client(client)

@@ -7,6 +7,7 @@ use clap::Args;
 use model::Role;
 use tokio_util::sync::CancellationToken;
 
+use crate::cli::access::Login;
 use crate::cli::trouble::Trouble;
 use crate::installing::{InstallArgs, InstallDoor};
 use crate::logging::LogArgs;
@@ -14,7 +15,7 @@ use crate::master_key::MasterKeyArgs;
 use crate::notify::{self, Word};
 use crate::places;
 use crate::remembering::{self, Remembered};
-use crate::serve::{self, ControlPlane, Doors, Keeping, LISTEN, STOP_DELAY_MAX};
+use crate::serve::{self, ControlPlane, Doors, FrontArgs, Keeping, STOP_DELAY_MAX};
 use crate::simulation::{Simulation, WorldArgs};
 
 /// Where the control plane's data lies, below the data directory.
@@ -28,9 +29,8 @@ pub struct UpArgs {
     /// RACKWRIGHT_HOME, or `up` in the platform's data directory
     #[arg(long)]
     pub data_dir: Option<PathBuf>,
-    /// Where the API listens. Loopback only, until there is authentication
-    #[arg(long, default_value = LISTEN)]
-    pub listen: String,
+    #[command(flatten)]
+    pub front: FrontArgs,
     /// How many seconds the API goes on listening after it was told to stop, while /readyz says no, so that a load
     /// balancer notices
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=STOP_DELAY_MAX))]
@@ -45,7 +45,7 @@ pub struct UpArgs {
 
 pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     let signals = places::Signals::listen()?;
-    let listener = serve::bind(&args.listen).await?;
+    let listener = serve::bind(&args.front.listen).await?;
     let data_dir = places::data_dir(args.data_dir, "up")?;
     let control = data_dir.join(CONTROL);
     let key = args.key.source(&control)?;
@@ -54,7 +54,7 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     let mut simulation = Simulation::start(&args.world, &data_dir.join("sim"), &world_stop).await?;
     let sites = serve::load_all(&simulation.site_files)?;
     let stop_delay = Duration::from_secs(args.stop_delay);
-    let doors = Doors { api: listener, install: InstallDoor::open(&args.install, &control).await? };
+    let doors = Doors { api: listener, hosts: args.front.hosts.clone(), install: InstallDoor::open(&args.install, &control).await? };
     simulation.set_pxe_server(&doors.install.urls.firmware);
     let mut plane = ControlPlane::start(sites, Keeping { dir: &control, key: &key }, doors, &plane_stop, stop_delay).await?;
     places::until_connected(&plane).await;
@@ -66,6 +66,7 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     let more = other.iter().map(|file| remembering::simulator_line(file)).chain(simulation.tenant_lines());
     let more = more.chain(runtimes.err().map(|trouble| format!("  Note     its runtimes could not be imported: {trouble}")));
     lines.splice(4..4, more);
+    lines.splice(4..4, plane.administrator.as_ref().into_iter().flat_map(administrator_lines));
     places::announce(&lines);
     notify::tell(Word::Ready);
     tokio::select! {
@@ -74,6 +75,14 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     }
     world_stop.cancel();
     simulation.ended().await
+}
+
+/// The only time that the secret is shown.
+fn administrator_lines(login: &Login) -> [String; 2] {
+    [
+        format!("  Admin    client id {}", login.client_id),
+        format!("           secret {}, shown this once; the context has it", login.client_secret.text()),
+    ]
 }
 
 fn greeting(world: &WorldArgs, plane: &ControlPlane, data_dir: &Path, context: &Remembered) -> Vec<String> {
@@ -95,7 +104,7 @@ fn greeting(world: &WorldArgs, plane: &ControlPlane, data_dir: &Path, context: &
     let look = if world.without_tenants { "bmm list" } else { "vm list" };
     vec![
         format!("Rackwright is up: {}, {racks}, {} machines, at {}×", sites.join(", "), machines, world.speed),
-        format!("  API      http://{}", plane.address),
+        format!("  API      {}", plane.url()),
         format!("  Data     {}", data_dir.display()),
         context.line(),
         String::new(),

@@ -1,6 +1,8 @@
 //! For real: the running control plane is killed with SIGKILL fifty times in the middle of two hundred restarts, on SQLite,
 //! against a simulated world in a process of its own. The BMCs' own logs are the witness, and the activity log agrees.
 
+#[path = "support/door.rs"]
+mod door;
 #[path = "support/environment.rs"]
 mod environment;
 
@@ -8,8 +10,10 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use door::Door;
 use serde_json::Value;
 
 const KILLS: usize = 50;
@@ -68,14 +72,29 @@ async fn until<T>(what: &str, mut f: impl AsyncFnMut() -> Option<T>) -> T {
 }
 
 struct Site {
+    /// For BMCs, which are spoken to in the clear.
     client: reqwest::Client,
-    origin: String,
+    home: PathBuf,
+    /// `127.0.0.1:4711`.
+    address: String,
+    door: OnceLock<Door>,
     sim_dir: PathBuf,
 }
 
 impl Site {
     async fn get(&self, path: &str) -> Option<Value> {
-        self.client.get(format!("{}{path}", self.origin)).send().await.ok()?.json().await.ok()
+        let (_, body) = self.call("GET", path, "")?;
+        serde_json::from_str(&body).ok()
+    }
+
+    /// `None` while there is no server, or no answer.
+    fn call(&self, method: &str, path: &str, headers: &str) -> Option<(u16, String)> {
+        tokio::task::block_in_place(|| {
+            if self.door.get().is_none() {
+                let _ = self.door.set(Door::of(&self.home, &self.address)?);
+            }
+            self.door.get()?.call(method, path, headers, "")
+        })
     }
 
     async fn until_connected(&self) {
@@ -91,11 +110,10 @@ impl Site {
         let subscription = "00000000-0000-4000-8000-000000000001";
         let path =
             format!("/subscriptions/{subscription}/resourceGroups/site1/providers/Microsoft.NetworkCloud/bareMetalMachines/{machine}");
-        let request = self.client.post(format!("{}{path}/restart?api-version=1", self.origin));
-        let reply = request.header("x-ms-client-request-id", machine).send().await.ok()?;
-        let accepted = reply.status().as_u16() == 202;
-        let body: Value = reply.json().await.ok()?;
-        assert!(accepted || body["error"]["code"] == "KeeperUnavailable", "{machine}: {body}");
+        let (path, headers) = (format!("{path}/restart?api-version=1"), format!("x-ms-client-request-id: {machine}\r\n"));
+        let (status, body) = self.call("POST", &path, &headers)?;
+        let body: Value = serde_json::from_str(&body).ok()?;
+        assert!(status == 202 || body["error"]["code"] == "KeeperUnavailable", "{machine}: {body}");
         body["name"].as_str().map(str::to_owned)
     }
 
@@ -136,8 +154,9 @@ async fn fifty_kills_in_the_middle_of_two_hundred_restarts_lose_and_double_nothi
 
     let listen = format!("127.0.0.1:{}", free_port());
     let serve = ["serve", "--config", &site_path, "--data-dir", &control_path, "--listen", &listen];
+    rustls::crypto::ring::default_provider().install_default().expect("nobody else has installed one");
     let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).build().expect("a client");
-    let site = Site { client, origin: format!("http://{listen}"), sim_dir };
+    let site = Site { client, home: home.to_owned(), address: listen.clone(), door: OnceLock::new(), sim_dir };
     let machines: Vec<String> =
         (1..=4).flat_map(|rack| (1..=MACHINES_PER_RACK - 2).map(move |n| format!("rack{rack}compute{n:02}"))).collect();
     assert_eq!(machines.len(), KILLS * RESTARTS_PER_ROUND);
@@ -193,14 +212,14 @@ async fn finish_and_judge(site: &Site, operations: &BTreeMap<String, String>, ki
 async fn judge_log(site: &Site, operations: &BTreeMap<String, String>) {
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     let path = "/subscriptions/00000000-0000-4000-8000-000000000001/providers/Microsoft.Insights/eventtypes/management/values";
-    let mut next = format!("{path}?api-version=1&$top=1000&$filter=caller%20eq%20'anonymous'%20and%20status%20eq%20'Succeeded'");
+    let mut next = format!("{path}?api-version=1&$top=1000&$filter=caller%20eq%20'administrator'%20and%20status%20eq%20'Succeeded'");
     loop {
         let page = site.get(&next).await.expect("the log is read");
         for event in page["value"].as_array().expect("a page has entries") {
             *ends.entry(event["operationId"].as_str().expect("an id").to_owned()).or_default() += 1;
         }
         let Some(link) = page["nextLink"].as_str() else { break };
-        next = link.strip_prefix(&site.origin).expect("a link leads back").to_owned();
+        next = link.strip_prefix("https://localhost").expect("a link leads back").to_owned();
     }
     let expected: BTreeMap<String, usize> = operations.values().map(|id| (id.clone(), 1)).collect();
     assert_eq!(ends, expected);

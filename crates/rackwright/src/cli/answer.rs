@@ -63,6 +63,9 @@ pub fn command_of(verb: &str) -> &str {
     }
 }
 
+/// Codes of what was administered: the same request may be carried out when somebody has changed that.
+const STANDING: [&str; 4] = ["MissingSubscriptionRegistration", "QuotaExceeded", "ReadOnlyDisabledSubscription", "ScopeLocked"];
+
 /// An error envelope as a person reads it: a refusal with its rule, its evidence and its remedy, or a plain message.
 pub fn trouble_of(status: u16, envelope: &Value) -> Trouble {
     let refusal = items(envelope, "/error/additionalInfo")
@@ -72,9 +75,11 @@ pub fn trouble_of(status: u16, envelope: &Value) -> Trouble {
         .filter(|info| info.is_object());
     let exit = match (status, refusal) {
         (404, _) => Exit::NotFound,
+        (401 | 403, _) => Exit::Refused,
         (400 | 409 | 429, Some(_)) => Exit::Refused,
         // It is no longer as the request supposes.
         (412, _) => Exit::Refused,
+        (_, None) if STANDING.contains(&field_or_dash(envelope, "/error/code").as_str()) => Exit::Refused,
         // The request as it was typed can never be carried out.
         (400 | 409 | 413, None) => Exit::Usage,
         _ => Exit::Failed,
@@ -83,7 +88,8 @@ pub fn trouble_of(status: u16, envelope: &Value) -> Trouble {
         Some(refusal) => refused(exit, refusal),
         None => {
             let message = field(envelope, "/error/message").unwrap_or_else(|| format!("the server answered {status}"));
-            Trouble::new(exit, message)
+            let trouble = Trouble::new(exit, message);
+            if status == 401 { trouble.hint("`rackwright login` makes a context that the server knows") } else { trouble }
         }
     }
 }
@@ -123,6 +129,14 @@ mod tests {
     fn refusal(rule: &str, subject: &str, evidence: &[&str], remedy: &str) -> Value {
         let info = json!({ "rule": rule, "subject": subject, "evidence": evidence, "remedy": remedy });
         json!({ "error": { "code": "X", "message": "for other clients", "additionalInfo": [{ "type": "Refusal", "info": info }] } })
+    }
+
+    #[test]
+    fn what_was_administered_stands_in_the_way_and_is_no_wrong_usage() {
+        let envelope = json!({ "error": { "code": "ScopeLocked", "message": "it is locked" } });
+        assert_eq!(trouble_of(409, &envelope).exit, Exit::Refused);
+        let envelope = json!({ "error": { "code": "OperationNotAllowed", "message": "never" } });
+        assert_eq!(trouble_of(409, &envelope).exit, Exit::Usage);
     }
 
     #[test]

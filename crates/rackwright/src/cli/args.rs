@@ -5,18 +5,30 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::activity::ActivityCommand;
+use super::az_env::AzEnvArgs;
 use super::bmm::BmmCommand;
 use super::contexts::ContextCommand;
 use super::fault::FaultArgs;
+use super::issuers::IssuerCommand;
+use super::locks::LockCommand;
+use super::login::LoginArgs;
 use super::operation::OperationCommand;
 use super::output::{Output, Showing};
+use super::policies::PolicyCommand;
+use super::quotas::QuotaCommand;
 use super::resources::{ClusterCommand, RackCommand};
+use super::rest::RestArgs;
+use super::roles::RoleCommand;
 use super::runtime::RuntimeCommand;
+use super::signing_keys::SigningKeyCommand;
+use super::sp::SpCommand;
+use super::subscriptions::SubscriptionCommand;
 use super::swap::SwapArgs;
 use super::tenants::{PoolCommand, TenantClusterCommand};
 use super::top::TopArgs;
 use super::trouble::Trouble;
 use super::vm::VmCommand;
+use crate::init::InitArgs;
 use crate::restore::RestoreArgs;
 use crate::serve::ServeArgs;
 use crate::sim_serve::SimServeArgs;
@@ -49,6 +61,10 @@ Exit codes:
 Environment:
   RACKWRIGHT_HOME    where contexts and data are kept, instead of the configuration and data directories
   RACKWRIGHT_SERVER  the server to talk to, for an account without contexts
+  RACKWRIGHT_CA_FILE who signed its certificate, in PEM
+  RACKWRIGHT_CLIENT_ID, RACKWRIGHT_CLIENT_SECRET
+                     who to log in as, instead of what the context says
+  RACKWRIGHT_TOKEN   a token to show the server, instead of a login
   RACKWRIGHT_MASTER_KEY
                      the master key of a server's secrets, in base64, instead of a key file
   NO_COLOR           if set, nothing is coloured
@@ -154,6 +170,27 @@ pub enum Command {
     /// The activity log: what was asked, decided, refused and done, and by whom.
     #[command(subcommand, name = "activity-log")]
     ActivityLog(ActivityCommand),
+    /// Service principals: who programs log in as, with secrets or certificates.
+    #[command(subcommand)]
+    Sp(SpCommand),
+    /// Roles: which there are, and who has which.
+    #[command(subcommand)]
+    Role(RoleCommand),
+    /// Locks: what keeps even an owner from deleting or changing something by mistake.
+    #[command(subcommand)]
+    Lock(LockCommand),
+    /// Policies: what nobody may make or do, whatever role they have.
+    #[command(subcommand)]
+    Policy(PolicyCommand),
+    /// Quotas: how much a subscription may have.
+    #[command(subcommand)]
+    Quota(QuotaCommand),
+    /// Subscriptions: which there are, and whether one may be changed.
+    #[command(subcommand)]
+    Subscription(SubscriptionCommand),
+    /// The keys that the server signs tokens with.
+    #[command(subcommand, name = "signing-key")]
+    SigningKey(SigningKeyCommand),
     /// The script that lets a shell complete our commands with the tab key. Changes nothing.
     ///
     /// Where it belongs is said beside it. The directory must be there: `mkdir -p ~/.local/share/bash-completion/completions`
@@ -164,6 +201,57 @@ pub enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Log in to a server, and make it the current context.
+    ///
+    /// Commands then log in by themselves. A program's secret is kept in the contexts file, which only you can read; of a person only what
+    /// the server gave for the issuer's token, which keeps them logged in for a while.
+    ///
+    /// Example: rackwright login https://rackwright.example:7225 --client-id 3f0c1b62-7a55-4d0e-9a43-2f1f6a1c5d10 --ca ca.pem
+    ///
+    /// Example: rackwright login https://rackwright.example:7225 --assertion-file token.jwt
+    Login(LoginArgs),
+    /// Print a token that other programs can show the server for an hour.
+    ///
+    /// Whoever has it may do what you may, so it belongs into no log.
+    ///
+    /// Example: rackwright token
+    Token,
+    /// Say that a device which shows a code is yours, so that it is logged in as you.
+    ///
+    /// `az login --use-device-code` shows one. Whoever holds the device may then do what you may, until your own login ends: approve only
+    /// what you have begun yourself.
+    ///
+    /// Example: rackwright approve BCDF-GHJK
+    Approve {
+        /// The code.
+        #[arg(value_parser = parse_name)]
+        code: String,
+    },
+    /// Issuers: who else is trusted to know people.
+    #[command(subcommand)]
+    Issuer(IssuerCommand),
+    /// Write a profile for Azure's command line that knows this server, and print what a shell must export to use it.
+    ///
+    /// `az` then works as it is, as whoever the context logs in as; your own profile in ~/.azure is left alone. The profile holds the
+    /// client secret, in files that only you can read. `eval "$(rackwright az-env)"` sets a shell up for it.
+    ///
+    /// Example: rackwright az-env
+    AzEnv(AzEnvArgs),
+    /// Send any request to the server, as yourself, and show the answer as it comes.
+    ///
+    /// The path is sent as it is: those of Azure need their `api-version`. The answer is shown as it came, that of an error too.
+    ///
+    /// Example: rackwright rest /rackwright/v1/status
+    ///
+    /// Example: rackwright rest --include '/subscriptions?api-version=2026-07-01'
+    Rest(RestArgs),
+    /// Make a data directory with its first administrator, before a server is started on it.
+    ///
+    /// The administrator's secret is printed once. With --new-secret, one that was lost is replaced. `rackwright up` and
+    /// `rackwright serve` do the same by themselves where there is no administrator yet.
+    ///
+    /// Example: rackwright init --data-dir /var/lib/rackwright
+    Init(InitArgs),
     /// Contexts: which server commands talk to.
     #[command(subcommand)]
     Context(ContextCommand),

@@ -155,8 +155,24 @@ fn the_help_teaches_commands_and_exit_codes() {
           agentpool          Pools of tenants' Kubernetes clusters: worker nodes that are alike
           operation          Operations: what is being done, what was done, and stopping it
           activity-log       The activity log: what was asked, decided, refused and done, and by whom
+          sp                 Service principals: who programs log in as, with secrets or certificates
+          role               Roles: which there are, and who has which
+          lock               Locks: what keeps even an owner from deleting or changing something by mistake
+          policy             Policies: what nobody may make or do, whatever role they have
+          quota              Quotas: how much a subscription may have
+          subscription       Subscriptions: which there are, and whether one may be changed
+          signing-key        The keys that the server signs tokens with
           completions        The script that lets a shell complete our commands with the tab key. Changes
                              nothing
+          login              Log in to a server, and make it the current context
+          token              Print a token that other programs can show the server for an hour
+          approve            Say that a device which shows a code is yours, so that it is logged in as you
+          issuer             Issuers: who else is trusted to know people
+          az-env             Write a profile for Azure's command line that knows this server, and print what
+                             a shell must export to use it
+          rest               Send any request to the server, as yourself, and show the answer as it comes
+          init               Make a data directory with its first administrator, before a server is started
+                             on it
           context            Contexts: which server commands talk to
           backup             Copy what a running server knows to a file, while it goes on
           restore            Put a backup into a data directory, before a server is started on it
@@ -204,6 +220,10 @@ fn the_help_teaches_commands_and_exit_codes() {
           RACKWRIGHT_HOME    where contexts and data are kept, instead of the configuration and data
           directories
           RACKWRIGHT_SERVER  the server to talk to, for an account without contexts
+          RACKWRIGHT_CA_FILE who signed its certificate, in PEM
+          RACKWRIGHT_CLIENT_ID, RACKWRIGHT_CLIENT_SECRET
+                             who to log in as, instead of what the context says
+          RACKWRIGHT_TOKEN   a token to show the server, instead of a login
           RACKWRIGHT_MASTER_KEY
                              the master key of a server's secrets, in base64, instead of a key file
           NO_COLOR           if set, nothing is coloured

@@ -1,13 +1,18 @@
 //! The HTTP client: requests to one server, pages of a list, and what is said when nobody answers.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
+use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderValue, IF_MATCH};
 use reqwest::{Method, StatusCode, Url};
 use serde_json::Value;
 use uuid::Uuid;
+use zeroize::Zeroizing;
 
+use super::access::{Access, Pass, Secret};
 use super::answer::{text_of, trouble_of};
+use super::tokens::{Grant, Granted};
 use super::trouble::{Exit, Trouble};
 
 /// A server on this computer or in this building has accepted a connection by then, or never will.
@@ -15,6 +20,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Longer than the server waits for a keeper's verdict, so that its own explanation arrives first.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// An answer that somebody watches, as that of events, goes on for as long as they do, but not for ever.
+const WATCH_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The pause before a request whose connection broke is sent again: long enough for a server that restarts.
 const RESEND_AFTER: Duration = Duration::from_millis(500);
@@ -28,10 +36,32 @@ const PAGE_SIZE: usize = 1_000;
 /// A list that still goes on after these pages is going round in circles.
 const PAGES_MAX: usize = 1_000;
 
+/// What becomes of a request whose connection broke, after it may have arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Broken {
+    /// It is sent once more.
+    Resent,
+    /// Whoever asked is told, and looks.
+    Told,
+}
+
 #[derive(Debug)]
 pub struct Client {
     http: reqwest::Client,
     server: Url,
+    pass: Option<Pass>,
+    /// What the server gave us for our login.
+    token: Mutex<Option<Secret>>,
+}
+
+/// A request as somebody typed it.
+#[derive(Clone, Debug)]
+pub struct Typed {
+    pub method: Method,
+    /// A path with its query, or a whole address on the same server.
+    pub path: String,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
 }
 
 /// A path on the server, and its query.
@@ -52,6 +82,11 @@ impl Target {
         Target { segments: ["rackwright", "v1"].into_iter().chain(segments).map(str::to_owned).collect(), query: Vec::new() }
     }
 
+    /// Any other path.
+    pub fn bare<'a>(segments: impl IntoIterator<Item = &'a str>) -> Target {
+        Target { segments: segments.into_iter().map(str::to_owned).collect(), query: Vec::new() }
+    }
+
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Target {
         self.query.push((name, value.into()));
         self
@@ -60,23 +95,25 @@ impl Target {
 
 impl Client {
     /// One client per command: its request id is the command's, so that a request sent twice is done once.
-    pub fn new(server: &str) -> Result<Client, Trouble> {
+    pub fn new(server: &str, access: &Access) -> Result<Client, Trouble> {
         let server = parse_server(server)?;
         let mut headers = HeaderMap::new();
-        headers.insert("x-ms-client-principal-name", caller());
         let request_id = HeaderValue::from_str(&Uuid::new_v4().to_string()).expect("a UUID is plain ASCII");
         headers.insert("x-ms-client-request-id", request_id);
         let mut builder = reqwest::Client::builder()
             .default_headers(headers)
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(REQUEST_TIMEOUT)
+            .tls_backend_preconfigured(access.tls()?)
             .redirect(reqwest::redirect::Policy::none());
         // A proxy between a computer and itself is always a mistake of the environment.
         if is_loopback(&server) {
             builder = builder.no_proxy();
         }
         let http = builder.build().map_err(|problem| Trouble::failed(format!("no HTTP client can be made: {problem}")))?;
-        Ok(Client { http, server })
+        // A token that goes over the wire in the clear is everybody's.
+        let pass = access.pass.clone().filter(|_| server.scheme() == "https");
+        Ok(Client { http, server, pass, token: Mutex::default() })
     }
 
     pub async fn get(&self, target: &Target) -> Result<Value, Trouble> {
@@ -109,9 +146,18 @@ impl Client {
         Err(Trouble::failed(format!("the list at {} has more than {PAGES_MAX} pages", self.name())))
     }
 
-    /// Sends it again, once, if the connection breaks: the server knows the request by its id and does it once.
+    /// Sends it again, once, if the connection breaks: what is asked for is the same when it is asked for twice, or the server
+    /// knows the request by its id and does it once.
     pub async fn post(&self, target: &Target, body: &Value) -> Result<Value, Trouble> {
         self.send(|| self.http.request(Method::POST, self.url(target)).json(body)).await
+    }
+
+    /// Sends what would be done twice if it were sent twice, as making a secret is: never again. `look` says how to find out whether it
+    /// was done.
+    pub async fn post_once(&self, target: &Target, body: &Value, look: &str) -> Result<Value, Trouble> {
+        let request = || self.http.request(Method::POST, self.url(target)).json(body);
+        let response = self.deliver(request, Broken::Told).await?;
+        self.read_sent(response, look).await
     }
 
     /// Changes a resource, if it is still as the caller knows it.
@@ -129,12 +175,7 @@ impl Client {
     /// Makes a resource. The answer's body, and the address at which what becomes of it can be polled, if it takes longer.
     pub async fn put(&self, target: &Target, body: &Value) -> Result<(Value, Option<String>), Trouble> {
         let request = || self.http.request(Method::PUT, self.url(target)).json(body);
-        let mut sent = request().send().await;
-        if sent.as_ref().is_err_and(is_connection_loss) {
-            tokio::time::sleep(RESEND_AFTER).await;
-            sent = request().send().await;
-        }
-        let response = sent.map_err(|problem| self.no_answer(&problem))?;
+        let response = self.deliver(request, Broken::Resent).await?.map_err(|problem| self.no_answer(&problem))?;
         let polled = response.headers().get("azure-asyncoperation").and_then(|link| link.to_str().ok()).map(str::to_owned);
         let status = response.status();
         let text = response.bytes().await.map_err(|problem| self.no_answer(&problem))?;
@@ -146,22 +187,88 @@ impl Client {
     }
 
     async fn send(&self, request: impl Fn() -> reqwest::RequestBuilder) -> Result<Value, Trouble> {
-        let mut answer = exchange(request()).await;
-        if answer.as_ref().is_err_and(is_connection_loss) {
-            tokio::time::sleep(RESEND_AFTER).await;
-            answer = exchange(request()).await;
-        }
-        let (status, body) = answer.map_err(|problem| {
+        let response = self.deliver(request, Broken::Resent).await?;
+        self.read_sent(response, "`rackwright operation list` tells whether it was accepted").await
+    }
+
+    /// An answer to what may have changed something, also if the answer itself was lost.
+    async fn read_sent(&self, response: Result<reqwest::Response, reqwest::Error>, look: &str) -> Result<Value, Trouble> {
+        let lost = |problem: reqwest::Error| {
             let trouble = self.no_answer(&problem);
-            if problem.is_connect() { trouble } else { trouble.hint("`rackwright operation list` tells whether it was accepted") }
-        })?;
+            if problem.is_connect() { trouble } else { trouble.hint(look) }
+        };
+        let response = response.map_err(lost)?;
+        let status = response.status();
+        let body = response.bytes().await.map_err(lost)?;
         self.read(status, &body)
+    }
+
+    /// Sends a request with our token, and with a new token if the one we had is no longer taken.
+    async fn deliver(
+        &self,
+        request: impl Fn() -> reqwest::RequestBuilder,
+        broken: Broken,
+    ) -> Result<Result<reqwest::Response, reqwest::Error>, Trouble> {
+        let mut sent = self.signed(request()).await?.send().await;
+        if broken == Broken::Resent && sent.as_ref().is_err_and(is_connection_loss) {
+            tokio::time::sleep(RESEND_AFTER).await;
+            sent = self.signed(request()).await?.send().await;
+        }
+        let is_refused = |response: &reqwest::Response| response.status() == StatusCode::UNAUTHORIZED;
+        if sent.as_ref().is_ok_and(is_refused) && self.forget_token() {
+            sent = self.signed(request()).await?.send().await;
+        }
+        Ok(sent)
+    }
+
+    async fn signed(&self, request: reqwest::RequestBuilder) -> Result<reqwest::RequestBuilder, Trouble> {
+        Ok(match self.token().await? {
+            Some(token) => request.bearer_auth(token.text()),
+            None => request,
+        })
+    }
+
+    /// What commands show the server, from the server itself if we have something to get a token with.
+    pub async fn token(&self) -> Result<Option<Secret>, Trouble> {
+        let grant = match &self.pass {
+            None => return Ok(None),
+            Some(Pass::Token(token)) => return Ok(Some(token.clone())),
+            Some(Pass::Login(login)) => Grant::Login(login),
+            Some(Pass::Person(person)) => Grant::Person(person),
+        };
+        if let Some(token) = self.lock_token().clone() {
+            return Ok(Some(token));
+        }
+        let token = self.grant(grant).await?.token;
+        *self.lock_token() = Some(token.clone());
+        Ok(Some(token))
+    }
+
+    /// Asks the server for a token. What is shown for it is sent over https alone.
+    pub async fn grant(&self, grant: Grant<'_>) -> Result<Granted, Trouble> {
+        if self.server.scheme() != "https" {
+            return Err(Trouble::new(Exit::Usage, format!("{} is no https address: nothing secret is sent there", self.name())));
+        }
+        let request = self.http.post(self.url(&Target::bare(["adfs", "oauth2", "token"]))).form(&grant.form());
+        let response = request.send().await.map_err(|problem| self.no_answer(&problem))?;
+        let status = response.status();
+        let body = Zeroizing::new(response.bytes().await.map_err(|problem| self.no_answer(&problem))?.to_vec());
+        grant.read(self.name(), status, &body)
+    }
+
+    /// Whether there was a token that can be had anew.
+    fn forget_token(&self) -> bool {
+        matches!(self.pass, Some(Pass::Login(_) | Pass::Person(_))) && self.lock_token().take().is_some()
+    }
+
+    fn lock_token(&self) -> std::sync::MutexGuard<'_, Option<Secret>> {
+        self.token.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Asks for something that is not JSON, and hands the answer over as it comes, for at most `patience`.
     pub async fn fetch(&self, target: &Target, patience: Duration) -> Result<reqwest::Response, Trouble> {
-        let request = self.http.request(Method::POST, self.url(target)).timeout(patience);
-        let response = request.send().await.map_err(|problem| self.no_answer(&problem))?;
+        let request = || self.http.request(Method::POST, self.url(target)).timeout(patience);
+        let response = self.deliver(request, Broken::Resent).await?.map_err(|problem| self.no_answer(&problem))?;
         if response.status().is_success() {
             return Ok(response);
         }
@@ -171,8 +278,28 @@ impl Client {
         Err(Trouble::failed(format!("{} answered {status}, but not as Rackwright does", self.name())))
     }
 
+    /// Sends what somebody typed, and hands the answer over as it comes, whatever it is.
+    pub async fn ask(&self, typed: &Typed) -> Result<reqwest::Response, Trouble> {
+        let url = self.typed_url(&typed.path)?;
+        let request = || {
+            let request = self.http.request(typed.method.clone(), url.clone()).headers(typed.headers.clone());
+            request.body(typed.body.clone()).timeout(WATCH_TIMEOUT)
+        };
+        let silent = || Trouble::new(Exit::Unreachable, format!("{} did not answer within {}s", self.name(), REQUEST_TIMEOUT.as_secs()));
+        // Only what HTTP calls idempotent: what any other request does twice, nobody here knows.
+        let broken = if typed.method.is_idempotent() { Broken::Resent } else { Broken::Told };
+        let answer = tokio::time::timeout(REQUEST_TIMEOUT, self.deliver(request, broken)).await.map_err(|_| silent())??;
+        answer.map_err(|problem| self.no_answer(&problem))
+    }
+
+    pub async fn next_chunk(&self, response: &mut reqwest::Response) -> Result<Option<Bytes>, Trouble> {
+        response.chunk().await.map_err(|problem| self.no_answer(&problem))
+    }
+
     async fn get_url(&self, url: Url) -> Result<Value, Trouble> {
-        let (status, body) = exchange(self.http.get(url)).await.map_err(|problem| self.no_answer(&problem))?;
+        let response = self.deliver(|| self.http.get(url.clone()), Broken::Resent).await?.map_err(|problem| self.no_answer(&problem))?;
+        let status = response.status();
+        let body = response.bytes().await.map_err(|problem| self.no_answer(&problem))?;
         self.read(status, &body)
     }
 
@@ -195,6 +322,16 @@ impl Client {
             url.query_pairs_mut().extend_pairs(&target.query);
         }
         url
+    }
+
+    fn typed_url(&self, path: &str) -> Result<Url, Trouble> {
+        let is_path = path.starts_with('/') && !path.starts_with("//");
+        let whole = if is_path { format!("{}{path}", self.name()) } else { path.to_owned() };
+        match Url::parse(&whole) {
+            Ok(url) if url.origin() == self.server.origin() => Ok(url),
+            _ => Err(Trouble::new(Exit::Usage, format!("`{}` is no path on {}", text_of(path), self.name()))
+                .hint("a path begins with one slash: `rackwright rest /rackwright/v1/status`")),
+        }
     }
 
     /// A link to a next page, which must lead to the server that it came from.
@@ -223,28 +360,21 @@ impl Client {
     }
 }
 
-async fn exchange(request: reqwest::RequestBuilder) -> Result<(StatusCode, Vec<u8>), reqwest::Error> {
-    let response = request.send().await?;
-    let status = response.status();
-    Ok((status, response.bytes().await?.to_vec()))
-}
-
 /// The connection was there and broke: the request may have arrived.
 fn is_connection_loss(problem: &reqwest::Error) -> bool {
     !problem.is_connect() && !problem.is_timeout() && !problem.is_builder()
 }
 
 fn parse_server(text: &str) -> Result<Url, Trouble> {
-    let address = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+    let address = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
     let wrong = |why: &str| {
         Trouble::new(Exit::Usage, format!("`{}` is not a server's address: {why}", text_of(text)))
-            .hint("for example `http://127.0.0.1:7225`")
+            .hint("for example `https://127.0.0.1:7225`")
     };
     let mut url = Url::parse(&address).map_err(|problem| wrong(&problem.to_string()))?;
     match url.scheme() {
-        "http" => {}
-        "https" => return Err(wrong("https is not part of this version")),
-        _ => return Err(wrong("it must begin with http://")),
+        "http" | "https" => {}
+        _ => return Err(wrong("it must begin with https://")),
     }
     url.set_query(None);
     url.set_fragment(None);
@@ -257,60 +387,27 @@ fn is_loopback(server: &Url) -> bool {
     host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Who is asking, for the operations and holds that come of it.
-fn caller() -> HeaderValue {
-    let user = std::env::var("USER").ok().filter(|user| !user.is_empty() && user.bytes().all(|byte| byte.is_ascii_graphic()));
-    user.and_then(|user| HeaderValue::from_str(&user).ok()).unwrap_or_else(unnamed_caller)
-}
-
-#[cfg(unix)]
-fn unnamed_caller() -> HeaderValue {
-    let uid = rustix::process::getuid().as_raw();
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let text = login_name(&users, uid).map_or_else(|| format!("uid {uid}"), str::to_owned);
-    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
-}
-
-/// The name of a user in a file of users: its first field, where the third is the number.
-#[cfg(unix)]
-fn login_name(users: &str, uid: u32) -> Option<&str> {
-    let entries = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    let mut names = entries.filter(|fields| fields.get(2).and_then(|number| number.parse().ok()) == Some(uid)).map(|fields| fields[0]);
-    names.find(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic()))
-}
-
-#[cfg(not(unix))]
-fn unnamed_caller() -> HeaderValue {
-    HeaderValue::from_static("unknown")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_address_may_lack_its_scheme_and_keep_its_path() {
-        let client = Client::new("localhost:7101/site/").unwrap();
+        let client = Client::new("localhost:7101/site/", &Access::default()).unwrap();
         let url = client.url(&Target::arm(["subscriptions", "s 1"]).with("$top", "5"));
-        assert_eq!(url.as_str(), "http://localhost:7101/site/subscriptions/s%201?api-version=2026-07-01&%24top=5");
-    }
-
-    #[test]
-    fn somebody_without_a_name_is_looked_up_by_number() {
-        let users = "root:x:0:0::/root:/bin/sh\n# a comment\nal ice:x:7:7\nalice:x:7:7:Alice\n";
-        assert_eq!((login_name(users, 0), login_name(users, 7), login_name(users, 8)), (Some("root"), Some("alice"), None));
+        assert_eq!(url.as_str(), "https://localhost:7101/site/subscriptions/s%201?api-version=2026-07-01&%24top=5");
     }
 
     #[test]
     fn what_is_no_address_is_wrong_usage() {
-        for text in ["https://example.com", "ftp://example.com", "http://", "http://a b"] {
-            assert_eq!(Client::new(text).unwrap_err().exit, Exit::Usage, "{text}");
+        for text in ["ftp://example.com", "http://", "http://a b"] {
+            assert_eq!(Client::new(text, &Access::default()).unwrap_err().exit, Exit::Usage, "{text}");
         }
     }
 
     #[test]
     fn a_next_page_on_another_server_is_not_fetched() {
-        let client = Client::new("http://127.0.0.1:7101").unwrap();
+        let client = Client::new("http://127.0.0.1:7101", &Access::default()).unwrap();
         assert!(client.own_link("http://127.0.0.1:7101/x?y=1").is_ok());
         assert!(client.own_link("http://127.0.0.1:7102/x").is_err());
     }

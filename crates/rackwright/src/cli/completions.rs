@@ -88,8 +88,24 @@ mod tests {
         offered(&completed(), &mut found);
         found.sort();
         found.dedup();
-        let files =
-            ["bmc_password_file", "configs", "data_dir", "file", "install_ca", "key", "key_file", "new_key_file", "simulator", "user_data"];
+        let files = [
+            "assertion_file",
+            "bmc_password_file",
+            "ca",
+            "certificate",
+            "configs",
+            "data_dir",
+            "dir",
+            "file",
+            "install_ca",
+            "key",
+            "key_file",
+            "keys",
+            "new_key_file",
+            "secret_file",
+            "simulator",
+            "user_data",
+        ];
         assert_eq!(found, files);
     }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::access::{Login, Pass, Person};
 use super::did_you_mean::nearest_hint;
 use super::trouble::{Exit, Trouble};
 use crate::private_file;
@@ -25,6 +26,28 @@ pub struct Context {
     pub subscription: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_group: Option<String>,
+    /// Who signed the server's certificate, in PEM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authority: Option<String>,
+    /// Who commands log in as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login: Option<Login>,
+    /// Who is logged in, instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<Person>,
+}
+
+impl Context {
+    pub fn pass(&self) -> Option<Pass> {
+        let of_person = self.person.clone().map(Pass::Person);
+        of_person.or_else(|| self.login.clone().map(Pass::Login))
+    }
+
+    /// As whom it comes in.
+    pub fn who(&self) -> Option<&str> {
+        let of_person = self.person.as_ref().map(|person| person.name.as_str());
+        of_person.or_else(|| self.login.as_ref().map(|login| login.client_id.as_str()))
+    }
 }
 
 /// The whole file.
@@ -52,6 +75,13 @@ impl Contexts {
                 "rackwright context list",
             ))),
         }
+    }
+
+    /// What is known of a server that was named itself: the current context if it is one of it, or else the first that is.
+    pub fn of_server(&self, server: &str) -> Option<&Context> {
+        let is_of = |context: &&Context| context.server.trim_end_matches('/') == server.trim_end_matches('/');
+        let current = self.current.as_ref().and_then(|name| self.contexts.get(name));
+        current.filter(is_of).or_else(|| self.contexts.values().find(is_of))
     }
 }
 
@@ -116,14 +146,7 @@ impl Home {
 }
 
 /// Saves a context of that name and makes it the current one. Returns the file.
-pub fn save_current(name: &str, server: &str, subscription: &str, resource_group: Option<&str>) -> Result<PathBuf, Trouble> {
-    let home = Home::of_process()?;
-    save_current_in(&home, name, server, subscription, resource_group)
-}
-
-fn save_current_in(home: &Home, name: &str, server: &str, subscription: &str, resource_group: Option<&str>) -> Result<PathBuf, Trouble> {
-    let context =
-        Context { server: server.to_owned(), subscription: subscription.to_owned(), resource_group: resource_group.map(str::to_owned) };
+pub fn save_current(home: &Home, name: &str, context: Context) -> Result<PathBuf, Trouble> {
     home.change(|contexts| {
         contexts.contexts.insert(name.to_owned(), context);
         contexts.current = Some(name.to_owned());
@@ -143,6 +166,11 @@ mod tests {
     use super::*;
     use expect_test::expect;
 
+    fn save_lab(home: &Home, name: &str, server: &str, subscription: &str, group: Option<&str>) -> Result<PathBuf, Trouble> {
+        let (server, subscription, resource_group) = (server.to_owned(), subscription.to_owned(), group.map(str::to_owned));
+        save_current(home, name, Context { server, subscription, resource_group, authority: None, login: None, person: None })
+    }
+
     fn home() -> (tempfile::TempDir, Home) {
         let directory = tempfile::tempdir().unwrap();
         let home = Home::new(directory.path().join("rackwright"));
@@ -152,13 +180,13 @@ mod tests {
     #[test]
     fn a_saved_context_is_the_current_one() {
         let (_directory, home) = home();
-        save_current_in(&home, "lab", "http://127.0.0.1:7101", "s1", Some("site1")).unwrap();
-        let path = save_current_in(&home, "other", "http://127.0.0.1:7102", "s2", None).unwrap();
+        save_lab(&home, "lab", "https://127.0.0.1:7101", "s1", Some("site1")).unwrap();
+        let path = save_lab(&home, "other", "http://127.0.0.1:7102", "s2", None).unwrap();
         expect![[r#"
             current = "other"
 
             [contexts.lab]
-            server = "http://127.0.0.1:7101"
+            server = "https://127.0.0.1:7101"
             subscription = "s1"
             resource_group = "site1"
 
@@ -173,10 +201,24 @@ mod tests {
     }
 
     #[test]
+    fn of_several_contexts_of_a_server_the_current_one_is_meant() {
+        let (_directory, home) = home();
+        for name in ["admin", "tenant", "zoe"] {
+            save_lab(&home, name, "https://127.0.0.1:7101", name, None).unwrap();
+        }
+        let mut contexts = home.load().unwrap();
+        contexts.current = Some("tenant".to_owned());
+        assert_eq!(contexts.of_server("https://127.0.0.1:7101/").unwrap().subscription, "tenant");
+        contexts.current = None;
+        assert_eq!(contexts.of_server("https://127.0.0.1:7101").unwrap().subscription, "admin");
+        assert!(contexts.of_server("https://127.0.0.1:7102").is_none());
+    }
+
+    #[test]
     fn two_homes_do_not_meet() {
         let (_first, one) = home();
         let (_second, two) = home();
-        save_current_in(&one, "lab", "http://127.0.0.1:7101", "s1", None).unwrap();
+        save_lab(&one, "lab", "https://127.0.0.1:7101", "s1", None).unwrap();
         let trouble = two.load().unwrap().select(None).unwrap_err();
         assert_eq!(trouble.exit, Exit::Unreachable);
         assert!(trouble.hint.unwrap().contains("rackwright up"));
@@ -185,9 +227,9 @@ mod tests {
     #[test]
     fn a_broken_file_is_named_and_not_overwritten() {
         let (_directory, home) = home();
-        let path = save_current_in(&home, "lab", "http://127.0.0.1:7101", "s1", None).unwrap();
+        let path = save_lab(&home, "lab", "https://127.0.0.1:7101", "s1", None).unwrap();
         fs::write(&path, "current = [").unwrap();
-        let trouble = save_current_in(&home, "lab", "http://127.0.0.1:7101", "s1", None).unwrap_err();
+        let trouble = save_lab(&home, "lab", "https://127.0.0.1:7101", "s1", None).unwrap_err();
         assert!(trouble.message.contains(&path.display().to_string()), "{trouble:?}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "current = [");
     }
@@ -198,7 +240,7 @@ mod tests {
         std::thread::scope(|scope| {
             for n in 0..8 {
                 let home = &home;
-                scope.spawn(move || save_current_in(home, &format!("lab{n}"), "http://127.0.0.1:7101", "s1", None).unwrap());
+                scope.spawn(move || save_lab(home, &format!("lab{n}"), "https://127.0.0.1:7101", "s1", None).unwrap());
             }
         });
         assert_eq!(home.load().unwrap().contexts.len(), 8);
@@ -210,14 +252,14 @@ mod tests {
     fn the_file_is_its_owners_alone() {
         use std::os::unix::fs::PermissionsExt;
         let (_directory, home) = home();
-        let path = save_current_in(&home, "lab", "http://127.0.0.1:7101", "s1", None).unwrap();
+        let path = save_lab(&home, "lab", "https://127.0.0.1:7101", "s1", None).unwrap();
         assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]
     fn an_unknown_context_suggests_a_known_one() {
         let (_directory, home) = home();
-        save_current_in(&home, "production", "http://127.0.0.1:7101", "s1", None).unwrap();
+        save_lab(&home, "production", "https://127.0.0.1:7101", "s1", None).unwrap();
         let trouble = home.load().unwrap().select(Some("producton")).unwrap_err();
         assert_eq!(trouble.hint.as_deref(), Some("did you mean `production`?"));
     }

@@ -8,7 +8,7 @@ use super::context::{Context, Home};
 use super::output::Showing;
 use super::render::{Table, facts};
 use super::screen::{Screen, Sheet, Tone};
-use super::trouble::Trouble;
+use super::trouble::{Exit, Trouble};
 
 #[derive(Debug, Subcommand)]
 pub enum ContextCommand {
@@ -24,6 +24,12 @@ pub enum ContextCommand {
     ///
     /// Example: rackwright context show
     Show,
+    /// Who signed the server's certificate, in PEM, for programs that must know it.
+    ///
+    /// No server is asked.
+    ///
+    /// Example: rackwright context authority > ca.pem
+    Authority,
     /// Use this context from now on.
     ///
     /// It is remembered on this computer; no server is asked.
@@ -39,6 +45,7 @@ pub fn run(home: &Home, global: &GlobalArgs, screen: &mut Screen, command: Conte
     match command {
         ContextCommand::List => list(home, &global.showing()?, screen),
         ContextCommand::Show => show(home, global, screen),
+        ContextCommand::Authority => authority(home, global, screen),
         ContextCommand::Use { name } => {
             home.change(|contexts| {
                 contexts.select(Some(&name))?;
@@ -50,6 +57,15 @@ pub fn run(home: &Home, global: &GlobalArgs, screen: &mut Screen, command: Conte
                 false => show(home, global, screen),
             }
         }
+    }
+}
+
+fn authority(home: &Home, global: &GlobalArgs, screen: &mut Screen) -> Result<(), Trouble> {
+    let contexts = home.load()?;
+    let (name, context) = contexts.select(global.context.as_deref())?;
+    match &context.authority {
+        Some(pem) => screen.data(pem.trim_end()),
+        None => Err(Trouble::new(Exit::NotFound, format!("context `{name}` trusts whom this computer trusts, and nobody of its own"))),
     }
 }
 
@@ -84,13 +100,14 @@ fn show(home: &Home, global: &GlobalArgs, screen: &mut Screen) -> Result<(), Tro
             plain("server", &context.server),
             plain("subscription", &context.subscription),
             plain("resource group", context.resource_group.as_deref().unwrap_or("any")),
+            plain("logs in as", context.who().unwrap_or("nobody")),
             plain("file", &home.contexts_file().display().to_string()),
         ])
     };
     global.showing()?.one(screen, &as_json(name, context, is_current), sheet, || table([(name, context, is_current)]))
 }
 
-fn table<'a>(contexts: impl IntoIterator<Item = (&'a str, &'a Context, bool)>) -> Table {
+pub(super) fn table<'a>(contexts: impl IntoIterator<Item = (&'a str, &'a Context, bool)>) -> Table {
     let mut table = Table::new(&["NAME", "SERVER", "SUBSCRIPTION", "GROUP", "CURRENT"]);
     for (name, context, current) in contexts {
         let group = context.resource_group.as_deref().unwrap_or("-");
@@ -106,6 +123,8 @@ fn as_json(name: &str, context: &Context, current: bool) -> Value {
         "server": context.server,
         "subscription": context.subscription,
         "resourceGroup": context.resource_group,
+        "clientId": context.login.as_ref().map(|login| &login.client_id),
+        "person": context.person.as_ref().map(|person| &person.name),
         "current": current,
     })
 }

@@ -3,6 +3,7 @@
 //! It knows no type of the model. Nouns and verbs are parsed here, sent by `client`, followed by `follow`, and shown
 //! by `render`; nothing is decided.
 
+pub mod access;
 mod act;
 mod activity;
 mod advice;
@@ -10,6 +11,7 @@ mod answer;
 pub mod args;
 #[cfg(test)]
 mod args_tests;
+mod az_env;
 mod backup;
 mod bmm;
 mod client;
@@ -20,28 +22,40 @@ mod did_you_mean;
 mod fault;
 mod follow;
 mod holds;
+mod issuers;
 mod key_sets;
+mod locks;
+mod login;
 mod operation;
 mod outcome;
 pub mod output;
+mod policies;
 mod preview;
 mod progress;
+mod quotas;
 #[cfg(test)]
 mod reference;
 pub mod render;
 mod replace;
 mod resources;
+mod rest;
 mod retype;
+mod roles;
 pub mod runtime;
+mod scopes;
 pub mod screen;
 mod session;
 #[cfg(test)]
 mod session_tests;
 mod session_workloads;
 mod shorthand;
+mod signing_keys;
 pub mod simulator;
+mod sp;
+mod subscriptions;
 mod swap;
 mod tenants;
+mod tokens;
 mod top;
 pub mod trouble;
 mod update;
@@ -104,10 +118,24 @@ async fn dispatch(cli: Cli, screen: &mut Screen) -> Result<(), Trouble> {
         Command::Pool(command) => tenants::run_pool(&open()?, screen, command).await,
         Command::Operation(command) => operation::run(&open()?, screen, command).await,
         Command::ActivityLog(command) => activity::run(&open()?, &global, screen, command).await,
+        Command::Sp(command) => sp::run(&open()?, screen, command).await,
+        Command::Role(command) => roles::run(&open()?, screen, command).await,
+        Command::Lock(command) => locks::run(&open()?, screen, command).await,
+        Command::Policy(command) => policies::run(&open()?, screen, command).await,
+        Command::Quota(command) => quotas::run(&open()?, screen, command).await,
+        Command::Subscription(command) => subscriptions::run(&open()?, screen, command).await,
+        Command::SigningKey(command) => signing_keys::run(&open()?, screen, command).await,
         Command::Completions { shell } => completions::run(screen, shell),
         Command::Backup { file } => backup::run(&open()?, screen, &file).await,
         Command::Restore(args) => crate::restore::run(&args, &global.showing()?, screen).await,
         Command::Vault(command) => crate::vault_keys::run(&command, &global.showing()?, screen).await,
+        Command::Login(args) => login::login(&Home::of_process()?, &global, screen, args).await,
+        Command::Token => login::token(&open()?, screen).await,
+        Command::Approve { code } => issuers::approve(&open()?, screen, &code).await,
+        Command::Issuer(command) => issuers::run(&open()?, screen, command).await,
+        Command::AzEnv(args) => az_env::run(&Home::of_process()?, &global, screen, args).await,
+        Command::Rest(args) => rest::run(&open()?, screen, args).await,
+        Command::Init(args) => crate::init::run(&args, &global.showing()?, screen).await,
         Command::Context(command) => contexts::run(&Home::of_process()?, &global, screen, command),
     }
 }

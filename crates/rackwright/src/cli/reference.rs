@@ -126,8 +126,20 @@ fn needs(path: &str) -> &'static [&'static str] {
             USERS,
             "setup: rackwright cluster bmckeyset create admins --azure-group-id ID --expiration $(date -ud +30days +%FT%TZ) --privilege-level ReadOnly --user-list @users.json",
         ],
+        "sp add-secret" => &["setup: rackwright sp create pipeline"],
+        "sp remove-secret" => &["id 5e9f1c58-7f3e-4d0b-8b5a-0d6b4e1f2a33: rackwright sp add-secret pipeline -o tsv --query secretId"],
+        "sp add-certificate" | "sp remove-certificate" => {
+            &["not run: it takes a certificate; the tests of Azure's clients log in with one"]
+        }
+        "policy put" => {
+            &[r#"setup: echo '{"reason":"say whose it is","conditions":[{"field":"tags.owner","exists":false}]}' > owners.json"#]
+        }
+        "approve" => &["not run: it takes a device that shows a code"],
         "completions" => &["setup: mkdir -p ~/.local/share/bash-completion/completions"],
         "vault status" | "vault rotate-key" | "vault rotate-data-key" => &["not run: it takes a data directory whose server is stopped"],
+        "login" => &["not run: it takes a server elsewhere; operating.md logs in to one of its own"],
+        "init" => &["setting: none"],
+        "context list" => &["setting: up --racks 1 --machines-per-rack 4"],
         "context use" => &["setup: sed -i 's/local\\b/lab/' ~/.config/rackwright/contexts.toml"],
         _ => &[],
     }

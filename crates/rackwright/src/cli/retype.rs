@@ -9,8 +9,8 @@ pub struct Retyped {
     group: String,
 }
 
-/// Commands that ask no server.
-const WITHOUT_SERVER: [&str; 7] = ["up", "serve", "sim", "context", "completions", "vault", "--help"];
+/// Commands that ask no server, or say themselves which.
+const WITHOUT_SERVER: [&str; 9] = ["up", "serve", "sim", "context", "completions", "init", "login", "vault", "--help"];
 
 /// Commands that look for a name in a resource group. Whoever names a wrong group is sent to all clusters.
 const WITH_GROUP: [&str; 2] = ["bmm", "rack"];
@@ -52,6 +52,7 @@ mod tests {
             ("with `rackwright operation wait 8f` or not", "with `rackwright operation wait 8f --server http://127.0.0.1:1` or not"),
             ("`rackwright cluster list` names them", "`rackwright cluster list --server http://127.0.0.1:1` names them"),
             ("start it with `rackwright up`", "start it with `rackwright up`"),
+            ("`rackwright login` makes one", "`rackwright login` makes one"),
             ("a ` alone", "a ` alone"),
         ] {
             assert_eq!(retyped.within(hint), expected);

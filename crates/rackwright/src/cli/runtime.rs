@@ -6,6 +6,7 @@ use std::slice;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
+use super::access::Access;
 use super::answer::field;
 use super::args::parse_name;
 use super::client::Client;
@@ -95,8 +96,8 @@ impl ClusterArgs {
 }
 
 /// Imports what files describe into clusters that do not know it, or know it from where its images were before. For a simulator and its control plane, in one process.
-pub async fn import_missing(server: &str, sites: &[model::Site], files: &[PathBuf]) -> Result<(), Trouble> {
-    let client = Client::new(server)?;
+pub async fn import_missing(server: &str, access: &Access, sites: &[model::Site], files: &[PathBuf]) -> Result<(), Trouble> {
+    let client = Client::new(server, access)?;
     for file in files {
         let file = RuntimeFile::read(file)?;
         for site in sites {

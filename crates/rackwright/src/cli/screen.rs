@@ -73,19 +73,26 @@ struct Output {
     colour: bool,
     /// The reader has gone, as `head` does; what follows is dropped without a word.
     closed: bool,
+    /// The last line has no end yet.
+    is_in_line: bool,
 }
 
 impl Output {
     fn of_process(sink: Box<dyn Write + Send>, is_terminal: bool) -> Output {
         let colour = wants_colour(is_terminal, |name| std::env::var(name).ok());
-        Output { sink, is_terminal, colour, closed: false }
+        Output { sink, is_terminal, colour, closed: false, is_in_line: false }
     }
 
     fn write(&mut self, text: &str) -> io::Result<()> {
+        self.write_bytes(text.as_bytes())
+    }
+
+    fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.closed {
             return Ok(());
         }
-        match self.sink.write_all(text.as_bytes()).and_then(|()| self.sink.flush()) {
+        self.is_in_line = bytes.last().map_or(self.is_in_line, |last| *last != b'\n');
+        match self.sink.write_all(bytes).and_then(|()| self.sink.flush()) {
             Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
                 Ok(())
@@ -145,7 +152,7 @@ impl Screen {
     /// A screen without a terminal, whose outputs are looked at afterwards.
     #[cfg(test)]
     pub fn captured(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Screen {
-        let plain = |sink| Output { sink, is_terminal: false, colour: false, closed: false };
+        let plain = |sink| Output { sink, is_terminal: false, colour: false, closed: false, is_in_line: false };
         let input = Box::new(io::empty());
         Screen {
             out: plain(out),
@@ -196,6 +203,26 @@ impl Screen {
     /// Data that has its own line ends, or is empty.
     pub fn lines(&mut self, text: &str) -> Result<(), Trouble> {
         self.out.write(text).map_err(|problem| cannot_write(&problem))
+    }
+
+    /// Data from elsewhere, exactly as it came. On a terminal it cannot move the cursor or change colours.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Trouble> {
+        let safe = |byte: &u8| if matches!(byte, 0..=8 | 11..=31 | 127) { b'?' } else { *byte };
+        let written = match self.out.is_terminal {
+            true => self.out.write_bytes(&bytes.iter().map(safe).collect::<Vec<u8>>()),
+            false => self.out.write_bytes(bytes),
+        };
+        written.map_err(|problem| cannot_write(&problem))
+    }
+
+    /// Ends a line that data left open.
+    pub fn end_line(&mut self) -> Result<(), Trouble> {
+        if self.out.is_in_line { self.lines("\n") } else { Ok(()) }
+    }
+
+    /// Whether stdout is a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.out.is_terminal
     }
 
     pub fn sheet(&mut self, sheet: &Sheet) -> Result<(), Trouble> {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::header::HeaderValue;
 use serde_json::Value;
 
+use super::access::Access;
 use super::answer::{field, field_or_dash, items, segment_after};
 use super::args::GlobalArgs;
 use super::client::{Client, Target};
@@ -61,6 +62,8 @@ const SERVER_VARIABLE: &str = "RACKWRIGHT_SERVER";
 #[derive(Debug)]
 pub struct Session {
     pub client: Client,
+    /// How it is spoken to, and as whom.
+    pub access: Access,
     pub showing: Showing,
     /// The resource group that was typed for this command.
     typed_group: Option<String>,
@@ -70,22 +73,28 @@ pub struct Session {
 }
 
 impl Session {
-    /// `--server` stands alone: with it no contexts file is read. `RACKWRIGHT_SERVER` does the same for a whole account,
-    /// unless a context is named.
+    /// `--server` stands alone: of contexts only the login of that server is taken. `RACKWRIGHT_SERVER` does the same for a
+    /// whole account, unless a context is named.
     pub fn open(global: &GlobalArgs, home: &Home) -> Result<Session, Trouble> {
         let of_account = || std::env::var(SERVER_VARIABLE).ok().filter(|server| !server.is_empty() && global.context.is_none());
-        let (server, subscription, group) = match global.server.clone().or_else(of_account) {
-            Some(server) => (server, None, None),
+        let contexts = home.load();
+        let (server, access, subscription, group) = match global.server.clone().or_else(of_account) {
+            Some(server) => {
+                let contexts = contexts.unwrap_or_default();
+                let access = Access::of(contexts.of_server(&server))?;
+                (server, access, None, None)
+            }
             None => {
-                let contexts = home.load()?;
+                let contexts = contexts?;
                 let (_, context) = contexts.select(global.context.as_deref())?;
-                (context.server.clone(), Some(context.subscription.clone()), context.resource_group.clone())
+                (context.server.clone(), Access::of(Some(context))?, Some(context.subscription.clone()), context.resource_group.clone())
             }
         };
         // Another subscription has other groups: the remembered one belongs to the remembered subscription.
         let group = if global.subscription.is_some() { None } else { group };
         Ok(Session {
-            client: Client::new(&server)?,
+            client: Client::new(&server, &access)?,
+            access,
             showing: global.showing()?,
             subscription: global.subscription.clone().or(subscription),
             typed_group: global.resource_group.clone(),
@@ -98,6 +107,11 @@ impl Session {
         if let (Some(group), Some(clusters)) = (&self.typed_group, status.get_mut("clusters").and_then(Value::as_array_mut)) {
             clusters.retain(|cluster| cluster["resourceGroup"].as_str().is_some_and(|own| own.eq_ignore_ascii_case(group)));
         }
+    }
+
+    /// The resource group that was typed for this command.
+    pub fn typed_group(&self) -> Option<&str> {
+        self.typed_group.as_deref()
     }
 
     pub async fn subscription(&self) -> Result<String, Trouble> {

@@ -13,6 +13,7 @@ use reqwest::{Method, Url};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::access::no_tls;
 use super::answer::{field, items, text_of};
 use super::context::Home;
 use super::did_you_mean::nearest_hint;
@@ -86,7 +87,7 @@ impl Simulator {
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
-        let http = reqwest::Client::builder().no_proxy().timeout(REQUEST_TIMEOUT).build();
+        let http = reqwest::Client::builder().no_proxy().tls_backend_preconfigured(no_tls()).timeout(REQUEST_TIMEOUT).build();
         let http = http.map_err(|problem| Trouble::failed(format!("no HTTP client can be made: {problem}")))?;
         let answer = http.request(method, url).bearer_auth(&self.token).body(body).send().await;
         let answer = answer.map_err(|_| self.no_answer())?;

@@ -42,7 +42,10 @@ impl ClusterAccess {
         let context = context.or(config.current_context.as_deref())?;
         let named = config.contexts.iter().find(|named| named.name == context)?.context.as_ref()?;
         let cluster = config.clusters.iter().find(|cluster| cluster.name == named.cluster)?.cluster.as_ref()?;
-        Some(JoinFacts { api_url: cluster.server.clone()?, ca_hash: self.authority(cluster).and_then(|pem| key_hash(&pem)) })
+        Some(JoinFacts {
+            api_url: without_login(cluster.server.as_ref()?),
+            ca_hash: self.authority(cluster).and_then(|pem| key_hash(&pem)),
+        })
     }
 
     /// The certificate of whoever signs the server's, if one is named.
@@ -51,6 +54,14 @@ impl ClusterAccess {
         let file = || self.files.get(Path::new(cluster.certificate_authority.as_ref()?))?.clone();
         inline.or_else(file)
     }
+}
+
+/// An address without the login that may stand in it: what a new node is told is stored, and is no secret.
+fn without_login(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
 }
 
 /// The digest of a certificate's public key, as `kubeadm join --discovery-token-ca-cert-hash` takes it.
@@ -80,6 +91,8 @@ mod tests {
     fn a_node_is_told_of_the_server_of_the_context_that_is_used() {
         let facts = access("{server: http://127.0.0.1:1}").join_facts(None).unwrap();
         assert_eq!(facts, JoinFacts { api_url: "http://127.0.0.1:1".to_owned(), ca_hash: None });
+        let facts = access("{server: 'http://kubectl:p@ss@127.0.0.1:1/a@b'}").join_facts(None).unwrap();
+        assert_eq!(facts.api_url, "http://127.0.0.1:1/a@b", "the login in it is ours alone");
         assert_eq!(access("{server: http://127.0.0.1:1}").join_facts(Some("b")), None);
         assert_eq!(access("{}").join_facts(None), None);
         assert_eq!(ClusterAccess::default().join_facts(None), None);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use model::MachineName;
 use redfish::Login;
 use toml::de::DeTable;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::page::{Page, Problems, Quote};
 use super::section::kind;
@@ -41,11 +42,11 @@ pub fn resolve(
             (Password::Known(password), _) => Some(password),
             (Password::NotGiven, Password::Failed) => continue,
             (Password::NotGiven, Password::Known(password)) => Some(password.clone()),
-            (Password::NotGiven, Password::NotGiven) => of_file.map(|login| login.password.to_string()),
+            (Password::NotGiven, Password::NotGiven) => of_file.map(|login| login.password.clone()),
         };
         match (user, password) {
             (Some(user), Some(password)) => {
-                logins.insert(name.clone(), Login::new(user, password));
+                logins.insert(name.clone(), Login { user, password });
             }
             // What could not be opened was complained about.
             (_, None) if cluster.bmc_credentials.is_some() && file.is_none() => {}
@@ -56,7 +57,7 @@ pub fn resolve(
 }
 
 enum Password {
-    Known(String),
+    Known(Zeroizing<String>),
     NotGiven,
     /// It was meant to be somewhere and is not; that has been noted.
     Failed,
@@ -73,7 +74,7 @@ impl Desk<'_> {
     fn password(&mut self, keys: &AccessKeys) -> Password {
         if let Some(name) = &keys.password_env {
             return match (self.environment)(&name.value).filter(|value| !value.is_empty()) {
-                Some(password) => Password::Known(password),
+                Some(password) => Password::Known(Zeroizing::new(password)),
                 None => {
                     self.problems.note(self.page, name.line, format!("the environment variable `{}` is not set", name.value));
                     Password::Failed
@@ -87,15 +88,15 @@ impl Desk<'_> {
                 self.problems.note(self.page, path.line, format!("{} is empty", self.page.beside(&path.value).display()));
                 Password::Failed
             }
-            password => Password::Known(password.to_owned()),
+            password => Password::Known(Zeroizing::new(password.to_owned())),
         }
     }
 
     /// A file with secrets: its owner's alone.
-    fn open(&mut self, path: &Path, line: usize) -> Option<String> {
+    fn open(&mut self, path: &Path, line: usize) -> Option<Zeroizing<String>> {
         self.opened.push(path.to_owned());
         match read_private(path) {
-            Ok(text) => Some(text),
+            Ok(text) => Some(Zeroizing::new(text)),
             Err((message, remedy)) => {
                 self.problems.note_quoting(self.page, line, Quote::Line, message, remedy);
                 None
@@ -105,9 +106,15 @@ impl Desk<'_> {
 
     /// Tables of `user` and `password`, by machine. No line of this file is ever shown.
     fn file_of_logins(&mut self, path: &Path, line: usize, machines: &[MachineTable]) -> Option<BTreeMap<String, Login>> {
-        let text = self.open(path, line)?;
-        let page = Page::new(path, text);
-        let mut note = |line: usize, message: String| self.problems.note_quoting(&page, line, Quote::Nothing, message, None);
+        let mut text = self.open(path, line)?;
+        let mut page = Page::new(path, std::mem::take(&mut *text));
+        let logins = self.logins_on(&page, machines);
+        page.text.zeroize();
+        logins
+    }
+
+    fn logins_on(&mut self, page: &Page, machines: &[MachineTable]) -> Option<BTreeMap<String, Login>> {
+        let mut note = |line: usize, message: String| self.problems.note_quoting(page, line, Quote::Nothing, message, None);
         let root = match DeTable::parse(&page.text) {
             Ok(root) => root,
             Err(error) => {

@@ -47,7 +47,7 @@ impl Server {
 
     /// Where its API listens.
     pub fn address(&self) -> Option<String> {
-        self.said().iter().find_map(|line| line.strip_prefix("  API      http://").map(str::to_owned))
+        self.said().iter().find_map(|line| line.strip_prefix("  API      https://").map(str::to_owned))
     }
 
     /// How it ended, if it has.

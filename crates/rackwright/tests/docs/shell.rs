@@ -19,6 +19,9 @@ use crate::pages;
 const HOME: &str = "/home/alice";
 const API: &str = "127.0.0.1:7225";
 
+/// Where a page says that an API listens for everybody.
+const EVERYWHERE: &str = "0.0.0.0:7225";
+
 /// Where the pages say that an installed server and its backups lie. Nothing of the real computer is touched.
 const PLACES: [&str; 4] = ["/etc/rackwright/", "/var/lib/rackwright", "/backup/", "/safe/"];
 
@@ -90,7 +93,7 @@ impl Shell {
     pub fn server(&self, command: &str) -> Command {
         let listens = !command.contains(" sim serve") && !command.contains("--listen");
         let anywhere = if listens { format!(" --listen {}:0", self.address) } else { String::new() };
-        let command = self.localize(command).replacen("rackwright ", "exec rackwright ", 1);
+        let command = self.localize(command).replacen("rackwright ", "exec rackwright ", 1).replace(EVERYWHERE, "0.0.0.0:0");
         let mut bash = Command::new("bash");
         bash.args(["-c", &format!("exec 2>&1\n{}{command}{anywhere}", self.variables)]);
         self.equip(bash)

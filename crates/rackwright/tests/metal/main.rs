@@ -11,6 +11,8 @@
 )]
 
 mod disk;
+#[path = "../support/door.rs"]
+mod door;
 #[path = "../support/environment.rs"]
 mod environment;
 mod faults;

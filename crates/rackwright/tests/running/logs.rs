@@ -23,7 +23,7 @@ fn operations_and_refusals_are_told_with_whom_they_concern() {
         assert!(line["operation"].is_string() && line["correlation_id"].is_string(), "{line}");
     }
     assert_eq!(begun["correlation_id"], ended["correlation_id"]);
-    assert_eq!((&ended["result"], &begun["caller"]), (&"Succeeded".into(), &"alice".into()));
+    assert_eq!((&ended["result"], &begun["caller"]), (&"Succeeded".into(), &"administrator".into()));
     assert_eq!((&refused["rule"], &refused["machine"]), (&"machine-provisioned".into(), &"rack4control01".into()));
     assert_eq!(find("keeping")["cluster"], "site1");
     assert_eq!(server.stop(), Some(0));

@@ -1,14 +1,14 @@
 //! A running server, with what it has said, and clients for it.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::path::Path;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::door::Door;
 use crate::environment;
 
 /// Long enough for a busy computer.
@@ -23,8 +23,10 @@ pub struct Server {
     child: Child,
     out: Arc<Mutex<String>>,
     err: Arc<Mutex<String>>,
+    home: PathBuf,
     /// `127.0.0.1:4711`.
     pub address: String,
+    door: OnceLock<Door>,
 }
 
 pub fn command(home: &Path) -> Command {
@@ -90,10 +92,12 @@ impl Server {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
         let out = collect(child.stdout.take().expect("stdout is piped"));
         let err = collect(child.stderr.take().expect("stderr is piped"));
-        let mut server = Server { child, out, err, address: String::new() };
+        let home = command.get_envs().find(|(name, _)| *name == "RACKWRIGHT_HOME").and_then(|(_, home)| home);
+        let home = PathBuf::from(home.expect("a server of a test has a home"));
+        let mut server = Server { child, out, err, home, address: String::new(), door: OnceLock::new() };
         server.address = until("the server's address", || {
             let said = server.out();
-            let api = said.split("http://").nth(1).and_then(|rest| rest.split_whitespace().next()).map(str::to_owned);
+            let api = said.split("https://").nth(1).and_then(|rest| rest.split_whitespace().next()).map(str::to_owned);
             let is_complete = said.contains("Ctrl-C stops it") || said.contains("  Files ");
             assert!(server.child.try_wait().expect("the process is ours").is_none(), "it ended early: {said}{}", server.err());
             api.filter(|_| is_complete).or_else(|| said.contains("A control plane for them").then(String::new))
@@ -143,9 +147,12 @@ impl Server {
 
     /// The status and the body of an answer; `None` if there is none.
     pub fn call(&self, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
-        let mut stream = TcpStream::connect(&self.address).ok()?;
-        write!(stream, "{}{body}", head(method, path, body.len())).ok()?;
-        read_answer(stream)
+        self.door().call(method, path, "", body)
+    }
+
+    /// How to come in.
+    pub fn door(&self) -> &Door {
+        self.door.get_or_init(|| Door::of(&self.home, &self.address).expect("a context tells of the server"))
     }
 
     pub fn get(&self, path: &str) -> (u16, String) {
@@ -159,19 +166,6 @@ impl Server {
     pub fn until_ready(&self) {
         until("readiness", || self.call("GET", "/readyz", "").filter(|(status, _)| *status == 200));
     }
-}
-
-/// The beginning of a request, up to its body.
-pub fn head(method: &str, path: &str, length: usize) -> String {
-    format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n")
-}
-
-pub fn read_answer(mut stream: TcpStream) -> Option<(u16, String)> {
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).ok()?;
-    let answer = text(&answer);
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
 }
 
 fn collect(stream: impl Read + Send + 'static) -> Arc<Mutex<String>> {

@@ -11,13 +11,15 @@ use model::Span;
 use serde_json::Value;
 use store::{SqliteStore, Store, SystemClock};
 
-use crate::server::{MACHINES, PATIENCE, Server, command, head, read_answer, until};
+use crate::door::{Line, read_answer};
+use crate::server::{MACHINES, PATIENCE, Server, command, until};
 
 /// Sends a restart but for the end of its body, and waits until the server has begun to answer it.
-fn begin_restart(server: &Server) -> TcpStream {
-    let mut stream = TcpStream::connect(&server.address).expect("the server listens");
+fn begin_restart(server: &Server) -> Line {
+    let head = |path: &str| server.door().head("POST", path, 2).expect("there is a token");
+    let mut stream = server.door().connect().expect("the server listens");
     let path = format!("{MACHINES}/rack1compute01/restart?api-version=1");
-    write!(stream, "{}{{", head("POST", &path, 2)).expect("half a request is sent");
+    write!(stream, "{}{{", head(&path)).expect("half a request is sent");
     until("the request to be under way", || server.get("/metrics").1.contains("rackwright_http_requests_in_flight 2").then_some(()));
     stream
 }

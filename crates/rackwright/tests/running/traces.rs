@@ -1,6 +1,7 @@
 //! Traces: sent to a collector that is named, and to nobody else; a dead collector costs nothing.
 
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -10,13 +11,25 @@ use http::{HeaderMap, Uri};
 use crate::server::{MACHINES, Server, run, until};
 
 #[derive(Default)]
-struct Received {
+pub struct Received {
     paths: Vec<String>,
     types: Vec<String>,
-    bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
 }
 
-type Collector = Arc<Mutex<Received>>;
+pub type Collector = Arc<Mutex<Received>>;
+
+/// A collector that listens for as long as the process runs, and its address.
+pub fn collector() -> (Collector, String) {
+    let collector = Collector::default();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let endpoint = format!("http://{}", listener.local_addr().expect("it listens"));
+    listener.set_nonblocking(true).expect("a socket need not block");
+    let router = Router::new().fallback(receive).with_state(collector.clone());
+    let serve = async move { axum::serve(tokio::net::TcpListener::from_std(listener).expect("it listens"), router).await };
+    thread::spawn(|| tokio::runtime::Runtime::new().expect("threads can be had").block_on(serve));
+    (collector, endpoint)
+}
 
 async fn receive(State(collector): State<Collector>, uri: Uri, headers: HeaderMap, body: Bytes) {
     let mut received = collector.lock().expect("nobody panicked");
@@ -25,29 +38,25 @@ async fn receive(State(collector): State<Collector>, uri: Uri, headers: HeaderMa
     received.bytes.extend_from_slice(&body);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_its_verdict_and_what_follows_are_traced() {
+#[test]
+fn a_request_its_verdict_and_what_follows_are_traced() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let collector = Collector::default();
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
-    let endpoint = format!("http://{}", listener.local_addr().expect("it listens"));
-    let router = Router::new().fallback(receive).with_state(collector.clone());
-    tokio::spawn(async move { axum::serve(listener, router).await });
-
-    let home = directory.path().to_owned();
-    let stopped = tokio::task::spawn_blocking(move || {
-        let server = Server::up(&home, &["--otlp-endpoint", &endpoint]);
-        server.until_ready();
-        let path = format!("{MACHINES}/rack1compute01/restart?api-version=1");
-        let head = crate::server::head("POST", &path, 0).replace("Host:", "x-ms-correlation-request-id: traced-by-the-test\r\nHost:");
-        let mut stream = std::net::TcpStream::connect(&server.address).expect("the server listens");
-        std::io::Write::write_all(&mut stream, head.as_bytes()).expect("the request is sent");
-        assert_eq!(crate::server::read_answer(stream).expect("it answers").0, 202);
-        assert!(run(&home, &["operation", "list"]).status.success());
-        until("the restart to end", || server.json("/rackwright/v1/operations")["value"][0]["endedAt"].is_string().then_some(()));
-        server.stop()
-    });
-    assert_eq!(stopped.await.expect("nobody panicked"), Some(0));
+    let home = directory.path();
+    let (collector, endpoint) = collector();
+    let server = Server::up(home, &["--otlp-endpoint", &endpoint]);
+    server.until_ready();
+    let path = format!("{MACHINES}/rack1compute01/restart?api-version=1");
+    let head = server
+        .door()
+        .head("POST", &path, 0)
+        .expect("there is a token")
+        .replace("Host:", "x-ms-correlation-request-id: traced-by-the-test\r\nHost:");
+    let mut stream = server.door().connect().expect("the server listens");
+    std::io::Write::write_all(&mut stream, head.as_bytes()).expect("the request is sent");
+    assert_eq!(crate::door::read_answer(stream).expect("it answers").0, 202);
+    assert!(run(home, &["operation", "list"]).status.success());
+    until("the restart to end", || server.json("/rackwright/v1/operations")["value"][0]["endedAt"].is_string().then_some(()));
+    assert_eq!(server.stop(), Some(0));
 
     let received = collector.lock().expect("nobody panicked");
     assert!(received.paths.iter().all(|path| path == "/v1/traces"), "{:?}", received.paths);

@@ -24,7 +24,7 @@ fn ids(out: &str) -> Vec<String> {
 async fn a_follower_shows_each_entry_once_and_outlasts_a_server_that_goes_away() {
     let (old, new) = (fixtures::accepted_restart(), fixtures::refused_restart());
     let page = |entries: &[&Value]| Reply::Json(200, json!({ "value": entries }));
-    let rote = Rote::with(vec![page(&[&old]), Reply::HangUp, page(&[&new, &old])], None).await;
+    let rote = Rote::with(vec![page(&[&old]), Reply::HangUp, Reply::HangUp, page(&[&new, &old])], None).await;
     let (mut screen, out, err) = captured();
     let log = log(&rote.session);
     let both_shown = async {

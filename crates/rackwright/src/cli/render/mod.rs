@@ -1,6 +1,7 @@
 //! From the API's JSON to what a person reads. Pure: values in, lines out; nothing here asks or writes.
 
 mod activity;
+mod administration;
 mod advice;
 mod clock;
 mod clusters;
@@ -27,6 +28,10 @@ mod vms;
 mod waits;
 
 pub use activity::{activity_line, activity_sheet, activity_table};
+pub use administration::{
+    assignment_table, lock_sheet, lock_table, policy_sheet, policy_table, principal_sheet, principal_table, quota_sheet, quota_table,
+    role_table, secret_sheet, secret_table, subscription_state_table, subscription_table,
+};
 pub use advice::{advice_sheet, advice_table, check_sheet, check_table};
 pub use clock::{Clock, span};
 pub use clusters::{cluster_sheet, cluster_table};

@@ -48,6 +48,7 @@ fn open_sessions(site: &Site) -> u64 {
         file["machine"].as_array().and_then(|machines| machines.iter().find(|entry| entry["name"].as_str() == Some("rack4compute01")));
     let address = machine.and_then(|machine| machine["bmc"].as_str()).expect("an address");
     let login = &logins["rack4compute01"];
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let request = reqwest::Client::new()
         .get(format!("{address}/redfish/v1/SessionService/Sessions"))
         .basic_auth(login["user"].as_str().expect("a user"), login["password"].as_str());
