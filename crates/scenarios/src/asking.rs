@@ -10,7 +10,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::house::{Reply, machine_path, resource_path};
+use crate::house::{CALLER, Reply, machine_path, resource_path};
 use crate::story::{Teller, text};
 
 impl Teller {
@@ -58,7 +58,7 @@ impl Teller {
     }
 
     pub(crate) async fn update(&mut self, caller: &str, machine: &str, words: &[&str]) {
-        let (mut headers, mut body) = (vec![("x-ms-client-principal-name", caller)], json!({}));
+        let (mut headers, mut body) = (vec![(CALLER, caller)], json!({}));
         for word in words {
             match word.split_once('=').unwrap_or_else(|| panic!("`{word}` is not `what=value`")) {
                 ("details", text) => body["properties"]["machineDetails"] = json!(text),

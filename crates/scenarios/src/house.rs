@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use etcd::EtcdCluster;
+use gate::OpenHouse;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use keeper::{Equipment, Keeper, LEASE_TTL, Offer, Rota, VaultSecrets, Verdict, enroll_site};
@@ -23,6 +24,9 @@ use tower::ServiceExt;
 use crate::installing;
 use crate::wiring::{self, SUBSCRIPTION};
 
+/// Stands among headers for who is asking, who then shows a token of that name.
+pub const CALLER: &str = "caller";
+
 /// When stories begin.
 const BEGINNING: &str = "2026-11-15T14:00:00Z";
 
@@ -33,6 +37,8 @@ pub struct House {
     /// What the control plane writes to. A test may wrap it, to crash at a commit.
     pub store: SharedStore,
     vault: Arc<Vault>,
+    /// Everybody who comes has a token; this says what they may with it.
+    pub gate: OpenHouse,
     definition: Site,
     /// The undercloud's etcd, if it is not the simulated one.
     etcd: Option<EtcdCluster>,
@@ -106,6 +112,7 @@ impl House {
         let (definition, net) = (Site { limits, ..wiring::definition_of(&site) }, installing::network());
         installing::plug(&site, &net);
         enroll_site(&store, clock.as_ref(), &definition).await.expect("a new site is enrolled");
+        let gate = OpenHouse::open(clock.clone()).await;
         let plane = JoinSet::new();
         let keeper_state = watch::Sender::new(KeeperState::Starting);
         House {
@@ -113,6 +120,7 @@ impl House {
             clock,
             store,
             vault,
+            gate,
             definition,
             etcd: None,
             api: Router::new(),
@@ -169,7 +177,8 @@ impl House {
         let cache = api::Cache::load(&store).await.expect("the store is readable");
         self.plane.spawn(cache.clone().follow(store.clone(), CancellationToken::new()));
         let (clock, keepers) = (self.clock.clone(), Arc::new(self.keepers()));
-        let api = api::Api::new(store, clock, cache, keepers, api::Process::default()).with_vault(self.vault.clone());
+        let gate = self.gate.gate();
+        let api = api::Api::new(store, clock, cache, keepers, api::Process::default(), gate).with_vault(self.vault.clone());
         installing::connect(&self.net, api.clone(), &self.vault, [&self.definition.cluster]).await;
         self.api = api::router(api);
     }
@@ -270,7 +279,7 @@ impl House {
     }
 
     pub async fn call(&self, method: Method, path: &str, caller: &str, body: &str) -> Reply {
-        self.call_with(method, path, &[("x-ms-client-principal-name", caller)], body).await
+        self.call_with(method, path, &[(CALLER, caller)], body).await
     }
 
     pub async fn call_with(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
@@ -280,7 +289,11 @@ impl House {
     /// The same with a body that need not be text.
     pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Reply {
         let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
-        for (name, value) in headers {
+        let caller = headers.iter().find(|(name, _)| *name == CALLER).map_or("anonymous", |(_, caller)| caller);
+        if !headers.iter().any(|(name, _)| *name == "authorization") {
+            request = request.header("authorization", format!("Bearer {}", self.gate.token(caller)));
+        }
+        for (name, value) in headers.iter().filter(|(name, _)| *name != CALLER) {
             request = request.header(*name, *value);
         }
         let request = request.body(Body::from(body)).expect("the test's request is well formed");

@@ -15,7 +15,7 @@ mod tenancy;
 mod tenants;
 mod wiring;
 
-pub use house::{House, Reply, machine_path, resource_path};
+pub use house::{CALLER, House, Reply, machine_path, resource_path};
 pub use installing::{IMAGES_URL, INSTALL_URL, VERSIONS, connect, desk, network, plug, runtime};
 pub use log::{about, line, refusals};
 pub use mortal::{Moment, Mortal};

@@ -27,7 +27,7 @@ impl House {
             let value = page["value"].as_array().unwrap_or_else(|| panic!("{next} is no list: {page:#}"));
             items.extend(value.iter().cloned());
             match page["nextLink"].as_str() {
-                Some(link) => next = link.strip_prefix("http://localhost").expect("a link leads back").to_owned(),
+                Some(link) => next = link.strip_prefix("https://localhost").expect("a link leads back").to_owned(),
                 None => return items,
             }
         }

@@ -2,7 +2,7 @@
 
 use http::Method;
 use keeper::Verdict;
-use scenarios::{House, about, line, machine_path};
+use scenarios::{CALLER, House, about, line, machine_path};
 use serde_json::Value;
 
 const MACHINE: &str = "rack1compute01";
@@ -14,7 +14,7 @@ fn path(verb: &str) -> String {
 #[tokio::test(start_paused = true)]
 async fn one_correlation_id_leads_from_the_request_through_every_entry_to_the_machine() {
     let house = House::build(1, 4).await;
-    let headers = [("x-ms-correlation-request-id", "My-Change-4711"), ("x-ms-client-principal-name", "alice")];
+    let headers = [("x-ms-correlation-request-id", "My-Change-4711"), (CALLER, "alice")];
     let reply = house.call_with(Method::POST, &path("restart"), &headers, "").await;
     house.until_ended(reply.body["name"].as_str().expect("it is accepted")).await;
     let machine = house.machine(MACHINE).await;

@@ -134,9 +134,7 @@ async fn ask(house: &House, kind: Kind, id: &str) {
     let (method, path, body) = kind.request();
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let reply = house.call_with(method, &format!("{path}?api-version=1"), &[("x-ms-client-request-id", id)], &body).await;
-    // What was deleted before the answer came is not found by who asks again.
-    let is_deleted = matches!(kind, Kind::DeleteVm) && reply.status == 404;
-    assert!(reply.status.is_success() || is_deleted, "{kind:?}: {} {}", reply.status, reply.body);
+    assert!(reply.status.is_success(), "{kind:?}: {} {}", reply.status, reply.body);
 }
 
 async fn until_idle(house: &House) {

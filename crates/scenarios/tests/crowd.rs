@@ -19,11 +19,11 @@ const CLIENTS: usize = 1_000;
 const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// Sends a restart once everybody is connected; returns the status and the body.
-async fn restart(address: SocketAddr, everybody: Arc<Barrier>) -> (u16, Value) {
+async fn restart(address: SocketAddr, token: Arc<str>, everybody: Arc<Barrier>) -> (u16, Value) {
     let mut stream = TcpStream::connect(address).await.expect("every client is let in");
     everybody.wait().await;
     let line = format!("POST {}/restart?api-version=1 HTTP/1.1", machine_path("rack1compute01"));
-    let request = format!("{line}\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    let request = format!("{line}\r\nhost: localhost\r\nauthorization: Bearer {token}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
     stream.write_all(request.as_bytes()).await.expect("the request is sent");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.expect("the answer is text");
@@ -47,10 +47,10 @@ async fn of_a_thousand_restarts_of_one_machine_one_is_accepted_and_the_others_ar
     let mut house = House::build(1, 4).await;
     let address = house.listen().await;
     let before = peak_memory();
-    let everybody = Arc::new(Barrier::new(CLIENTS));
+    let (everybody, token) = (Arc::new(Barrier::new(CLIENTS)), Arc::<str>::from(house.gate.token("alice")));
     let mut clients = JoinSet::new();
     for _ in 0..CLIENTS {
-        clients.spawn(restart(address, everybody.clone()));
+        clients.spawn(restart(address, token.clone(), everybody.clone()));
     }
     let mut answers: BTreeMap<(u16, String), usize> = BTreeMap::new();
     while let Some(answer) = clients.join_next().await {

@@ -135,5 +135,5 @@ faults! {
         Failed after 5 min: reimage failed: the token was used twice, or by another machine (the token was used by a machine that calls itself `rack1control01`); the machine may have been restarted meanwhile, or its network is open to others. Left behind: power Off; holds installation by alice, operation reimage-
         Off False Error, system as de
     "#]];
-    a_firmware_job_in_the_queue = "firmware-job-stuck": expect![[r#"{"kind":"refused","refusal":{"evidence":["the BMC of `rack1compute01` has a firmware job in its queue: `Firmware Update: bios-update.bin` (0 %)"],"message":"`rack1compute01` cannot be reimaged","remedy":"wait until it has ended, or take it out of the BMC's queue","rule":"FirmwareJob"}}"#]];
+    a_firmware_job_in_the_queue = "firmware-job-stuck": expect![[r#"{"kind":"refused","refusal":{"rule":"FirmwareJob","message":"`rack1compute01` cannot be reimaged","evidence":["the BMC of `rack1compute01` has a firmware job in its queue: `Firmware Update: bios-update.bin` (0 %)"],"remedy":"wait until it has ended, or take it out of the BMC's queue"}}"#]];
 }

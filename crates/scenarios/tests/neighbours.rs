@@ -36,7 +36,7 @@ async fn they_look_as_azures_clients_need_them() {
     assert_eq!(show(&house, &format!("{subscription}/resources")).await["value"].as_array().map(Vec::len), Some(1 + 1 + 4));
     let providers = show(&house, &format!("{subscription}/providers")).await;
     let namespaces: Vec<&str> = providers["value"].as_array().into_iter().flatten().filter_map(|one| one["namespace"].as_str()).collect();
-    assert_eq!(namespaces, ["Microsoft.NetworkCloud", "Microsoft.Insights", "Microsoft.Resources"]);
+    assert_eq!(namespaces, ["Microsoft.NetworkCloud", "Microsoft.Authorization", "Microsoft.Insights", "Microsoft.Resources"]);
     house.close().await;
 }
 
@@ -84,11 +84,11 @@ async fn what_is_not_there_is_said_to_be_so() {
         writeln!(table, "{} {} {}", reply.status.as_u16(), error["code"], error["message"]).expect("a string takes text");
     }
     expect![[r#"
-        404 "InvalidResourceNamespace" "there is no resource provider `Microsoft.NetworkClout`; Microsoft.NetworkCloud, Microsoft.Insights and Microsoft.Resources are"
+        404 "InvalidResourceNamespace" "there is no resource provider `Microsoft.NetworkClout`; Microsoft.NetworkCloud, Microsoft.Authorization, Microsoft.Insights and Microsoft.Resources are"
         404 "InvalidResourceType" "there is nothing at `/subscriptions/S/resourceGroups/site1/providers/Microsoft.Resources/bareMetalMachines/rack1compute01`"
-        404 "InvalidResourceNamespace" "there is no resource provider `Microsoft.Compute`; Microsoft.NetworkCloud, Microsoft.Insights and Microsoft.Resources are"
-        404 "InvalidResourceNamespace" "there is no resource provider `Microsoft.Compute`; Microsoft.NetworkCloud, Microsoft.Insights and Microsoft.Resources are"
-        404 "InvalidResourceNamespace" "there is no resource provider `Microsoft.Compute`; Microsoft.NetworkCloud, Microsoft.Insights and Microsoft.Resources are"
+        404 "InvalidResourceNamespace" "there is no resource provider `Microsoft.Compute`; Microsoft.NetworkCloud, Microsoft.Authorization, Microsoft.Insights and Microsoft.Resources are"
+        404 "InvalidResourceNamespace" "there is no resource provider `Microsoft.Compute`; Microsoft.NetworkCloud, Microsoft.Authorization, Microsoft.Insights and Microsoft.Resources are"
+        404 "InvalidResourceNamespace" "there is no resource provider `Microsoft.Compute`; Microsoft.NetworkCloud, Microsoft.Authorization, Microsoft.Insights and Microsoft.Resources are"
         404 "ResourceGroupNotFound" "there is no resource group `elsewhere`"
         404 "SubscriptionNotFound" "there is no subscription `nobody`"
         404 "SubscriptionNotFound" "there is no subscription `nobody`"

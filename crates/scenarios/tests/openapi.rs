@@ -199,6 +199,55 @@ async fn write_key_sets(house: &House) {
     }
 }
 
+/// What is administered at a subscription, a group and a resource: each has a role assignment of its own, named by the number of levels.
+fn scopes() -> [(String, String); 3] {
+    let group = format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/site1");
+    let scopes = [format!("/subscriptions/{SUBSCRIPTION}"), group, machine_path("rack1compute01")];
+    scopes.map(|scope| {
+        let id = format!("00000000-0000-4000-8000-{:012}", scope.split('/').count());
+        (scope, id)
+    })
+}
+
+/// One of each thing that is administered; returns a service principal's id.
+async fn administer(house: &House) -> String {
+    let put = async |method: Method, path: &str, body: Value| {
+        let reply = house.call(method, &format!("{path}?api-version=1"), "alice", &body.to_string()).await;
+        assert!(reply.status.is_success(), "{path}: {}", reply.body);
+        reply.body
+    };
+    let made = put(Method::POST, "/rackwright/v1/principals", json!({ "displayName": "pipeline" })).await;
+    let principal = made["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+    put(Method::POST, &format!("/rackwright/v1/principals/{principal}/secrets"), json!({ "displayName": "first", "days": 1 })).await;
+    let pem = include_str!("openapi/client.pem");
+    put(Method::POST, &format!("/rackwright/v1/principals/{principal}/certificates"), json!({ "pem": pem })).await;
+    let keys = house.call(Method::GET, "/adfs/discovery/keys", "alice", "").await.body;
+    let issuer = json!({ "issuer": "https://login.example.com", "audiences": ["rackwright"], "keys": keys });
+    put(Method::PUT, "/rackwright/v1/issuers/corporate", issuer).await;
+    let limits = json!({ "limits": { "cores": 1_000, "virtualMachines": 100, "networks": 100 } });
+    put(Method::PUT, &format!("/rackwright/v1/subscriptions/{SUBSCRIPTION}/quotas"), limits).await;
+    for (scope, id) in scopes() {
+        let collection = |name: &str| format!("{scope}/providers/Microsoft.Authorization/{name}");
+        let lock = json!({ "properties": { "level": "CanNotDelete", "notes": "x" } });
+        put(Method::PUT, &format!("{}/keep", collection("locks")), lock).await;
+        let conditions = json!([
+            { "field": "name", "like": "test*" }, { "field": "name", "notLike": "x*" }, { "field": "tags.a", "exists": false },
+            { "field": "type", "equals": "x" }, { "field": "type", "notEquals": "y" },
+            { "field": "location", "in": ["x"] }, { "field": "location", "notIn": ["y"] },
+        ]);
+        let policy = json!({ "properties": { "displayName": "x", "reason": "no tests", "conditions": conditions } });
+        put(Method::PUT, &format!("{}/no-tests", collection("policyAssignments")), policy).await;
+        let role = format!("{}/{READER}", collection("roleDefinitions"));
+        let assignment =
+            json!({ "properties": { "roleDefinitionId": role, "principalId": principal, "principalType": "ServicePrincipal" } });
+        put(Method::PUT, &format!("{}/{id}", collection("roleAssignments")), assignment).await;
+    }
+    principal
+}
+
+/// Azure's id of the role Reader.
+const READER: &str = "acdd72a7-3385-48ef-bd42-f606fba81ae7";
+
 /// The id of the newest entry of the activity log.
 async fn latest_entry(house: &House) -> String {
     let path = format!("/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Insights/eventtypes/management/values?api-version=1&$top=1");
@@ -214,6 +263,7 @@ async fn what_every_read_answers_is_in_the_document() {
     write_key_sets(&house).await;
     let operation = live_through_much(&house).await;
     let entry = latest_entry(&house).await;
+    let principal = administer(&house).await;
     let document = document(&house).await;
     let mut inspector = Inspector { schemas: &document["components"]["schemas"], met: BTreeSet::new() };
     let mut read = 0;
@@ -240,7 +290,24 @@ async fn what_every_read_answers_is_in_the_document() {
                 ("{operationId}", &operation),
                 ("{eventDataId}", &entry),
             ];
-            let address = values.iter().fold(path.clone(), |path, (name, value)| path.replace(name, value));
+            let [of_subscription, of_group, of_resource] = scopes().map(|(_, id)| id);
+            let assignment = match path {
+                path if path.contains("{resourceName}") => of_resource,
+                path if path.contains("{resourceGroupName}") => of_group,
+                _ => of_subscription,
+            };
+            let administered = [
+                ("{tenantId}", "adfs"),
+                ("{principalId}", principal.as_str()),
+                ("{lockName}", "keep"),
+                ("{policyAssignmentName}", "no-tests"),
+                ("{roleAssignmentName}", &assignment),
+                ("{roleDefinitionId}", READER),
+                ("{resourceProviderNamespace}", "Microsoft.NetworkCloud"),
+                ("{resourceType}", "bareMetalMachines"),
+                ("{resourceName}", "rack1compute01"),
+            ];
+            let address = values.iter().chain(&administered).fold(path.clone(), |path, (name, value)| path.replace(name, value));
             assert!(!address.contains('{'), "the test has no value for {address}");
             let reply = house.call(Method::GET, &format!("{address}?api-version=1&$top=3"), "alice", "").await;
             assert_eq!(reply.status, StatusCode::OK, "{address}: {}", reply.body);
@@ -257,14 +324,20 @@ async fn what_every_read_answers_is_in_the_document() {
         BareMetalMachineProperties.hardwareInventory
         ClusterProperties.aggregatorOrSingleRackDefinition
         ClusterStatus.siteFileRefused
-        HttpRequest.clientRequestId
         ImageRepositoryCredentials.password
         KeeperState.error
         Operation.inspection
-        OperationStatusResult.error
         OperationStatusResult.properties
+        OperationStatusResult.error
         OsImage.packed
+        PolicyCondition.equals
+        PolicyCondition.notEquals
         PostCheck.awaits
+        Principal.disabledAt
+        Resource.createdTime
+        Resource.changedTime
+        Resource.provisioningState
+        RoleAssignmentProperties.condition
         VirtualMachineProperties.networkData
         VirtualMachineProperties.networkDataContent
         VirtualMachineProperties.userData

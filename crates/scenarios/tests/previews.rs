@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use expect_test::expect;
 use http::{Method, StatusCode};
-use scenarios::{House, Reply, SUBSCRIPTION, machine_path, tenancy_of};
+use scenarios::{CALLER, House, Reply, SUBSCRIPTION, machine_path, tenancy_of};
 use serde_json::{Value, json};
 
 async fn preview(house: &House, machine: &str, verb: &str, query: &str, body: &str) -> Reply {
@@ -56,7 +56,7 @@ async fn what_would_be_refused_is_told_with_its_rule_and_is_no_error() {
     let told = format!("{}, rule {}: {}\n{}", text("code"), text("rule"), text("message"), reply.body["quorum"]);
     expect![[r#"
         KcpOneAtATime, rule kcp-one-at-a-time: `rack1control02` cannot be restarted
-        {"members":3,"needed":2,"votingAfter":2,"votingBefore":3}"#]]
+        {"members":3,"needed":2,"votingBefore":3,"votingAfter":2}"#]]
     .assert_eq(&told);
     assert!(text("remedy").contains("rackwright operation wait"), "{refusal}");
     assert!(refusal["evidence"][0].as_str().is_some_and(|fact| fact.contains("`rack1control01` is being restarted")), "{refusal}");
@@ -67,7 +67,7 @@ async fn what_would_be_refused_is_told_with_its_rule_and_is_no_error() {
 async fn the_same_id_does_not_make_an_action_of_a_preview_nor_a_preview_of_an_action() {
     let house = House::build(1, 4).await;
     let path = |query: &str| format!("{}/restart?api-version=1{query}", machine_path("rack1compute01"));
-    let headers = [("x-ms-client-principal-name", "alice"), ("x-ms-client-request-id", "1")];
+    let headers = [(CALLER, "alice"), ("x-ms-client-request-id", "1")];
     let previewed = house.call_with(Method::POST, &path("&preview=true"), &headers, "").await;
     let done = house.call_with(Method::POST, &path("&preview=false"), &headers, "").await;
     let again = house.call_with(Method::POST, &path("&preview=true"), &headers, "").await;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use expect_test::expect_file;
 use http::{Method, StatusCode};
-use scenarios::{House, Reply, SUBSCRIPTION, machine_path};
+use scenarios::{CALLER, House, Reply, SUBSCRIPTION, machine_path};
 use serde_json::{Value, json};
 
 const MACHINE: &str = "rack1compute01";
@@ -34,7 +34,7 @@ async fn a_machine_that_was_read_can_be_sent_back_as_a_whole() {
         let lower = machine["properties"][field].as_str().expect("a text").to_ascii_lowercase();
         machine["properties"][field] = json!(lower);
     }
-    let written = send(&house, Method::PUT, &[("x-ms-client-principal-name", "alice"), ("if-match", "\"1\"")], &machine).await;
+    let written = send(&house, Method::PUT, &[(CALLER, "alice"), ("if-match", "\"1\"")], &machine).await;
     assert_eq!((written.status, etag(&written)), (StatusCode::OK, "\"2\""), "{}", written.body);
     assert_eq!(written.body["tags"], json!({ "row": "7" }));
     assert_eq!(written.body["properties"]["machineDetails"], "slow fan");

@@ -1,7 +1,7 @@
 //! Hands for the tests: who asks, what is answered, and how it ended.
 
 use http::Method;
-use scenarios::{House, Reply, machine_path};
+use scenarios::{CALLER, House, Reply, machine_path};
 use serde_json::{Value, json};
 
 pub const COMPUTE: &str = "rack1compute01";
@@ -20,7 +20,7 @@ pub async fn post(house: &House, machine: &str, verb: &str, body: &Value) -> Rep
 /// The same with a request id of the client's.
 pub async fn post_as(house: &House, machine: &str, verb: &str, body: &Value, id: Option<&str>) -> Reply {
     let path = format!("{}/{verb}?api-version=1", machine_path(machine));
-    let mut headers = vec![("x-ms-client-principal-name", "alice")];
+    let mut headers = vec![(CALLER, "alice")];
     headers.extend(id.map(|id| ("x-ms-client-request-id", id)));
     house.call_with(Method::POST, &path, &headers, &body.to_string()).await
 }
