@@ -1,7 +1,6 @@
 //! A client of the API that costs little itself: one connection, one request at a time.
 
 use std::io;
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -11,22 +10,27 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
+use crate::door::Door;
 use crate::stats::Times;
 
 pub struct Client {
-    address: SocketAddr,
+    door: Door,
     sender: SendRequest<Full<Bytes>>,
+    asked: usize,
 }
 
 impl Client {
-    pub async fn connect(address: SocketAddr) -> io::Result<Client> {
-        let stream = TcpStream::connect(address).await?;
+    pub async fn connect(door: &Door) -> io::Result<Client> {
+        let stream = TcpStream::connect(door.address).await?;
         stream.set_nodelay(true)?;
-        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
-        tokio::spawn(connection);
-        Ok(Client { address, sender })
+        let sender = match door.tls() {
+            Some((tls, name)) => talk(tls.connect(name, stream).await?).await?,
+            None => talk(stream).await?,
+        };
+        Ok(Client { door: door.clone(), sender, asked: 0 })
     }
 
     pub async fn get(&mut self, path: &str) -> io::Result<(StatusCode, Bytes)> {
@@ -46,16 +50,25 @@ impl Client {
 
     /// The answer's head; its body is read by whoever asked, for as long as it comes.
     pub async fn open(&mut self, method: Method, path: &str, body: Bytes) -> io::Result<http::Response<Incoming>> {
+        let token = &self.door.tokens[self.asked % self.door.tokens.len()];
+        self.asked += 1;
         let request = Request::builder()
             .method(method)
             .uri(path)
-            .header("host", self.address.to_string())
+            .header("host", self.door.address.to_string())
+            .header("authorization", format!("Bearer {token}"))
             .header("content-type", "application/json")
             .body(Full::new(body))
             .map_err(io::Error::other)?;
         self.sender.ready().await.map_err(io::Error::other)?;
         self.sender.send_request(request).await.map_err(io::Error::other)
     }
+}
+
+async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> io::Result<SendRequest<Full<Bytes>>> {
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+    tokio::spawn(connection);
+    Ok(sender)
 }
 
 /// What many clients measured together.
@@ -72,14 +85,14 @@ impl Load {
 
 /// `requests` GETs, shared out among `clients`; `path_of` tells the path of the nth. An answer that is not 200 ends it.
 pub async fn read(
-    address: SocketAddr,
+    door: &Door,
     clients: usize,
     requests: usize,
     path_of: impl Fn(usize) -> String + Clone + Send + 'static,
 ) -> io::Result<Load> {
     let mut connected = Vec::new();
     for _ in 0..clients {
-        connected.push(Client::connect(address).await?);
+        connected.push(Client::connect(door).await?);
     }
     let began = Instant::now();
     let tasks = connected.into_iter().enumerate().map(|(index, mut client)| {

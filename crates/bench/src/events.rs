@@ -55,7 +55,7 @@ fn measure(size: Size) -> io::Result<Report> {
 }
 
 fn measure_fleet(mut plane: Plane, size: Size) -> io::Result<Vec<Figure>> {
-    let listeners = Listeners::sit_down(plane.address, size.pick(LISTENERS, 3))?;
+    let listeners = Listeners::sit_down(&plane.door, size.pick(LISTENERS, 3))?;
     let steady = Changes { count: size.pick(1_000, 10), writers: 1, per_second: Some(STEADY) };
     let steady = Run::of(&mut plane, &listeners, steady)?;
     let burst = Run::of(&mut plane, &listeners, Changes { count: size.pick(BURST, 10), writers: WRITERS, per_second: None })?;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use bytes::Bytes;
+use gate::OpenHouse;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use keeper::{Keeper, Rota, VaultSecrets, enroll_site};
@@ -21,7 +22,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::acting::{Caller, import_runtime};
+use crate::acting::Caller;
 use crate::fleet::CLUSTER_SIZE;
 use crate::pair::{FASTEST, workers};
 
@@ -53,6 +54,7 @@ pub struct House {
     vault: Arc<Vault>,
     rota: Rota,
     net: sim::Switchboard,
+    gate: OpenHouse,
     router: Router,
     stop: CancellationToken,
     tasks: JoinSet<()>,
@@ -61,19 +63,27 @@ pub struct House {
 }
 
 /// A client without a connection.
-pub struct Inside(Router);
+pub struct Inside {
+    router: Router,
+    token: String,
+}
 
 impl Caller for Inside {
     async fn call(&mut self, method: Method, path: &str, body: Bytes) -> io::Result<(StatusCode, Bytes)> {
         let request = Request::builder().method(method).uri(path).header("host", "localhost").header("content-type", "application/json");
+        let request = request.header("authorization", format!("Bearer {}", self.token));
         let request = request.body(Body::from(body)).map_err(io::Error::other)?;
-        let response = self.0.clone().oneshot(request).await.map_err(io::Error::other)?;
+        let response = self.router.clone().oneshot(request).await.map_err(io::Error::other)?;
         let status = response.status();
         Ok((status, response.into_body().collect().await.map_err(io::Error::other)?.to_bytes()))
     }
 }
 
 impl House {
+    fn client(&self) -> Inside {
+        Inside { router: self.router.clone(), token: self.gate.token("bench") }
+    }
+
     pub async fn build(shape: Shape) -> io::Result<House> {
         let directory = tempfile::tempdir()?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -85,6 +95,7 @@ impl House {
             rota: Rota::default(),
             vault: Arc::new(Vault::ephemeral(Arc::new(MemoryStore::new(clock.clone())))),
             net: scenarios::network(),
+            gate: OpenHouse::open(clock.clone()).await,
             router: Router::new(),
             stop: CancellationToken::new(),
             tasks: JoinSet::new(),
@@ -98,7 +109,7 @@ impl House {
         }
         let cache = api::Cache::load(&store).await.map_err(io::Error::other)?;
         house.tasks.spawn(cache.clone().follow(store.clone(), house.stop.clone()));
-        let api = api::Api::new(store, clock, cache, Arc::new(keepers), api::Process::default());
+        let api = api::Api::new(store, clock, cache, Arc::new(keepers), api::Process::default(), house.gate.gate());
         scenarios::connect(&house.net, api.clone(), &house.vault, &house.clusters).await;
         house.router = api::router(api);
         house.until_all_is_well().await?;
@@ -152,16 +163,8 @@ impl House {
         }
     }
 
-    /// Makes the version that all clusters have known to them.
-    pub async fn import_runtime(&self) -> io::Result<()> {
-        for cluster in &self.clusters {
-            import_runtime(&mut Inside(self.router.clone()), cluster.as_str(), scenarios::IMAGES_URL).await?;
-        }
-        Ok(())
-    }
-
     pub fn callers(&self, count: usize) -> Vec<Inside> {
-        (0..count).map(|_| Inside(self.router.clone())).collect()
+        (0..count).map(|_| self.client()).collect()
     }
 
     /// How many commits the store has had.

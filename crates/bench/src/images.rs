@@ -149,7 +149,7 @@ impl Stage {
 
     /// Ends only if it cannot go on.
     async fn read_on(&self, served: &Served, times: &mut Vec<Duration>) -> io::Result<()> {
-        let mut client = Client::connect(served.api).await?;
+        let mut client = Client::connect(&served.api).await?;
         loop {
             times.push(self.read(&mut client, times.len()).await?);
         }
@@ -166,7 +166,7 @@ impl Stage {
 }
 
 async fn read_for(served: &Served, stage: &Stage, span: Duration) -> io::Result<Times> {
-    let (began, mut client, mut times) = (Instant::now(), Client::connect(served.api).await?, Vec::new());
+    let (began, mut client, mut times) = (Instant::now(), Client::connect(&served.api).await?, Vec::new());
     while began.elapsed() < span {
         times.push(stage.read(&mut client, times.len()).await?);
     }

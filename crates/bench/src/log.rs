@@ -3,7 +3,6 @@
 mod entries;
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,6 +11,7 @@ use model::{Clock, Site};
 use store::{Commit, SharedStore, SqliteStore};
 
 use crate::client::{self, Client};
+use crate::door::Door;
 use crate::figure::{Bench, Curve, Figure, Report, Size, Unit};
 use crate::fleet::{self, SUBSCRIPTION};
 use crate::plane::{self, Plane};
@@ -43,7 +43,7 @@ fn measure(size: Size) -> io::Result<Report> {
         let restarts = fill(directory.path(), &fleet::sites(machines), entries)?;
         let plane = Plane::start(directory.path())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let figures = runtime.block_on(measure_log(plane.address, &restarts, size))?;
+        let figures = runtime.block_on(measure_log(&plane.door, &restarts, size))?;
         if report.curves.is_empty() {
             report.curves =
                 figures.iter().map(|figure| Curve { what: figure.what.clone(), unit: figure.unit, points: Vec::new() }).collect();
@@ -83,20 +83,20 @@ fn fill(directory: &Path, sites: &[Site], entries: usize) -> io::Result<Vec<Rest
     })
 }
 
-async fn measure_log(address: SocketAddr, restarts: &[Restart], size: Size) -> io::Result<Vec<Figure>> {
+async fn measure_log(door: &Door, restarts: &[Restart], size: Size) -> io::Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for query in queries(restarts) {
-        let found = entries_of(address, &query.path).await?.0;
+        let found = entries_of(door, &query.path).await?.0;
         // In a log that is not full there is also what was written when the machines were enrolled.
         if found < query.finds {
             return Err(io::Error::other(format!("{} finds {found} entries instead of {}", query.path, query.finds)));
         }
         let path = query.path.clone();
-        let load = client::read(address, 1, size.pick(200, 2), move |_| path.clone()).await?;
+        let load = client::read(door, 1, size.pick(200, 2), move |_| path.clone()).await?;
         let what = format!("{}, 99 of 100", query.what);
         figures.push(Figure::new(what, milliseconds(load.times.percentile(99.0)), Unit::Milliseconds, query.limited_by));
     }
-    let walk = walk(address).await?;
+    let walk = walk(door).await?;
     figures.push(Figure::new(
         "all of it, page after page, for a caller who is not in it",
         milliseconds(walk),
@@ -143,20 +143,20 @@ const VALUES: &str = "/subscriptions/{}/providers/Microsoft.Insights/eventtypes/
 const RENDERING: &str = "reading the entries of the page from the file, and rendering them";
 
 /// How many entries a page has, and where the next one is.
-async fn entries_of(address: SocketAddr, path: &str) -> io::Result<(usize, Option<String>)> {
-    let (status, body) = Client::connect(address).await?.get(path).await?;
+async fn entries_of(door: &Door, path: &str) -> io::Result<(usize, Option<String>)> {
+    let (status, body) = Client::connect(door).await?.get(path).await?;
     let page: serde_json::Value = serde_json::from_slice(&body)?;
     let entries = page["value"].as_array().ok_or_else(|| io::Error::other(format!("{path} answers {status}: {page}")))?.len();
-    let next = page["nextLink"].as_str().and_then(|link| link.strip_prefix(&format!("http://{address}"))).map(str::to_owned);
+    let next = page["nextLink"].as_str().and_then(|link| link.split_once(&door.address.to_string())).map(|(_, path)| path.to_owned());
     Ok((entries, next))
 }
 
 /// How long it takes to learn that somebody did nothing.
-async fn walk(address: SocketAddr) -> io::Result<Duration> {
+async fn walk(door: &Door) -> io::Result<Duration> {
     let began = Instant::now();
     let mut next = Some(format!("{VALUES}?api-version=2015-04-01&$filter=caller%20eq%20'nobody'").replace("{}", SUBSCRIPTION));
     while let Some(path) = next {
-        let (found, rest) = entries_of(address, &path).await?;
+        let (found, rest) = entries_of(door, &path).await?;
         if found > 0 {
             return Err(io::Error::other(format!("{path} finds {found} entries of nobody")));
         }

@@ -5,6 +5,8 @@
 mod acting;
 mod changes;
 mod client;
+mod door;
+mod entry;
 mod events;
 mod figure;
 mod house;
@@ -29,6 +31,7 @@ mod stats;
 mod storing;
 mod table;
 mod watching;
+mod worlds;
 
 use std::io;
 use std::process::ExitCode;
@@ -42,6 +45,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const BENCHES: &[Bench] = &[
     reads::BENCH,
+    entry::BENCH,
     log::BENCH,
     events::BENCH,
     restarts::BENCH,

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Lines, Write};
-use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use gate::OpenHouse;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use model::{Clock, Footing, KeeperState, MeterKind, Site, keys};
 use store::{SharedStore, SqliteStore, SystemClock};
@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
 use crate::changes::{self, Changes, Committed};
+use crate::door::Door;
 use crate::fleet;
 use crate::process::Process;
 
@@ -34,7 +35,7 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// The process, as the one that measures sees it.
 pub struct Plane {
     pub process: Process,
-    pub address: SocketAddr,
+    pub door: Door,
     commands: ChildStdin,
     answers: Lines<BufReader<ChildStdout>>,
 }
@@ -49,9 +50,10 @@ impl Plane {
         let (commands, stdout) = pipes.ok_or_else(|| io::Error::other("the child has no pipes"))?;
         let mut answers = BufReader::new(stdout).lines();
         let greeting = answers.next().transpose()?.unwrap_or_default();
-        let address = greeting.strip_prefix(LISTENING).and_then(|address| address.parse().ok());
-        let address = address.ok_or_else(|| io::Error::other(format!("the measured process says `{greeting}`")))?;
-        Ok(Plane { process, address, commands, answers })
+        let told = greeting.strip_prefix(LISTENING).and_then(|told| told.split_once(' '));
+        let door = told.and_then(|(address, token)| Some(Door::in_the_clear(address.parse().ok()?, token)));
+        let door = door.ok_or_else(|| io::Error::other(format!("the measured process says `{greeting}`")))?;
+        Ok(Plane { process, door, commands, answers })
     }
 
     /// Lets the process change machines, and waits until it has.
@@ -88,9 +90,10 @@ pub fn serve(directory: &Path) -> io::Result<()> {
         let keepers = keepers(&store, clock.as_ref()).await?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let api = api::Api::new(store.clone(), clock, cache, keepers, process);
+        let gate = OpenHouse::open(clock.clone()).await;
+        let api = api::Api::new(store.clone(), clock, cache, keepers, process, gate.gate());
         tokio::spawn(api::serve(listener, api::router(api), api::MAX_CONNECTIONS, shutdown));
-        say(&format!("{LISTENING}{address}"))?;
+        say(&format!("{LISTENING}{address} {}", gate.token("bench")))?;
         obey(&store).await
     })
 }

@@ -7,9 +7,10 @@ use tokio::runtime::Runtime;
 
 use crate::acting::{self, Wish};
 use crate::figure::{Bench, Figure, Report, Size, Unit};
-use crate::pair::{Pair, Shape};
+use crate::pair::Pair;
 use crate::process::own_cpu_time;
 use crate::stats::milliseconds;
+use crate::worlds::Shape;
 
 pub const BENCH: Bench = Bench { name: "power", what: "200 machines switched off by 32 clients", measure };
 
@@ -35,10 +36,10 @@ async fn switch_off(size: Size) -> io::Result<Vec<Figure>> {
     tokio::time::sleep(size.pick(WARM_UP, Duration::ZERO)).await;
     let machines: Vec<String> = pair.machines.iter().take(MACHINES).cloned().collect();
     let clients = pair.clients(CLIENTS).await?;
-    let before = (pair.plane.cpu_time()?, pair.world.cpu_time()?, own_cpu_time()?);
+    let before = (pair.plane.cpu_time()?, pair.worlds.cpu_time()?, own_cpu_time()?);
     let ended = acting::act_once(clients, &machines, OFF).await?;
     let plane = (pair.plane.cpu_time()? - before.0).as_secs_f64();
-    let world = (pair.world.cpu_time()? - before.1).as_secs_f64();
+    let world = (pair.worlds.cpu_time()? - before.1).as_secs_f64();
     let clients = (own_cpu_time()? - before.2).as_secs_f64();
     let what = format!("{} machines switched off by {CLIENTS} clients", machines.len());
     Ok(vec![

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
+use gate::OpenHouse;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use model::{MachineName, Role, Site};
@@ -80,8 +81,9 @@ async fn measure_cluster(machines: u64, size: Size) -> io::Result<[f64; 5]> {
     let cache = api::Cache::load(&store).await.map_err(io::Error::other)?;
     let following = tokio::spawn(cache.clone().follow(store.clone(), stop.clone()));
     let keeping = tokio::spawn(desk.keep(store.clone(), stop.clone()));
-    let api = api::Api::new(store, Arc::new(SystemClock), cache, Arc::default(), api::Process::default());
-    let client = Client { router: api::router(api), site: Arc::new(site), machines: Arc::new(compute) };
+    let gate = OpenHouse::open(Arc::new(SystemClock)).await;
+    let api = api::Api::new(store, Arc::new(SystemClock), cache, Arc::default(), api::Process::default(), gate.gate());
+    let client = Client { router: api::router(api), token: gate.token("bench").into(), site: Arc::new(site), machines: Arc::new(compute) };
     client.preview(0, count.div_ceil(10)).await?;
     let one = Times::new(client.preview(0, count).await?);
     let several = (0..CLIENTS).map(|nth| client.clone().spawn_previews(nth, count / CLIENTS + 1));
@@ -105,6 +107,7 @@ async fn measure_cluster(machines: u64, size: Size) -> io::Result<[f64; 5]> {
 #[derive(Clone)]
 struct Client {
     router: axum::Router,
+    token: Arc<str>,
     site: Arc<Site>,
     machines: Arc<Vec<MachineName>>,
 }
@@ -122,7 +125,8 @@ impl Client {
                 "/subscriptions/{SUBSCRIPTION}/resourceGroups/{}/providers/Microsoft.NetworkCloud/bareMetalMachines/{machine}/restart?api-version=1&preview=true",
                 self.site.home.resource_group
             );
-            let request = Request::builder().method(Method::POST).uri(path).header("host", "localhost").body(Body::empty());
+            let request = Request::builder().method(Method::POST).uri(path).header("host", "localhost");
+            let request = request.header("authorization", format!("Bearer {}", self.token)).body(Body::empty());
             let began = Instant::now();
             let answer = self.router.clone().oneshot(request.map_err(io::Error::other)?).await.map_err(io::Error::other)?;
             let (status, body) = (answer.status(), answer.into_body().collect().await.map_err(io::Error::other)?.to_bytes());

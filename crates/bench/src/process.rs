@@ -2,15 +2,21 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use crate::door::{Console, Door};
 
 pub struct Process {
     child: Child,
     /// What it said until it was ready.
     greeting: Vec<String>,
+}
+
+/// Where what is started keeps its contexts and its log.
+fn home() -> PathBuf {
+    std::env::temp_dir().join("rackwright-bench-home")
 }
 
 /// A process that has greeted.
@@ -33,7 +39,7 @@ impl Process {
     /// The same, with when it was executed and when it said so.
     pub fn start_timed(arguments: &[&str], ready: &str) -> io::Result<Started> {
         let mut command = Command::new(rackwright()?);
-        let home = std::env::temp_dir().join("rackwright-bench-home");
+        let home = home();
         std::fs::create_dir_all(&home)?;
         let log = File::create(home.join(format!("{}.log", arguments.first().unwrap_or(&"bench"))))?;
         let executed_at = Instant::now();
@@ -52,10 +58,18 @@ impl Process {
         Err(io::Error::other(format!("`rackwright {}` ended early", arguments.join(" "))))
     }
 
-    /// Where a control plane's API listens.
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        let told = self.greeting.iter().find_map(|line| line.trim_start().strip_prefix("API")?.trim().strip_prefix("http://"));
-        told.and_then(|address| address.parse().ok()).ok_or_else(|| io::Error::other("the greeting tells no address"))
+    /// The way in to a control plane that has greeted, for its administrator and so many callers more.
+    pub fn door(&self, callers: usize) -> io::Result<Door> {
+        let address = self.told("API").and_then(|url| url.strip_prefix("https://")?.parse().ok());
+        let address = address.ok_or_else(|| io::Error::other("the greeting tells no address"))?;
+        let context = self.told("Context").and_then(|context| context.split(',').next()).unwrap_or_default();
+        let console = Console { binary: &rackwright()?, home: &home(), context };
+        console.invite(&console.open(address)?, callers)
+    }
+
+    /// What a line of the greeting says.
+    fn told(&self, what: &str) -> Option<&str> {
+        self.greeting.iter().find_map(|line| line.trim_start().strip_prefix(what)).map(str::trim)
     }
 
     /// User and system time since its start.

@@ -1,7 +1,6 @@
 //! What reads cost over loopback HTTP as the fleet grows: lists, pages, single machines, and what looks at the whole fleet.
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +9,7 @@ use model::{ClusterName, MachineName, Site};
 use store::SystemClock;
 
 use crate::client::{self, Client, Load};
+use crate::door::Door;
 use crate::figure::{Bench, Curve, Figure, Report, Size, Unit};
 use crate::fleet::{self, SUBSCRIPTION};
 use crate::plane::{self, Plane};
@@ -24,6 +24,9 @@ const TARGET_FLEET: u64 = 10_000;
 
 /// Clients of the single reads.
 const CLIENTS: usize = 8;
+
+/// Who they are, with `rackwright serve`: each may send 2,000 requests at once, and so many more are not rationed.
+const CALLERS: usize = 40;
 
 /// Machines of a fleet with keepers: as many as one simulated site has without running out of sockets.
 const KEPT_PER_RACK: &str = "250";
@@ -124,8 +127,8 @@ fn measure_fleet(directory: &Path, sites: &[Site], size: Size) -> io::Result<Vec
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let paths = Paths::of(sites);
-        let one = |count: usize, kind: fn(&Paths, usize) -> String| one_client(plane.address, &paths, size.pick(count, 2), kind);
-        check(plane.address, &paths).await?;
+        let one = |count: usize, kind: fn(&Paths, usize) -> String| one_client(&plane.door, &paths, size.pick(count, 2), kind);
+        check(&plane.door, &paths).await?;
         let list = one(1_000, Paths::list).await?;
         let page = one(200, Paths::page).await?;
         let by_type = one(300, Paths::by_type).await?;
@@ -135,7 +138,7 @@ fn measure_fleet(directory: &Path, sites: &[Site], size: Size) -> io::Result<Vec
         let status = one(50, |_, _| "/rackwright/v1/status".to_owned()).await?;
         let metrics = one(50, |_, _| "/metrics".to_owned()).await?;
         let before = plane.process.cpu_time()?;
-        let single = many_clients(plane.address, &paths, size.pick(60_000, 16)).await?;
+        let single = many_clients(&plane.door, &paths, size.pick(60_000, 16)).await?;
         let spent = (plane.process.cpu_time()? - before) / u32::try_from(single.times.count()).unwrap_or(u32::MAX);
         let median = |load: &Load| milliseconds(load.times.median());
         Ok(vec![
@@ -154,18 +157,18 @@ fn measure_fleet(directory: &Path, sites: &[Site], size: Size) -> io::Result<Vec
     })
 }
 
-async fn one_client(address: SocketAddr, paths: &Arc<Paths>, count: usize, kind: fn(&Paths, usize) -> String) -> io::Result<Load> {
+async fn one_client(door: &Door, paths: &Arc<Paths>, count: usize, kind: fn(&Paths, usize) -> String) -> io::Result<Load> {
     let warm_up = paths.clone();
-    client::read(address, 1, count.div_ceil(10), move |nth| kind(&warm_up, nth)).await?;
+    client::read(door, 1, count.div_ceil(10), move |nth| kind(&warm_up, nth)).await?;
     let paths = paths.clone();
-    client::read(address, 1, count, move |nth| kind(&paths, nth)).await
+    client::read(door, 1, count, move |nth| kind(&paths, nth)).await
 }
 
-async fn many_clients(address: SocketAddr, paths: &Arc<Paths>, count: usize) -> io::Result<Load> {
+async fn many_clients(door: &Door, paths: &Arc<Paths>, count: usize) -> io::Result<Load> {
     let warm_up = paths.clone();
-    client::read(address, CLIENTS, count / 10, move |nth| warm_up.single(nth)).await?;
+    client::read(door, CLIENTS, count / 10, move |nth| warm_up.single(nth)).await?;
     let paths = paths.clone();
-    client::read(address, CLIENTS, count, move |nth| paths.single(nth)).await
+    client::read(door, CLIENTS, count, move |nth| paths.single(nth)).await
 }
 
 /// The addresses that are read. Which machine or page the nth is jumps about, so that no two in a row are neighbours.
@@ -241,8 +244,8 @@ impl Paths {
 const VERSION: &str = "api-version=2026-07-01";
 
 /// Nobody measures answers that are not what they seem.
-async fn check(address: SocketAddr, paths: &Paths) -> io::Result<()> {
-    let mut client = Client::connect(address).await?;
+async fn check(door: &Door, paths: &Paths) -> io::Result<()> {
+    let mut client = Client::connect(door).await?;
     let fleet = paths.machines.len();
     let one_cluster = fleet.min(usize::try_from(fleet::CLUSTER_SIZE).unwrap_or(usize::MAX)).min(100);
     for (path, items) in [
@@ -272,18 +275,17 @@ fn with_keepers(size: Size) -> io::Result<Figure> {
         &["sim", "serve", "--machines-per-rack", per_rack, "--speed", "1", "--data-dir", &world_dir],
         "A control plane for them",
     )?;
-    let listen = format!("127.0.0.1:{}", free_port()?);
-    let serve = ["serve", "--config", &site_file, "--data-dir", &plane_dir, "--listen", &listen];
-    let _plane = Process::start(&serve, "Context")?;
+    let serve = ["serve", "--config", &site_file, "--data-dir", &plane_dir, "--listen", "127.0.0.1:0"];
+    let plane = Process::start(&serve, "Context")?;
+    let door = plane.door(size.pick(CALLERS, 1))?;
     // Logins, first looks and the first listing are over by then.
     std::thread::sleep(size.pick(Duration::from_secs(30), Duration::ZERO));
-    let address: SocketAddr = listen.parse().map_err(io::Error::other)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let load = runtime.block_on(async {
-        let names = names(address).await?;
+        let names = names(&door).await?;
         let path_of = move |nth: usize| names[nth.wrapping_mul(STRIDE) % names.len()].clone();
-        client::read(address, CLIENTS, size.pick(6_000, 16), path_of.clone()).await?;
-        client::read(address, CLIENTS, size.pick(60_000, 16), path_of).await
+        client::read(&door, CLIENTS, size.pick(6_000, 16), path_of.clone()).await?;
+        client::read(&door, CLIENTS, size.pick(60_000, 16), path_of).await
     })?;
     Ok(Figure::new(
         "single reads at 8 clients from `rackwright serve`, its keeper watching 1,000 simulated machines",
@@ -295,8 +297,8 @@ fn with_keepers(size: Size) -> io::Result<Figure> {
 }
 
 /// Where the machines of a served site are read.
-async fn names(address: SocketAddr) -> io::Result<Vec<String>> {
-    let mut client = Client::connect(address).await?;
+async fn names(door: &Door) -> io::Result<Vec<String>> {
+    let mut client = Client::connect(door).await?;
     let (_, status) = client.get("/subscriptions?api-version=2026-07-01").await?;
     let subscriptions: serde_json::Value = serde_json::from_slice(&status)?;
     let subscription = subscriptions["value"][0]["subscriptionId"].as_str().unwrap_or_default();
@@ -306,9 +308,4 @@ async fn names(address: SocketAddr) -> io::Result<Vec<String>> {
     let ids = page["value"].as_array().into_iter().flatten().filter_map(|machine| machine["id"].as_str());
     let paths: Vec<String> = ids.map(|id| format!("{id}?{VERSION}")).collect();
     if paths.is_empty() { Err(io::Error::other("the served site has no machines")) } else { Ok(paths) }
-}
-
-/// A port that nobody has just now.
-fn free_port() -> io::Result<u16> {
-    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }

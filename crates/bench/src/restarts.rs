@@ -10,9 +10,10 @@ use tokio::runtime::Runtime;
 use crate::acting::{self, Caller, Ended, Wish};
 use crate::figure::{Bench, Curve, Figure, Report, Size, Unit};
 use crate::house::{House, Shape as Fleet};
-use crate::pair::{Pair, Shape};
+use crate::pair::Pair;
 use crate::process::own_cpu_time;
 use crate::stats::{Times, milliseconds};
+use crate::worlds::Shape;
 
 pub const BENCH: Bench = Bench { name: "restarts", what: "restarts of machines that take no time", measure };
 
@@ -56,11 +57,11 @@ async fn over_sockets(size: Size) -> io::Result<Vec<Figure>> {
     let clients = CLIENTS.min(pair.machines.len());
     let lone = lone_restarts(&mut pair.clients(1).await?[0], &pair.machines[0], size).await?;
     acting::keep_acting(pair.clients(clients).await?, &pair.machines, RESTART, size.pick(WARM_UP, Duration::ZERO)).await?;
-    let before = (pair.plane.cpu_time()?, pair.world.cpu_time()?, pair.commits().await?);
+    let before = (pair.plane.cpu_time()?, pair.worlds.cpu_time()?, pair.commits().await?);
     let ended = acting::keep_acting(pair.clients(clients).await?, &pair.machines, RESTART, measured(size)).await?;
     let count = ended.times.count().max(1) as f64;
     let plane = milliseconds(pair.plane.cpu_time()? - before.0) / count;
-    let world = milliseconds(pair.world.cpu_time()? - before.1) / count;
+    let world = milliseconds(pair.worlds.cpu_time()? - before.1) / count;
     let commits = (pair.commits().await? - before.2) / count;
     Ok(vec![
         Figure::new(

@@ -10,19 +10,18 @@ use http::StatusCode;
 use tokio::runtime::Runtime;
 
 use crate::client::Client;
+use crate::door::Door;
 use crate::figure::{Bench, Curve, Figure, Report, Size, Unit};
 use crate::fleet::{CLUSTER_SIZE, SUBSCRIPTION};
 use crate::process::{Process, Started};
 use crate::stats::{Times, milliseconds};
+use crate::worlds::{Shape, Worlds};
 
 pub const BENCH: Bench = Bench { name: "starting", what: "ready again after a kill", measure };
 
 /// Clusters, up to 10,000 machines: each BMC has a socket that listens in a simulator, and more than this machine allows would be
 /// needed beyond that.
-const CLUSTERS: &[u64] = &[1, 4, 8, 20, 40, 79];
-
-/// Clusters that one simulator carries: its sockets are limited, too.
-const CLUSTERS_PER_WORLD: u64 = 40;
+const CLUSTERS: &[u32] = &[1, 4, 8, 20, 40, 79];
 
 /// Restarts after a kill; the median counts.
 const STARTS: usize = 3;
@@ -40,13 +39,14 @@ fn measure(size: Size) -> io::Result<Report> {
     let clusters = size.pick(CLUSTERS, &[1]);
     let largest = clusters.last().copied().unwrap_or(1);
     let directory = tempfile::tempdir()?;
-    let worlds = Worlds::start(directory.path(), largest, size)?;
+    let (racks, machines_per_rack) = size.pick((8, 16), (4, 3));
+    let worlds = Worlds::start(directory.path(), Shape { clusters: largest, racks, machines_per_rack }, "1", &[])?;
     let mut report = Report::default();
     let (mut ready, mut greeted) = (Vec::new(), Vec::new());
     for count in clusters {
         let sites = &worlds.site_files[..usize::try_from(*count).unwrap_or(usize::MAX)];
         let measured = after_kills(directory.path(), sites, size)?;
-        let machines = count * size.pick(CLUSTER_SIZE, 12);
+        let machines = u64::from(*count) * size.pick(CLUSTER_SIZE, 12);
         ready.push((machines, milliseconds(measured.ready)));
         greeted.push((machines, milliseconds(measured.greeted)));
         if *count == largest {
@@ -90,16 +90,17 @@ fn after_kills(directory: &Path, sites: &[PathBuf], size: Size) -> io::Result<Me
     arguments.extend(sites.iter().flat_map(|site| ["--config", site]));
     let runtime = Runtime::new()?;
     let first = Process::start(&arguments, "Context")?;
-    runtime.block_on(until_ready(address))?;
+    let door = first.door(0)?;
+    runtime.block_on(until_ready(door.clone()))?;
     let paths = restarts(sites.len() as u64, size);
-    runtime.block_on(ask_all(address, paths))?;
+    runtime.block_on(ask_all(&door, paths))?;
     drop(first);
     let mut measured = Vec::new();
     for _ in 0..size.pick(STARTS, 1) {
-        let waiting = runtime.spawn(until_ready(address));
+        let waiting = runtime.spawn(until_ready(door.clone()));
         let Started { process, executed_at, greeted_at } = Process::start_timed(&arguments, "Context")?;
         let ready_at = runtime.block_on(waiting)??;
-        let in_flight = runtime.block_on(operations_in_flight(address))?;
+        let in_flight = runtime.block_on(operations_in_flight(&door))?;
         measured.push(Measured { ready: ready_at - executed_at, greeted: greeted_at - executed_at, spent: process.cpu_time()?, in_flight });
     }
     let median = |of: fn(&Measured) -> Duration| Times::new(measured.iter().map(of).collect()).median();
@@ -117,10 +118,10 @@ fn free_address() -> io::Result<SocketAddr> {
 }
 
 /// When `/readyz` says yes for the first time. A question that comes too early is repeated after a few milliseconds.
-async fn until_ready(address: SocketAddr) -> io::Result<Instant> {
+async fn until_ready(door: Door) -> io::Result<Instant> {
     let end = Instant::now() + PATIENCE;
     while Instant::now() < end {
-        if let Ok(mut client) = Client::connect(address).await
+        if let Ok(mut client) = Client::connect(&door).await
             && let Ok((StatusCode::OK, _)) = client.get("/readyz").await
         {
             return Ok(Instant::now());
@@ -142,12 +143,13 @@ fn restarts(clusters: u64, size: Size) -> Vec<String> {
     (0..per_cluster).flat_map(|nth| (1..=clusters).map(move |site| path(site, nth))).take(wanted).collect()
 }
 
-async fn ask_all(address: SocketAddr, paths: Vec<String>) -> io::Result<()> {
+async fn ask_all(door: &Door, paths: Vec<String>) -> io::Result<()> {
     let mut clients = tokio::task::JoinSet::new();
     for client in 0..CLIENTS {
         let paths: Vec<String> = paths.iter().skip(client).step_by(CLIENTS).cloned().collect();
+        let door = door.clone();
         clients.spawn(async move {
-            let mut client = Client::connect(address).await?;
+            let mut client = Client::connect(&door).await?;
             for path in paths {
                 let (status, body) = client.post(&path, Bytes::new()).await?;
                 if status != StatusCode::ACCEPTED {
@@ -163,52 +165,9 @@ async fn ask_all(address: SocketAddr, paths: Vec<String>) -> io::Result<()> {
     Ok(())
 }
 
-async fn operations_in_flight(address: SocketAddr) -> io::Result<u64> {
-    let (_, body) = Client::connect(address).await?.get("/rackwright/v1/status").await?;
+async fn operations_in_flight(door: &Door) -> io::Result<u64> {
+    let (_, body) = Client::connect(door).await?.get("/rackwright/v1/status").await?;
     let status: serde_json::Value = serde_json::from_slice(&body)?;
     let clusters = status["clusters"].as_array().into_iter().flatten();
     Ok(clusters.filter_map(|cluster| cluster["operationCount"].as_u64()).sum())
-}
-
-/// Simulated sites in as many processes as their sockets need.
-struct Worlds {
-    site_files: Vec<PathBuf>,
-    _processes: Vec<Process>,
-}
-
-impl Worlds {
-    fn start(directory: &Path, clusters: u64, size: Size) -> io::Result<Worlds> {
-        let made_up = directory.join("sim1");
-        let first = clusters.min(CLUSTERS_PER_WORLD);
-        let (data, count) = (made_up.to_string_lossy().into_owned(), first.to_string());
-        let (racks, machines) = size.pick(("8", "16"), ("4", "3"));
-        let arguments =
-            ["sim", "serve", "--speed", "1", "--data-dir", &data, "--clusters", &count, "--racks", racks, "--machines-per-rack", machines];
-        let mut processes = vec![Process::start(&arguments, "A control plane for them")?];
-        let mut site_files: Vec<PathBuf> = (1..=first).map(|number| made_up.join(format!("site{number}.toml"))).collect();
-        let mut next = first + 1;
-        while next <= clusters {
-            let last = clusters.min(next + CLUSTERS_PER_WORLD - 1);
-            let data = directory.join(format!("sim{next}"));
-            let described = describe_alike(&made_up.join("site1.toml"), directory, next..=last)?;
-            let data_dir = data.to_string_lossy().into_owned();
-            let mut arguments = vec!["sim", "serve", "--speed", "1", "--data-dir", &data_dir];
-            arguments.extend(described.iter().flat_map(|file| ["--config", file]));
-            processes.push(Process::start(&arguments, "A control plane for them")?);
-            site_files.extend((next..=last).map(|number| data.join(format!("site{number}.toml"))));
-            next = last + 1;
-        }
-        Ok(Worlds { site_files, _processes: processes })
-    }
-}
-
-/// Descriptions of more sites, each like the first but for its name.
-fn describe_alike(first: &Path, directory: &Path, numbers: std::ops::RangeInclusive<u64>) -> io::Result<Vec<String>> {
-    let text = std::fs::read_to_string(first)?;
-    let written = numbers.map(|number| {
-        let path = directory.join(format!("described-site{number}.toml"));
-        std::fs::write(&path, text.replace("\"site1\"", &format!("\"site{number}\"")))?;
-        Ok(path.to_string_lossy().into_owned())
-    });
-    written.collect()
 }

@@ -1,7 +1,6 @@
 //! Clients that listen to events, each on a connection of its own, and note when they heard of which revision.
 
 use std::io;
-use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use tokio::runtime::Runtime;
 
 use crate::changes::{Committed, now_micros};
 use crate::client::Client;
+use crate::door::Door;
 
 /// How long nothing may be heard before what is missing counts as lost.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -40,12 +40,12 @@ pub struct Hearing {
 }
 
 impl Listeners {
-    pub fn sit_down(address: SocketAddr, count: usize) -> io::Result<Listeners> {
+    pub fn sit_down(door: &Door, count: usize) -> io::Result<Listeners> {
         // One thread, so that the process that tells them has a core to itself.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let (told, heard) = mpsc::channel();
         for _ in 0..count {
-            let stream = runtime.block_on(begin(address))?;
+            let stream = runtime.block_on(begin(door))?;
             runtime.spawn(listen(stream, told.clone()));
         }
         Ok(Listeners { count, heard, _runtime: runtime })
@@ -74,8 +74,8 @@ impl Listeners {
 }
 
 /// A stream whose greeting was read.
-async fn begin(address: SocketAddr) -> io::Result<(Client, Incoming)> {
-    let mut client = Client::connect(address).await?;
+async fn begin(door: &Door) -> io::Result<(Client, Incoming)> {
+    let mut client = Client::connect(door).await?;
     let response = client.open(Method::GET, "/rackwright/v1/events?types=machines", Bytes::new()).await?;
     if response.status() != StatusCode::OK {
         return Err(io::Error::other(format!("a listener is answered {}", response.status())));

@@ -13,6 +13,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use gate::OpenHouse;
 use http::Request;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -24,6 +25,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
+use crate::door::Door;
 use crate::process::Process;
 
 /// The argument that makes our binary this process; the directory and the total rate follow it.
@@ -39,7 +41,7 @@ pub fn key() -> io::Result<InstallKey> {
 /// The process, as the one that measures sees it.
 pub struct Served {
     pub process: Process,
-    pub api: SocketAddr,
+    pub api: Door,
     pub install: SocketAddr,
 }
 
@@ -52,9 +54,12 @@ impl Served {
         let stdout = child.stdout.take().ok_or_else(|| io::Error::other("the child has no stdout"))?;
         let process = Process::of(child);
         let greeting = BufReader::new(stdout).lines().next().transpose()?.unwrap_or_default();
-        let addresses: Vec<SocketAddr> =
-            greeting.strip_prefix(LISTENING).unwrap_or_default().split(' ').filter_map(|address| address.parse().ok()).collect();
-        let [api, install] = addresses[..] else { return Err(io::Error::other(format!("the measured process says `{greeting}`"))) };
+        let told: Vec<&str> = greeting.strip_prefix(LISTENING).unwrap_or_default().split(' ').collect();
+        let served = match told[..] {
+            [api, token, install] => api.parse().ok().map(|api| Door::in_the_clear(api, token)).zip(install.parse().ok()),
+            _ => None,
+        };
+        let (api, install) = served.ok_or_else(|| io::Error::other(format!("the measured process says `{greeting}`")))?;
         Ok(Served { process, api, install })
     }
 }
@@ -69,13 +74,14 @@ pub fn serve_if_asked() -> Option<io::Result<()>> {
 fn serve(directory: &Path, total: Option<NonZeroU64>) -> io::Result<()> {
     let (clients, machines) = (Runtime::new()?, Runtime::new()?);
     let shutdown = CancellationToken::new();
-    let (api, listener) = clients.block_on(async {
+    let (api, listener, token) = clients.block_on(async {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let store: SharedStore = Arc::new(SqliteStore::open(directory, clock.clone()).map_err(io::Error::other)?);
         let cache = api::Cache::load(&store).await.map_err(io::Error::other)?;
         tokio::spawn(cache.clone().follow(store.clone(), shutdown.clone()));
-        let api = api::Api::new(store, clock, cache, Arc::default(), api::Process::default());
-        io::Result::Ok((api, TcpListener::bind("127.0.0.1:0").await?))
+        let house = OpenHouse::open(clock.clone()).await;
+        let api = api::Api::new(store, clock, cache, Arc::default(), api::Process::default(), house.gate());
+        io::Result::Ok((api, TcpListener::bind("127.0.0.1:0").await?, house.token("bench")))
     })?;
     let address = listener.local_addr()?;
     clients.spawn(api::serve(listener, api::router(api.clone()), api::MAX_CONNECTIONS, shutdown.clone()));
@@ -85,7 +91,7 @@ fn serve(directory: &Path, total: Option<NonZeroU64>) -> io::Result<()> {
         let face = api::InstallFace::new(api, BTreeMap::from([(cluster, key()?)]), depot.into(), "http://install.invalid");
         let router = api::install_router(face.with_rates(api::Rates { each: None, total }));
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        say(&format!("{LISTENING}{address} {}", listener.local_addr()?))?;
+        say(&format!("{LISTENING}{address} {token} {}", listener.local_addr()?))?;
         api::serve(listener, router, api::MAX_IN_FLIGHT, shutdown).await;
         Ok(())
     })

@@ -5,7 +5,6 @@
 //! and logged changes as it ever keeps, and what has its bound in memory alone is filled in an hour that does not count.
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +22,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::stand::{Bmcs, Shape, Stand, runtime};
 use crate::client::Client;
+use crate::door::Door;
 use crate::figure::{Figure, Report, Size, Unit};
 use crate::fleet::SUBSCRIPTION;
 
@@ -53,9 +53,9 @@ pub fn measure(size: Size) -> io::Result<Report> {
     stand.until_called("listen", shape.machines())?;
     let hour = size.pick(HOUR, Duration::from_secs(2));
     let runtime = runtime()?;
-    runtime.block_on(churn(stand.address, hour))?;
+    runtime.block_on(churn(&stand.door, hour))?;
     let before = stand.plane.memory()?;
-    let restarts = runtime.block_on(churn(stand.address, hour * HOURS))?;
+    let restarts = runtime.block_on(churn(&stand.door, hour * HOURS))?;
     let after = stand.plane.memory()?;
     if restarts == 0 {
         return Err(io::Error::other("no restart was accepted, so nothing happened"));
@@ -88,17 +88,17 @@ pub fn measure(size: Size) -> io::Result<Report> {
 }
 
 /// Restarts, writes, lists and listens for a while; gives how many restarts were accepted.
-async fn churn(address: SocketAddr, lasts: Duration) -> io::Result<u64> {
+async fn churn(door: &Door, lasts: Duration) -> io::Result<u64> {
     let until = Instant::now() + lasts;
-    let machines = names(address).await?;
+    let machines = names(door).await?;
     let (restarts, (), (), ()) =
-        tokio::try_join!(restart(address, &machines, until), tag(address, &machines, until), list(address, until), listen(address, until))?;
+        tokio::try_join!(restart(door, &machines, until), tag(door, &machines, until), list(door, until), listen(door, until))?;
     Ok(restarts)
 }
 
 /// Each machine in turn. One that is busy, or that the others need, refuses, and is asked again when its turn comes.
-async fn restart(address: SocketAddr, machines: &[String], until: Instant) -> io::Result<u64> {
-    let mut client = Client::connect(address).await?;
+async fn restart(door: &Door, machines: &[String], until: Instant) -> io::Result<u64> {
+    let mut client = Client::connect(door).await?;
     let mut accepted = 0;
     for name in machines.iter().cycle() {
         if Instant::now() >= until {
@@ -115,8 +115,8 @@ async fn restart(address: SocketAddr, machines: &[String], until: Instant) -> io
     Ok(accepted)
 }
 
-async fn tag(address: SocketAddr, machines: &[String], until: Instant) -> io::Result<()> {
-    let mut client = Client::connect(address).await?;
+async fn tag(door: &Door, machines: &[String], until: Instant) -> io::Result<()> {
+    let mut client = Client::connect(door).await?;
     for (round, name) in machines.iter().cycle().enumerate() {
         if Instant::now() >= until {
             break;
@@ -130,10 +130,10 @@ async fn tag(address: SocketAddr, machines: &[String], until: Instant) -> io::Re
     Ok(())
 }
 
-async fn list(address: SocketAddr, until: Instant) -> io::Result<()> {
+async fn list(door: &Door, until: Instant) -> io::Result<()> {
     while Instant::now() < until {
         // A connection of its own for each, as a script has.
-        let (status, _) = Client::connect(address).await?.get(&path("")).await?;
+        let (status, _) = Client::connect(door).await?.get(&path("")).await?;
         expect(status, "a list")?;
         sleep(PAUSE).await;
     }
@@ -141,9 +141,9 @@ async fn list(address: SocketAddr, until: Instant) -> io::Result<()> {
 }
 
 /// Listeners that come, hear what there is, and hang up in the middle of it.
-async fn listen(address: SocketAddr, until: Instant) -> io::Result<()> {
+async fn listen(door: &Door, until: Instant) -> io::Result<()> {
     while Instant::now() < until {
-        let mut client = Client::connect(address).await?;
+        let mut client = Client::connect(door).await?;
         let response = client.open(Method::GET, "/rackwright/v1/events", Bytes::new()).await?;
         expect(response.status(), "a listener")?;
         let mut events = response.into_body();
@@ -159,8 +159,8 @@ fn expect(status: StatusCode, what: &str) -> io::Result<()> {
     if status.is_success() { Ok(()) } else { Err(io::Error::other(format!("{what} is answered with {status}"))) }
 }
 
-async fn names(address: SocketAddr) -> io::Result<Vec<String>> {
-    let (_, listed) = Client::connect(address).await?.get(&path("")).await?;
+async fn names(door: &Door) -> io::Result<Vec<String>> {
+    let (_, listed) = Client::connect(door).await?.get(&path("")).await?;
     let listed: serde_json::Value = serde_json::from_slice(&listed).map_err(io::Error::other)?;
     let machines = listed["value"].as_array().into_iter().flatten();
     Ok(machines.filter_map(|machine| Some(machine["name"].as_str()?.to_owned())).collect())

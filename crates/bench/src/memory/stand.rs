@@ -1,11 +1,11 @@
 //! A control plane under measurement, and the simulated sites that it keeps, as two processes.
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::client::Client;
+use crate::door::Door;
 use crate::process::Process;
 
 /// Longer than the first looks at the largest fleet take on two cores.
@@ -38,7 +38,7 @@ impl Shape {
 /// Both processes; they end with this.
 pub struct Stand {
     pub plane: Process,
-    pub address: SocketAddr,
+    pub door: Door,
     _world: Process,
     _directory: tempfile::TempDir,
 }
@@ -56,7 +56,7 @@ impl Stand {
             arguments.extend(["--config".to_owned(), text(&world_dir.join(format!("site{number}.toml")))]);
         }
         let plane = Process::start(&strs(&arguments), "Context")?;
-        Ok(Stand { address: plane.address()?, plane, _world: world, _directory: directory })
+        Ok(Stand { door: plane.door(0)?, plane, _world: world, _directory: directory })
     }
 
     /// Waits until as many calls of a kind to BMCs have been answered well.
@@ -76,7 +76,7 @@ impl Stand {
 
     fn calls(&self, call: &str) -> io::Result<u64> {
         let line = format!("rackwright_device_calls_total{{device=\"bmc\",call=\"{call}\",result=\"ok\"}} ");
-        let shown = runtime()?.block_on(async { Client::connect(self.address).await?.get("/metrics").await })?.1;
+        let shown = runtime()?.block_on(async { Client::connect(&self.door).await?.get("/metrics").await })?.1;
         let shown = String::from_utf8_lossy(&shown);
         Ok(shown.lines().find_map(|shown| shown.strip_prefix(&line)?.parse().ok()).unwrap_or(0))
     }
