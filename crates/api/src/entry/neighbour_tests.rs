@@ -5,17 +5,18 @@ use access::{PrincipalId, Scope};
 use futures::{FutureExt, StreamExt};
 use gate::OpenHouse;
 use http::{Method, StatusCode};
-use model::{Timestamp, VmName};
-use serde_json::Value;
+use model::{HintExecution, HintKind, HintScope, HintTarget, PlacementHint, RackName, Timestamp, Verdict, VmName};
+use serde_json::{Value, json};
 use store::LogQuery;
 use uuid::Uuid;
 
 use crate::Api;
-use crate::fixtures::{Documents, NOW, cluster, machine, operation, send, send_with, vm};
+use crate::fixtures::{Documents, NOW, cluster, keep, machine, operation, send, send_with, vm};
 
 const VMS: &str = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.NetworkCloud/virtualMachines";
 
-/// Two virtual machines in one resource group, each with an operation; the tenant has the first, and may read its log.
+/// Two virtual machines in one resource group, each with an operation; the tenant has the first, and may read its log. Somebody who may
+/// has hinted it away from a rack.
 struct Two {
     api: Api,
     token: String,
@@ -29,7 +30,14 @@ async fn two() -> Two {
         operation
     };
     let documents = Documents::default().cluster(&cluster("site1")).machine(&machine("site1", "rack1", "m1"));
-    let documents = documents.vm(&vm("site1", "mine", "m1")).vm(&vm("site1", "theirs", "m1"));
+    let mut mine = vm("site1", "mine", "m1");
+    mine.spec.placement_hints = vec![PlacementHint {
+        kind: HintKind::AntiAffinity,
+        execution: HintExecution::Hard,
+        scope: HintScope::Rack,
+        target: HintTarget::Rack(RackName::new("rack2").unwrap()),
+    }];
+    let documents = documents.vm(&mine).vm(&vm("site1", "theirs", "m1"));
     let documents = documents.operation(&of_vm("8f3c1a2b", "mine")).operation(&of_vm("8f3c9999", "theirs"));
     let api = documents.operation(&of_vm("aaaa0000", "theirs")).operation(&of_vm("aaaa1111", "theirs")).serve().await;
     let house = OpenHouse::around(api.gate.clone());
@@ -48,6 +56,21 @@ impl Two {
 
     async fn get(&self, path: &str) -> (StatusCode, Value) {
         self.send(Method::GET, path).await
+    }
+
+    /// Describes the tenant's own virtual machine with a hint to what an id names.
+    async fn hint(&self, id: &str, scope: &str) -> (StatusCode, Value) {
+        let hint = json!({ "hintType": "AntiAffinity", "schedulingExecution": "Hard", "scope": scope, "resourceId": id });
+        let body = json!({
+            "location": "local",
+            "properties": {
+                "adminUsername": "azureuser", "cpuCores": 4, "memorySizeGB": 8, "vmImage": "registry/fw:1", "bootMethod": "UEFI",
+                "storageProfile": { "osDisk": { "diskSizeGB": 20, "createOption": "Ephemeral" } },
+                "placementHints": [hint],
+            },
+        });
+        let headers = [("authorization", self.token.as_str())];
+        send_with(&self.api, Method::PUT, &format!("{VMS}/mine?api-version=1"), &body.to_string(), &headers).await
     }
 }
 
@@ -105,6 +128,41 @@ async fn lists_filters_and_tokens_show_only_what_is_ones_own() {
         let told = body.to_string();
         assert!(!told.contains("theirs") && !told.contains("8f3c9999") && !told.contains("aaaa"), "{path}: {told}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_placement_hint_tells_nothing_of_what_is_anothers() {
+    const HINT: &str = "properties.placementHints[0].resourceId";
+    let two = two().await;
+    let asked = keep(&two.api, |_| Verdict::Done);
+    let group = VMS.strip_suffix("/virtualMachines").unwrap();
+    for (kind, there, absent) in [("virtualMachines", "theirs", "nobody"), ("bareMetalMachines", "m1", "m9"), ("racks", "rack1", "rack9")] {
+        let scope = if kind == "racks" { "Rack" } else { "Machine" };
+        let mut told = Vec::new();
+        for name in [there, absent] {
+            let (status, body) = two.hint(&format!("{group}/{kind}/{name}"), scope).await;
+            assert_eq!(
+                (status, code(&body), &body["error"]["target"]),
+                (StatusCode::NOT_FOUND, "ResourceNotFound", &HINT.into()),
+                "{body}"
+            );
+            told.push(body["error"]["message"].as_str().unwrap().replace(name, "…"));
+        }
+        assert_eq!(told[0], told[1], "what is there cannot be told from what is not");
+    }
+    for elsewhere in [VMS.replace("s1", "s2"), VMS.replace("g1", "g2")] {
+        let (status, body) = two.hint(&format!("{elsewhere}/mine"), "Machine").await;
+        assert_eq!(
+            (status, code(&body), &body["error"]["target"]),
+            (StatusCode::BAD_REQUEST, "InvalidRequestContent", &HINT.into()),
+            "{body}"
+        );
+    }
+    assert_eq!(asked.count(), 0, "no keeper was asked");
+    let (status, body) = two.hint(&format!("{group}/racks/Rack2"), "Rack").await;
+    assert_eq!((status, asked.count()), (StatusCode::OK, 1), "a hint that it has already may be sent back: {body}");
+    let (status, body) = two.hint(&format!("{VMS}/mine"), "Machine").await;
+    assert_eq!((status, asked.count()), (StatusCode::OK, 2), "what is one's own is the keeper's to judge: {body}");
 }
 
 fn log_of(name: &str) -> String {

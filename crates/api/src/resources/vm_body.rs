@@ -8,12 +8,15 @@ use model::{
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
+use crate::call::Call;
+use crate::codes::Code;
+use crate::entry::unseen;
 use crate::fields;
-use crate::links::PROVIDER;
+use crate::links::{self, PROVIDER};
 use crate::reply::{Refused, shortened};
 use crate::schema;
 
-use super::Tags;
+use super::{Place, Tags};
 
 const PASSWORD: &str = "properties.vmImageRepositoryCredentials.password";
 
@@ -41,19 +44,19 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Reads a body. `shelf` is where its secrets will lie: `vm/site1/fw/3f…`. Of a virtual machine that there is, clients send back what
-/// they were told: what was not told is as it was.
-pub(super) fn read(body: &[u8], shelf: &str, known: Option<&Vm>) -> Result<Described, Refused> {
+/// Reads a body for what is to be at `place`. `shelf` is where its secrets will lie: `vm/site1/fw/3f…`. Of a virtual machine that there is,
+/// clients send back what they were told: what was not told is as it was.
+pub(super) fn read(body: &[u8], place: &Place, shelf: &str, known: Option<&Vm>) -> Result<Described, Refused> {
     let mut body = match known {
         Some(vm) => fields::described_of(&schema::VM, completed(fields::object(body)?, vm))?,
         None => fields::described(&schema::VM, body)?,
     };
-    let read = take_apart(&body, shelf, known);
+    let read = take_apart(&body, place, shelf, known);
     fields::wipe(&mut body);
     read
 }
 
-fn take_apart(body: &Value, shelf: &str, known: Option<&Vm>) -> Result<Described, Refused> {
+fn take_apart(body: &Value, place: &Place, shelf: &str, known: Option<&Vm>) -> Result<Described, Refused> {
     let properties = &body["properties"];
     let mut secrets = Vec::new();
     let mut keep = |path: &str, what: &str, text: &str| {
@@ -95,7 +98,7 @@ fn take_apart(body: &Value, shelf: &str, known: Option<&Vm>) -> Result<Described
             Some(Registry { url, username, password })
         }
     };
-    let spec = VmSpec { user_data, network_data, registry, ..spec_of(properties)? };
+    let spec = VmSpec { user_data, network_data, registry, ..spec_of(properties, place)? };
     Ok(Described {
         spec,
         tags: texts(&body["tags"]),
@@ -125,7 +128,7 @@ fn completed(mut body: Map<String, Value>, vm: &Vm) -> Map<String, Value> {
 }
 
 /// What is no secret. Its shape has been checked, so that what is absent here was left out.
-fn spec_of(properties: &Value) -> Result<VmSpec, Refused> {
+fn spec_of(properties: &Value, place: &Place) -> Result<VmSpec, Refused> {
     let disk = &properties["storageProfile"]["osDisk"];
     Ok(VmSpec {
         cpu_cores: whole(&properties["cpuCores"], "properties.cpuCores")?,
@@ -153,7 +156,10 @@ fn spec_of(properties: &Value) -> Result<VmSpec, Refused> {
             .collect(),
         cloud_services_network: Some(&properties["cloudServicesNetworkAttachment"]).filter(|given| !given.is_null()).map(network),
         networks: items(&properties["networkAttachments"]).map(network).collect(),
-        placement_hints: items(&properties["placementHints"]).enumerate().map(hint).collect::<Result<_, _>>()?,
+        placement_hints: items(&properties["placementHints"])
+            .enumerate()
+            .map(|(n, given)| hint(place, n, given))
+            .collect::<Result<_, _>>()?,
         ssh_public_keys: items(&properties["sshPublicKeys"]).map(|key| text(key, "keyData")).collect(),
         ..VmSpec::default()
     })
@@ -193,11 +199,14 @@ fn network(given: &Value) -> NetworkAttachment {
     }
 }
 
-fn hint((n, given): (usize, &Value)) -> Result<PlacementHint, Refused> {
+fn hint(place: &Place, n: usize, given: &Value) -> Result<PlacementHint, Refused> {
     let id = text(given, "resourceId");
-    let target = hint_target(&id).ok_or_else(|| {
-        let path = format!("properties.placementHints[{n}].resourceId");
-        let message = format!("`{path}` must be the id of a virtual machine, a bare-metal machine or a rack, not `{}`", shortened(&id));
+    let target = hint_target(place, &id).ok_or_else(|| {
+        let path = hint_path(n);
+        let message = format!(
+            "`{path}` must be the id of a virtual machine, a bare-metal machine or a rack of this resource group, not `{}`",
+            shortened(&id)
+        );
         Refused::bad_content(message).target(path)
     })?;
     Ok(PlacementHint {
@@ -208,19 +217,53 @@ fn hint((n, given): (usize, &Value)) -> Result<PlacementHint, Refused> {
     })
 }
 
-/// What an id names. Upper and lower case are the same in it, as in all ids.
-fn hint_target(id: &str) -> Option<HintTarget> {
-    let (id, provider) = (id.to_ascii_lowercase(), PROVIDER.to_ascii_lowercase());
+fn hint_path(n: usize) -> String {
+    format!("properties.placementHints[{n}].resourceId")
+}
+
+/// What an id of the place's resource group names. Upper and lower case are the same in it, as in all ids.
+fn hint_target(place: &Place, id: &str) -> Option<HintTarget> {
     let segments: Vec<&str> = id.split('/').filter(|segment| !segment.is_empty()).collect();
-    match segments[..] {
-        ["subscriptions", _, "resourcegroups", _, "providers", named, kind, name] if named == provider => match kind {
-            "virtualmachines" => VmName::new(name).ok().map(HintTarget::Vm),
-            "baremetalmachines" => MachineName::new(name).ok().map(HintTarget::Machine),
-            "racks" => RackName::new(name).ok().map(HintTarget::Rack),
-            _ => None,
-        },
+    let [subscriptions, subscription, groups, group, providers, provider, kind, name] = segments[..] else { return None };
+    let expected = [
+        (subscriptions, "subscriptions"),
+        (subscription, &place.subscription),
+        (groups, "resourceGroups"),
+        (group, &place.group),
+        (providers, "providers"),
+        (provider, PROVIDER),
+    ];
+    if !expected.iter().all(|(given, expected)| given.eq_ignore_ascii_case(expected)) {
+        return None;
+    }
+    let name = name.to_ascii_lowercase();
+    match kind.to_ascii_lowercase().as_str() {
+        "virtualmachines" => VmName::new(name).ok().map(HintTarget::Vm),
+        "baremetalmachines" => MachineName::new(name).ok().map(HintTarget::Machine),
+        "racks" => RackName::new(name).ok().map(HintTarget::Rack),
         _ => None,
     }
+}
+
+/// Refuses hints to what the caller may not read, whether or not it is there: what is refused, and what is placed where, would tell of it.
+/// Hints that the virtual machine has already are only sent back.
+pub(super) fn check_hints(call: &Call, cluster: &Cluster, hints: &[PlacementHint], known: Option<&Vm>) -> Result<(), Refused> {
+    let sight = call.sight()?;
+    let had = known.map_or(&[][..], |vm| &vm.spec.placement_hints);
+    for (n, hint) in hints.iter().enumerate().filter(|(_, hint)| !had.contains(hint)) {
+        let (id, kind, name) = match &hint.target {
+            HintTarget::Vm(name) => (links::vm_id(cluster, name), "virtual machine", name.as_str()),
+            HintTarget::Machine(name) => (links::machine_id(cluster, name), "machine", name.as_str()),
+            HintTarget::Rack(name) => (links::rack_id(cluster, name), "rack", name.as_str()),
+        };
+        if !sight.sees(&id) {
+            call.deny(unseen(&id));
+            let path = hint_path(n);
+            let message = format!("`{path}` names `{name}`, and there is no such {kind} that you may read");
+            return Err(Refused::new(Code::ResourceNotFound, message).target(path));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a custom location is a cluster's: its last part is the cluster's name.

@@ -36,7 +36,7 @@ pub(crate) async fn put(api: &Api, call: &Call, place: &Place, body: &[u8]) -> R
             .target("virtualMachineName")
     })?;
     let known = clusters.iter().find_map(|cluster| view.vm(&cluster.document.name, &name)).map(|vm| &*vm.document);
-    let described = vm_body::read(body, &format!("vm/{}/{}", name.key(), Uuid::new_v4()), known)?;
+    let described = vm_body::read(body, place, &format!("vm/{}/{}", name.key(), Uuid::new_v4()), known)?;
     plan::check_tags(&described.tags).map_err(|flaw| match &flaw.tag {
         Some(tag) => unfit(&format!("tags.{tag}"), &flaw.message),
         None => unfit("tags", &flaw.message),
@@ -46,8 +46,10 @@ pub(crate) async fn put(api: &Api, call: &Call, place: &Place, body: &[u8]) -> R
     if let Some(flaw) = plan::check_vm_spec(&described.spec).first().filter(|_| !is_there) {
         return Err(unfit(&flaw.field, &flaw.message));
     }
-    let cluster = home_of(&view, &clusters, &name, &described)?;
+    let home = home_of(&view, &clusters, &name, &described)?;
     let Described { spec, tags, secrets, .. } = described;
+    vm_body::check_hints(call, home, &spec.placement_hints, known)?;
+    let cluster = home.name.clone();
     let reserved = quotas::reserve(api, &view, &cluster, &name, &spec)?;
     let ask = Ask::PutVm { vm: name.clone(), spec: Box::new(spec), tags, conditions: conditions(call)? };
     let request = request_of(api, call, &cluster, ask, body)?;
@@ -67,7 +69,7 @@ pub(crate) async fn put(api: &Api, call: &Call, place: &Place, body: &[u8]) -> R
 }
 
 /// The cluster that a virtual machine is to be on: where one of that name is already, or where the body says.
-fn home_of(view: &View, clusters: &[&Versioned<Cluster>], name: &VmName, described: &Described) -> Result<ClusterName, Refused> {
+fn home_of<'a>(view: &View, clusters: &[&'a Versioned<Cluster>], name: &VmName, described: &Described) -> Result<&'a Cluster, Refused> {
     let named = |cluster: &&&Versioned<Cluster>| match &described.custom_location {
         Some(location) => vm_body::is_at(location, &cluster.document),
         None => view.vm(&cluster.document.name, name).is_some() || clusters.len() == 1,
@@ -87,7 +89,7 @@ fn home_of(view: &View, clusters: &[&Versioned<Cluster>], name: &VmName, describ
             let message = format!("`location` must be that of the cluster, `{}`, not `{}`", home.location, shortened(location));
             Err(Refused::bad_content(message).target("location"))
         }
-        _ => Ok(cluster.document.name.clone()),
+        _ => Ok(cluster.document.as_ref()),
     }
 }
 
