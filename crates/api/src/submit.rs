@@ -204,7 +204,7 @@ fn request_key(call: &Call, body: &[u8]) -> Option<RequestKey> {
         .collect();
     let conditions = conditions.join("\n");
     // The id rather than the name: two people may have one name, and one person may be given another.
-    let caller = call.sight().map_or_else(|| call.caller(), |sight| sight.caller().principal.to_string());
+    let caller = call.sight().map_or_else(|_| call.caller(), |sight| sight.caller().principal.to_string());
     let parts = [&caller, &client_request_id, call.method.as_str(), &path, outage, &conditions];
     for part in parts.into_iter().map(str::as_bytes).chain([body]) {
         hash.update((part.len() as u64).to_be_bytes());

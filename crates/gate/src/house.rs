@@ -49,13 +49,28 @@ impl OpenHouse {
         self.token_of(GUEST, name)
     }
 
+    /// A token for somebody besides the guest, who may do everything too: two guests of different names are one principal.
+    pub async fn invite(&self, name: &str) -> String {
+        let other = PrincipalId::new(Uuid::from_u128(self.gate.directory().judge().list(&Scope::root()).count() as u128 + 1));
+        self.assign(other, OWNER.id, Scope::root()).await;
+        self.token_of(other, name)
+    }
+
     /// A token for somebody who may do what was assigned to them.
     ///
     /// # Panics
     /// If the clock stands before the first key.
     pub fn token_of(&self, principal: PrincipalId, name: &str) -> String {
         let now = self.gate.now();
-        let bearer = Bearer { principal, client: None, tenant: TENANT, name: name.to_owned(), logged_in_at: now, vouched_by: None };
+        let bearer = Bearer {
+            principal,
+            client: None,
+            tenant: TENANT,
+            name: name.to_owned(),
+            logged_in_at: now,
+            credential: None,
+            vouched_by: None,
+        };
         let minted = self.gate.mint().mint(&bearer, AUDIENCE, Uuid::from_u128(2), now);
         minted.expect("the house has a key").text.as_str().to_owned()
     }
