@@ -39,6 +39,23 @@ pub struct ServicePrincipal {
     pub disabled_at: Option<Timestamp>,
 }
 
+/// Names what a service principal logged in with: the id of a secret, or the SHA-256 of a certificate as `x5t#S256` names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CredentialId(String);
+
+impl From<SecretId> for CredentialId {
+    fn from(secret: SecretId) -> CredentialId {
+        CredentialId(secret.to_string())
+    }
+}
+
+impl From<&Certificate> for CredentialId {
+    fn from(certificate: &Certificate) -> CredentialId {
+        CredentialId(certificate.sha256.clone())
+    }
+}
+
 /// A person, as an issuer knows them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -95,6 +112,12 @@ impl ServicePrincipal {
             return Err(LoginRefused::Disabled);
         }
         if now < found.expires_at { Ok(found.id) } else { Err(LoginRefused::Expired(found.id)) }
+    }
+
+    /// Whether it still has what somebody logged in with.
+    pub fn has(&self, credential: &CredentialId) -> bool {
+        let secrets = self.secrets.iter().map(|secret| secret.id.into());
+        secrets.chain(self.certificates.iter().map(CredentialId::from)).any(|own: CredentialId| own == *credential)
     }
 
     /// The certificate that an assertion names.

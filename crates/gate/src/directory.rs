@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use access::principal::ServicePrincipal;
+use access::principal::{CredentialId, ServicePrincipal};
+use access::token::Rejection;
 use access::{AssignmentId, ClientId, Judge, PrincipalId, RoleAssignment};
 use serde::de::DeserializeOwned;
 use store::{Change, Revision, SharedStore, StoreError};
@@ -86,8 +87,10 @@ impl Directory {
         self.principals.get(&id).cloned()
     }
 
-    pub(crate) fn may_come_in(&self, id: PrincipalId) -> bool {
-        self.principal(id).is_some_and(|principal| principal.disabled_at.is_none())
+    /// Whether a service principal may come in with what it once logged in with.
+    pub(crate) fn check_principal(&self, id: PrincipalId, credential: Option<&CredentialId>) -> Result<(), Rejection> {
+        let principal = self.principal(id).filter(|principal| principal.disabled_at.is_none()).ok_or(Rejection::Disabled)?;
+        if credential.is_none_or(|credential| principal.has(credential)) { Ok(()) } else { Err(Rejection::CredentialRemoved) }
     }
 
     /// Takes in what was written here, before the watch tells of it.

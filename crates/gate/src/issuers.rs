@@ -183,6 +183,7 @@ impl Gate {
             tenant: TENANT,
             name: name.clone(),
             logged_in_at: now,
+            credential: None,
             vouched_by: Some(issuer.clone()),
         };
         let minted = self.hand_out_to(&bearer)?;

@@ -178,7 +178,7 @@ impl Gate {
     fn check_still_there(&self, bearer: &Caller) -> Result<(), Rejection> {
         let directory = self.directory();
         match (bearer.client, &bearer.vouched_by) {
-            (Some(_), _) if !directory.may_come_in(bearer.principal) => Err(Rejection::Disabled),
+            (Some(_), _) => directory.check_principal(bearer.principal, bearer.credential.as_ref()),
             (None, Some(issuer)) if !directory.trusts(issuer) => Err(Rejection::WrongIssuer),
             _ => Ok(()),
         }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use access::attempts::TooMany;
-use access::principal::{LoginRefused, ServicePrincipal};
+use access::principal::{CredentialId, LoginRefused, ServicePrincipal};
 use access::token::{Assertion, AssertionAudience, Bearer, MintError, Minted, Rejection};
 use access::{ClientId, TenantId};
 
@@ -81,34 +81,39 @@ impl Gate {
         lock(&self.logins).begin(&name, from, now)?;
         let client = ClientId::parse(&name).map_err(|_| LoginError::UnknownClient)?;
         let principal = self.directory().client(client).cloned().ok_or(LoginError::UnknownClient)?;
-        match (&assertion, shown) {
+        let credential = match (&assertion, shown) {
             (Some(assertion), Shown::Assertion { audience, .. }) => {
                 if principal.disabled_at.is_some() {
                     return Err(LoginRefused::Disabled.into());
                 }
                 let proven = assertion.check(&principal, audience, now)?;
+                let credential = proven.credential.clone();
                 lock(&self.shown).show(proven, from, now)?;
+                credential
             }
-            (_, Shown::Secret { secret, .. }) => {
-                principal.find_secret(&self.secret_key, secret, now)?;
-            }
+            (_, Shown::Secret { secret, .. }) => principal.find_secret(&self.secret_key, secret, now)?.into(),
             (None, Shown::Assertion { .. }) => return Err(LoginError::UnknownClient),
-        }
-        let minted = self.hand_out(&principal)?;
+        };
+        let minted = self.hand_out_to(&self.bearer(&principal, Some(credential)))?;
         lock(&self.logins).succeed(&name, from, now);
         Ok(minted)
     }
 
-    /// A token for a service principal that was found to be who it is.
+    /// A token for a service principal that this process itself acts as.
     pub fn hand_out(&self, principal: &ServicePrincipal) -> Result<Minted, LoginError> {
-        self.hand_out_to(&Bearer {
+        self.hand_out_to(&self.bearer(principal, None))
+    }
+
+    fn bearer(&self, principal: &ServicePrincipal, credential: Option<CredentialId>) -> Bearer {
+        Bearer {
             principal: principal.id,
             client: Some(principal.client_id),
             tenant: tenant(principal),
             name: principal.display_name.clone(),
             logged_in_at: self.now(),
+            credential,
             vouched_by: None,
-        })
+        }
     }
 
     /// A token for somebody who was found to be who they are.

@@ -77,11 +77,10 @@ impl Gate {
         self.has_owner(|one| one.id != assignment.id)
     }
 
-    /// People are not ours to know: one who owns everything counts as somebody who can come in, while there is anybody to vouch for people.
+    /// People do not count: whether one still can come in is not ours to know, and who vouches for them may be removed.
     fn has_owner(&self, counts: impl Fn(&RoleAssignment) -> bool) -> bool {
         let directory = self.directory();
-        let has_people = directory.issuers().next().is_some();
-        let can_come = |id| directory.principal(id).map_or(has_people, |known| known.disabled_at.is_none());
+        let can_come = |id| directory.principal(id).is_some_and(|known| known.disabled_at.is_none());
         directory.judge().list(&Scope::root()).any(|one| owns_everything(one) && counts(one) && can_come(one.principal))
     }
 }

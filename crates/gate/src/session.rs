@@ -1,9 +1,11 @@
 //! What lets a device that somebody logged in stay logged in for a while: a token for tokens.
 
+use std::net::IpAddr;
+
 use access::token::{Bearer, Minted};
 use model::Span;
 
-use crate::{Gate, LoginError, random_id};
+use crate::{Gate, LoginError, lock, random_id};
 
 /// What it is for: for nothing at the API.
 const AUDIENCE: &str = "https://management.rackwright/session";
@@ -22,12 +24,14 @@ impl Gate {
         Ok(self.mint().apart(AUDIENCE, SESSION_LIFE).mint(bearer, AUDIENCE, random_id()?, self.now())?)
     }
 
-    /// Whose it is. A service principal may have been disabled or removed meanwhile, and an issuer may be trusted no more; that a person
-    /// has left is known to their issuer alone.
-    pub fn resume_session(&self, session: &str) -> Result<Bearer, LoginError> {
-        let claims = self.mint().apart(AUDIENCE, SESSION_LIFE).check(session, self.now())?;
-        let bearer = claims.bearer();
+    /// Whose it is. A service principal may have been disabled, removed, or lost what it logged in with meanwhile, and an issuer may be
+    /// trusted no more; that a person has left is known to their issuer alone. `from` is where it is shown.
+    pub fn resume_session(&self, session: &str, from: IpAddr) -> Result<Bearer, LoginError> {
+        let now = self.now();
+        lock(&self.logins).begin_as_nobody(from, now)?;
+        let bearer = self.mint().apart(AUDIENCE, SESSION_LIFE).check(session, now)?.bearer();
         self.check_still_there(&bearer)?;
+        lock(&self.logins).succeed_as_nobody(from, now);
         Ok(bearer)
     }
 }

@@ -40,7 +40,7 @@ impl House {
 
 fn somebody(principal: PrincipalId, name: &str) -> Caller {
     let logged_in_at = Timestamp::parse("2026-11-16T12:00:00Z").unwrap();
-    Caller { principal, client: None, tenant: TENANT, name: name.into(), logged_in_at, vouched_by: None }
+    Caller { principal, client: None, tenant: TENANT, name: name.into(), logged_in_at, credential: None, vouched_by: None }
 }
 
 fn read() -> Permission {

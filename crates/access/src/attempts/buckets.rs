@@ -29,8 +29,14 @@ impl<K: Ord + Clone> Buckets<K> {
 
     /// Takes one, or says how long it takes until there is one.
     pub fn take(&mut self, key: &K, now: Timestamp) -> Result<(), Span> {
-        let full_at = self.full_at.get(key).copied().unwrap_or(now).max(now) + self.pace.every;
         let latest = now + self.pace.every.times(self.pace.burst);
+        let mut full_at = self.full_at.get(key).copied().unwrap_or(now).max(now);
+        if full_at > latest {
+            // Only a clock that was set back leaves such an instant. Nobody waits for longer than an empty bucket takes.
+            self.put(key, latest);
+            full_at = latest;
+        }
+        full_at = full_at + self.pace.every;
         if full_at > latest {
             return Err(full_at.since(latest));
         }

@@ -26,7 +26,8 @@ fn a_bucket_gives_its_burst_and_then_its_pace() {
     assert_eq!(take(10), Err(Span::seconds(10)));
     assert_eq!([take(1_000), take(1_000), take(1_000)], [Ok(()); 3], "it holds no more than its burst");
     assert_eq!(take(1_000), Err(Span::seconds(10)));
-    assert_eq!(take(900), Err(Span::seconds(110)), "a clock that is set back gives nothing");
+    assert_eq!(take(900), Err(Span::seconds(10)), "a clock that is set back gives nothing at once");
+    assert_eq!(take(910), Ok(()), "and makes nobody wait for longer than an empty bucket does");
 }
 
 #[test]

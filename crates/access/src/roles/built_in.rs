@@ -23,7 +23,7 @@ pub const READER: Role = Role {
 };
 
 /// As Azure has it: every machine action but `runCommand`, which runs any program as root; clusters but for `inspect`; key sets are only
-/// seen.
+/// seen. So are runtimes: their images and user data run as root on every machine that is installed with them.
 pub const COMPUTE_CONTRIBUTOR: Role = Role {
     id: id(0x4aa368ec_fba9_4e93_81ed_396b3d461cc5),
     name: "Operator Nexus Compute Contributor",
@@ -39,7 +39,6 @@ pub const COMPUTE_CONTRIBUTOR: Role = Role {
         "Microsoft.NetworkCloud/clusters/deploy/action",
         "Microsoft.NetworkCloud/clusters/metricsConfigurations/*",
         "Microsoft.NetworkCloud/clusters/read",
-        "Microsoft.NetworkCloud/clusters/runtimes/*",
         "Microsoft.NetworkCloud/clusters/scanRuntime/action",
         "Microsoft.NetworkCloud/clusters/updateVersion/action",
         "Microsoft.NetworkCloud/clusters/write",

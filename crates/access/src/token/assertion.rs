@@ -94,7 +94,7 @@ impl<'a> Assertion<'a> {
         if claims.jti.is_empty() || claims.jti.len() > JTI_MAX {
             return Err(Rejection::Claims);
         }
-        Ok(Proven { client: principal.client_id, id: claims.jti, until: instant(expires) + CLOCK_SKEW })
+        Ok(Proven { client: principal.client_id, credential: certificate.into(), id: claims.jti, until: instant(expires) + CLOCK_SKEW })
     }
 
     fn certificate<'p>(&self, principal: &'p ServicePrincipal) -> Result<&'p Certificate, Rejection> {

@@ -8,6 +8,7 @@ use super::envelope::{Times, instant, seconds};
 use super::mint::Bearer;
 use super::rejection::Rejection;
 use crate::guid::{ClientId, PrincipalId, TenantId};
+use crate::principal::CredentialId;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
@@ -29,6 +30,8 @@ pub struct Claims {
     /// When they logged in; of a token that does not say so, when it was made.
     #[serde(rename = "auth_time", default, skip_serializing_if = "Option::is_none")]
     logged_in: Option<i64>,
+    #[serde(rename = "cred", default, skip_serializing_if = "Option::is_none")]
+    credential: Option<CredentialId>,
     /// The issuer that vouches for a person, under Azure's name for it.
     #[serde(rename = "idp", default, skip_serializing_if = "Option::is_none")]
     pub vouched_by: Option<String>,
@@ -49,8 +52,8 @@ impl Claims {
     /// Who has it.
     pub fn bearer(self) -> Bearer {
         let logged_in_at = instant(self.logged_in.unwrap_or(self.issued));
-        let Claims { principal, client, tenant, name, vouched_by, .. } = self;
-        Bearer { principal, client, tenant, name, logged_in_at, vouched_by }
+        let Claims { principal, client, tenant, name, credential, vouched_by, .. } = self;
+        Bearer { principal, client, tenant, name, logged_in_at, credential, vouched_by }
     }
 
     /// Whether it is good now.
@@ -74,6 +77,7 @@ impl Claims {
             name: bearer.name.clone(),
             upn: bearer.name.clone(),
             logged_in: Some(seconds(bearer.logged_in_at)),
+            credential: bearer.credential.clone(),
             vouched_by: bearer.vouched_by.clone(),
             issued: from,
             not_before: from,

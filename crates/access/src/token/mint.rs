@@ -11,6 +11,7 @@ use super::keys::{SIGNED_LIFE_MAX, SigningKeys};
 use super::rejection::Rejection;
 use super::{TOKEN_LIFE, signatures};
 use crate::guid::{ClientId, PrincipalId, TenantId};
+use crate::principal::CredentialId;
 
 /// Whom a token is for, once they have shown who they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Bearer {
     pub name: String,
     /// When they showed who they are. Whatever is made of that login ends with it, however often it is renewed.
     pub logged_in_at: Timestamp,
+    /// What of a service principal's they showed for it. Whatever is made of that login ends when it is taken away.
+    pub credential: Option<CredentialId>,
     /// The issuer that vouches for a person.
     pub vouched_by: Option<String>,
 }

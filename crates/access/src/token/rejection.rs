@@ -35,6 +35,8 @@ pub enum Rejection {
     Replayed,
     #[error("the service principal is disabled")]
     Disabled,
+    #[error("the secret or certificate that was logged in with was taken away; log in with another")]
+    CredentialRemoved,
     #[error("the certificate is not valid at this time; register another")]
     CertificateExpired,
 }

@@ -9,6 +9,7 @@ use model::Timestamp;
 
 use super::rejection::Rejection;
 use crate::guid::ClientId;
+use crate::principal::CredentialId;
 
 /// Assertions that are remembered: some MiB. The one that expires first is forgotten for a new one.
 pub const SHOWN_MAX: usize = 20_000;
@@ -20,6 +21,8 @@ pub(super) const JTI_MAX: usize = 128;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proven {
     pub client: ClientId,
+    /// The certificate whose key signed it.
+    pub credential: CredentialId,
     pub id: String,
     /// When it is good no more, the clocks' difference included.
     pub until: Timestamp,
@@ -101,7 +104,8 @@ mod tests {
     }
 
     fn proven(client: u128, id: &str, until: u64) -> Proven {
-        Proven { client: ClientId::new(Uuid::from_u128(client)), id: id.to_owned(), until: at(until) }
+        let credential = crate::guid::SecretId::new(Uuid::from_u128(9)).into();
+        Proven { client: ClientId::new(Uuid::from_u128(client)), credential, id: id.to_owned(), until: at(until) }
     }
 
     #[test]

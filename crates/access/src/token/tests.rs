@@ -116,7 +116,9 @@ fn every_rejection_has_words_of_its_own() {
         Rejection::Expired,
         Rejection::NotYetValid,
         Rejection::LivesTooLong,
+        Rejection::Replayed,
         Rejection::Disabled,
+        Rejection::CredentialRemoved,
         Rejection::CertificateExpired,
     ];
     let words: std::collections::BTreeSet<String> = all.iter().map(ToString::to_string).collect();

@@ -37,6 +37,7 @@ async fn call_of(client: Option<u128>, issuer: Option<&str>, name: &str) -> Call
             tenant: gate::TENANT,
             name: name.to_owned(),
             logged_in_at: api.clock.now(),
+            credential: None,
             vouched_by: issuer.map(str::to_owned),
         },
     ));

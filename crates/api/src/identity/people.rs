@@ -74,7 +74,7 @@ fn not_granted(call: &Call, problem: &LoginError) -> Denied {
 fn by_session(api: &Api, call: &Call, form: &Form) -> Result<Response, Denied> {
     check_audience(call, form)?;
     let Some(session) = form.get("refresh_token") else { return Err(Denied::bad_request("`refresh_token` is missing, or there twice")) };
-    let bearer = api.gate.resume_session(session).map_err(|problem| not_granted(call, &problem))?;
+    let bearer = api.gate.resume_session(session, call.peer()).map_err(|problem| not_granted(call, &problem))?;
     let minted = api.gate.hand_out_to(&bearer).map_err(|problem| not_granted(call, &problem))?;
     answer(api, call, form, &bearer, &minted)
 }

@@ -29,6 +29,7 @@ fn vouched(api: &Api, audience: &str) -> String {
         tenant: TenantId::new(Uuid::nil()),
         name: "alice@example.com".into(),
         logged_in_at: api.clock.now(),
+        credential: None,
         vouched_by: None,
     };
     elsewhere(api).mint(&bearer, audience, Uuid::nil(), api.clock.now()).unwrap().text.as_str().to_owned()

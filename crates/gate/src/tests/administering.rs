@@ -8,13 +8,14 @@ use access::permission::Kind;
 use access::principal::{SECRET_LIFE_MAX, ServicePrincipal};
 use access::quota::{LIMIT_MAX, Quota};
 use access::roles::{OWNER, READER};
+use access::token::Rejection;
 use access::{AssignmentId, Pattern, Permission, Scope};
 use model::{Span, Timestamp};
 use store::{Commit, MemoryStore, SharedStore, TokioClock, Vault};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::{AssignmentError, Caller, Denial, Directory, Gate, Issuer, PrincipalError, RestraintError, Shown, Was, documents};
+use crate::{AssignmentError, Caller, Denial, Directory, Gate, Issuer, LoginError, PrincipalError, RestraintError, Shown, Was, documents};
 
 struct Kept {
     store: SharedStore,
@@ -145,6 +146,25 @@ async fn what_another_process_writes_is_followed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn logins_end_with_the_secret_that_they_were_made_with_and_no_others_do() {
+    let Kept { gate, administrator, secret, .. } = kept().await;
+    let client = administrator.client_id.to_string();
+    let (_, second) = gate.add_secret(administrator.id, None, None).await.unwrap();
+    let log_in = |secret: &str| {
+        let minted = gate.log_in(Shown::Secret { client: &client, secret }, super::HERE).unwrap();
+        let session = gate.begin_session(&gate.authenticate(&minted.text).unwrap()).unwrap();
+        (minted.text, session.text)
+    };
+    let (stolen, kept) = (log_in(&secret), log_in(second.text()));
+    gate.remove_secret(administrator.id, administrator.secrets[0].id).await.unwrap();
+    assert_eq!(gate.authenticate(&stolen.0), Err(Rejection::CredentialRemoved));
+    assert!(matches!(gate.resume_session(&stolen.1, super::HERE), Err(LoginError::Rejected(Rejection::CredentialRemoved))));
+    assert!(gate.authenticate(&kept.0).is_ok() && gate.resume_session(&kept.1, super::HERE).is_ok());
+    gate.renew_administrator().await.unwrap();
+    assert_eq!(gate.authenticate(&kept.0), Err(Rejection::CredentialRemoved), "a new secret in the place of all others ends all logins");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_last_owner_of_everything_stays() {
     let Kept { gate, administrator, .. } = kept().await;
     let own = gate.directory().judge().list(&Scope::root()).next().unwrap().id;
@@ -173,15 +193,16 @@ async fn two_owners_cannot_shut_each_other_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_person_who_owns_everything_counts_only_while_somebody_vouches_for_people() {
+async fn a_person_who_owns_everything_is_not_counted_on() {
     let Kept { gate, administrator, .. } = kept().await;
     let nobody = access::PrincipalId::new(Uuid::from_u128(404));
     gate.assign(&ops(), AssignmentId::new(Uuid::from_u128(9)), nobody, OWNER.id, Scope::root()).await.unwrap();
-    assert!(matches!(gate.set_disabled(administrator.id, true).await, Err(PrincipalError::LastOwner)));
     let audiences = vec!["rackwright".to_owned()];
     let issuer = "https://login.example.com".to_owned();
     gate.put_issuer(Issuer { name: "a".into(), issuer, audiences, keys: None, keys_given: false, keys_at: None }).await.unwrap();
-    assert!(gate.set_disabled(administrator.id, true).await.is_ok());
+    assert!(matches!(gate.set_disabled(administrator.id, true).await, Err(PrincipalError::LastOwner)));
+    let secret = administrator.secrets[0].id;
+    assert!(gate.remove_secret(administrator.id, secret).await.is_ok(), "but nobody needs to be able to come in as it");
 }
 
 /// A lock that a newer version wrote keeps everything off, and so do a quota and a subscription.

@@ -51,7 +51,7 @@ async fn a_login_ends_after_a_day_however_often_it_is_passed_on() {
         let DeviceState::Approved(next) = gate.ask_device(&code.device) else { panic!("it was approved") };
         let session = gate.begin_session(&next).unwrap();
         assert_eq!(session.expires_at, over, "after {hours} hours");
-        caller = gate.resume_session(&session.text).unwrap();
+        caller = gate.resume_session(&session.text, HERE).unwrap();
     }
     tokio::time::sleep(Duration::from_secs(2 * 3_600)).await;
     assert!(matches!(gate.hand_out_to(&caller), Err(LoginError::Rejected(Rejection::Expired))));
@@ -67,10 +67,10 @@ async fn nobody_comes_in_whom_an_issuer_vouched_for_that_is_trusted_no_more() {
     gate.put_issuer(trusted("corporate", &corporate, CORPORATE, clock)).await.unwrap();
     let (caller, minted) = gate.log_in_with(&vouched(&corporate, clock), HERE).await.unwrap();
     let session = gate.begin_session(&caller).unwrap();
-    assert!(gate.authenticate(&minted.text).is_ok() && gate.resume_session(&session.text).is_ok());
+    assert!(gate.authenticate(&minted.text).is_ok() && gate.resume_session(&session.text, HERE).is_ok());
     gate.remove_issuer("corporate").await.unwrap();
     assert_eq!(gate.authenticate(&minted.text), Err(Rejection::WrongIssuer));
-    assert!(gate.resume_session(&session.text).is_err());
+    assert!(gate.resume_session(&session.text, HERE).is_err());
 }
 
 #[tokio::test(start_paused = true)]

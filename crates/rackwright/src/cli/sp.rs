@@ -64,7 +64,7 @@ pub enum SpCommand {
         #[arg(long, value_name = "NAME")]
         display_name: Option<String>,
     },
-    /// Take a secret away. Whoever logged in with it stays so until their token expires, within an hour.
+    /// Take a secret away. Whoever logged in with it is logged out at once.
     ///
     /// Example: rackwright sp remove-secret pipeline 5e9f1c58-7f3e-4d0b-8b5a-0d6b4e1f2a33
     RemoveSecret {

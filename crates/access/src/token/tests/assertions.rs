@@ -54,7 +54,8 @@ fn both_ways_in_which_clients_sign_are_taken() {
     let old = token(&by_sha1(), &claims(), rs256());
     assert_eq!(Assertion::read(&old).unwrap().client(), ClientId::new(uuid(2)));
     let until = now() + Span::seconds(600) + CLOCK_SKEW;
-    assert_eq!(prove_at(&old, now()), Ok(Proven { client: ClientId::new(uuid(2)), id: uuid(5).to_string(), until }));
+    let credential = (&certificate()).into();
+    assert_eq!(prove_at(&old, now()), Ok(Proven { client: ClientId::new(uuid(2)), credential, id: uuid(5).to_string(), until }));
     assert_eq!(check(&old), Ok(()), "clients send one again until it expires");
     assert_eq!(check(&token(&by_sha256(), &claims(), ps256())), Ok(()));
     assert_eq!(check(&token(&by_sha256(), &with(&claims(), json!({ "aud": ["x", ENDPOINT] })), ps256())), Ok(()));

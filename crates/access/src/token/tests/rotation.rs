@@ -25,6 +25,7 @@ fn minted(mint: &Mint, at: Timestamp) -> Minted {
         tenant: TenantId::new(uuid(2)),
         name: "n".into(),
         logged_in_at: at,
+        credential: None,
         vouched_by: None,
     };
     mint.mint(&bearer, AUDIENCE, uuid(3), at).unwrap()
@@ -55,6 +56,19 @@ fn a_key_verifies_before_it_signs() {
     let eager = minted(&mint, now() + Span::hours(2));
     assert!(mint.check(&eager.text, now() + Span::hours(2) - CLOCK_SKEW).is_ok(), "of a replica whose clock is ahead");
     assert_eq!(mint.keys().jwks(now())["keys"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_key_of_a_clock_that_was_ahead_signs_until_another_has_come() {
+    let mut keys = SigningKeys::default();
+    keys.add(key(1, now() + Span::hours(24 * 365)));
+    let mut mint = Mint::new("i", vec![AUDIENCE.into()], keys.clone());
+    let first = minted(&mint, now());
+    assert!(mint.check(&first.text, now()).is_ok());
+    keys.add(key(2, now()));
+    mint.set_keys(keys);
+    assert_ne!(first.text, minted(&mint, now()).text);
+    assert!(mint.check(&first.text, now()).is_ok());
 }
 
 #[test]
