@@ -4,6 +4,7 @@
 //! Both are written when everything runs, so that a start that fails changes nothing, and never over those of another
 //! server that still answers.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -74,9 +75,15 @@ fn login(plane: &ControlPlane, home: &Home) -> Result<Option<Login>, Trouble> {
     if let Some(administrator) = &plane.administrator {
         return Ok(Some(administrator.clone()));
     }
-    let known = home.load()?.contexts;
-    let same = |context: &&Context| context.authority.as_ref() == Some(&plane.authority) && context.login.is_some();
-    Ok(known.values().find(same).and_then(|context| context.login.clone()))
+    Ok(known_login(&home.load()?.contexts, &plane.authority))
+}
+
+/// A login with a server of this authority. First that of a context which a server wrote itself: it is the administrator's, and may be
+/// written nowhere else; people name theirs as they like.
+fn known_login(contexts: &BTreeMap<String, Context>, authority: &str) -> Option<Login> {
+    let (own, others): (Vec<_>, Vec<_>) = contexts.iter().partition(|(name, _)| name.starts_with(LOCAL));
+    let same = own.into_iter().chain(others).map(|(_, context)| context).filter(|context| context.authority.as_deref() == Some(authority));
+    same.filter_map(|context| context.login.clone()).next()
 }
 
 /// The first of `local`, `local-2`, … that no other running server has.
@@ -118,4 +125,32 @@ pub async fn remember_simulator(simulator: &Simulator, dir: &Path) -> Result<Opt
 /// The line of the greeting for a simulation that is not the usual one.
 pub fn simulator_line(own: &Path) -> String {
     format!("  Faults   `sim fault --simulator {}`; another simulation runs, which `sim fault` means otherwise", own.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::access::Secret;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_starts_again_keeps_its_administrator_whoever_else_logged_in() {
+        let of = |authority: &str, client: &str| Context {
+            server: "https://127.0.0.1:8443".to_owned(),
+            subscription: "s".to_owned(),
+            resource_group: None,
+            authority: Some(authority.to_owned()),
+            login: Some(Login { client_id: client.to_owned(), client_secret: Secret::new("x") }),
+            person: None,
+        };
+        let named = |entries: &[(&str, Context)]| entries.iter().map(|(name, context)| ((*name).to_owned(), context.clone())).collect();
+        let client = |contexts: &BTreeMap<String, Context>| known_login(contexts, "a").map(|login| login.client_id);
+        let mut contexts: BTreeMap<String, Context> =
+            named(&[("dev", of("a", "tenant")), ("local", of("a", "administrator")), ("local-2", of("b", "other"))]);
+        assert_eq!(client(&contexts).as_deref(), Some("administrator"));
+        contexts.remove("local");
+        assert_eq!(client(&contexts).as_deref(), Some("tenant"), "who has only that can do something at least");
+        contexts.remove("dev");
+        assert_eq!(client(&contexts), None, "a login of another server is of no use");
+    }
 }

@@ -98,8 +98,8 @@ pub async fn run(args: ServeArgs) -> Result<(), Trouble> {
     let mut plane =
         ControlPlane::start(loaded, keeping, Doors { api: listener, hosts: args.front.hosts, install: door }, &shutdown, stop_delay)
             .await?;
-    places::until_connected(&plane).await;
     let context = remembering::remember(&plane).await?;
+    places::until_connected(&plane).await;
     let sites: Vec<String> = plane.sites.iter().map(|site| format!("{} ({} machines)", site.cluster, site.machines.len())).collect();
     let mut lines = vec![
         format!("Rackwright keeps {}", sites.join(", ")),
@@ -201,7 +201,6 @@ impl ControlPlane {
         let gate = gate.map_err(|error| Trouble::caused("who may come in cannot be read", &error))?;
         let names = names(address, hosts);
         let gate = Arc::new(gate.with_fetcher(Arc::new(WebKeys::new()?)).with_hosts(names.clone()));
-        let made = gate.make_administrator().await.map_err(|error| Trouble::caused("there can be no administrator", &error))?;
         let (tls, authority) = identify(&vault, &names).await?;
         let front = Front::open().map_err(|error| Trouble::caused("the API's threads cannot be started", &error))?;
         let listener = front.adopt(listener).map_err(|error| Trouble::caused("the API cannot listen", &error))?;
@@ -215,7 +214,7 @@ impl ControlPlane {
             store: store.clone(),
             gate: gate.clone(),
             authority,
-            administrator: made.map(|(principal, secret)| login_of(&principal, &secret)),
+            administrator: None,
             vault,
             kept: Vec::new(),
             keeper_watches: BTreeMap::new(),
@@ -242,11 +241,14 @@ impl ControlPlane {
         plane.faces.spawn(stopping::in_order(shutdown.clone(), stop_delay, process.answering.clone(), stages.clone()));
         let keepers = Arc::new(std::mem::take(&mut plane.keeper_watches));
         plane.faces.spawn_on(gate.clone().follow(stages.keeping.clone()), &threads);
-        let api = api::Api::new(store, clock, cache, keepers, process, gate).with_vault(plane.vault.clone());
+        let api = api::Api::new(store, clock, cache, keepers, process, gate.clone()).with_vault(plane.vault.clone());
         let max_connections = api::MAX_CONNECTIONS.min(descriptors::share_for_clients());
         let face = api::InstallFace::new(api.clone(), keys, images::open(dir, &install.images)?, &plane.install_urls.agents);
         let face = face.with_rates(install.images.rates());
         let welcome = installing::welcome(face, &install.identity, &plane.vault).await?;
+        // Last of what can fail: its secret is told once, and a start that fails afterwards would lose it.
+        let made = gate.make_administrator().await.map_err(|error| Trouble::caused("there can be no administrator", &error))?;
+        plane.administrator = made.map(|(principal, secret)| login_of(&principal, &secret));
         let max_machines = api::MAX_IN_FLIGHT.min(descriptors::share_for_clients());
         let serving = api::serve(machines, welcome, max_machines, stages.listening.clone());
         plane.faces.spawn_on(serving, &machine_threads);

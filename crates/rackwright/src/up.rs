@@ -57,10 +57,10 @@ pub async fn run(args: UpArgs) -> Result<(), Trouble> {
     let doors = Doors { api: listener, hosts: args.front.hosts.clone(), install: InstallDoor::open(&args.install, &control).await? };
     simulation.set_pxe_server(&doors.install.urls.firmware);
     let mut plane = ControlPlane::start(sites, Keeping { dir: &control, key: &key }, doors, &plane_stop, stop_delay).await?;
+    let context = remembering::remember(&plane).await?;
     places::until_connected(&plane).await;
     // A site without runtimes is of use too, and the next start tries again.
     let runtimes = simulation.import_runtimes(&plane).await;
-    let context = remembering::remember(&plane).await?;
     let other = remembering::remember_simulator(&simulation.simulator, &data_dir.join("sim")).await?;
     let mut lines = greeting(&args.world, &plane, &data_dir, &context);
     let more = other.iter().map(|file| remembering::simulator_line(file)).chain(simulation.tenant_lines());

@@ -192,11 +192,12 @@ fn access(section: &mut Section<'_>) -> AccessKeys {
     keys
 }
 
-/// What becomes one segment of a resource's path.
+/// What becomes one segment of a resource's path, and of the scopes that roles, locks and policies hold for.
 fn segment(section: &mut Section<'_>, key: &'static str) -> Located<String> {
-    let text = section.text(key).unwrap_or_default();
-    if text.value.contains(['/', '?', '#', '%', ' ']) || matches!(text.value.as_str(), "." | "..") {
-        section.problem(text.line, format!("`{key}` becomes part of an address and has no slashes, spaces or signs such as ? # %"));
+    let Some(text) = section.text(key) else { return Located::default() };
+    if text.value.contains('/') || access::Scope::subscription(&text.value).is_err() {
+        let allowed = "letters, digits, points, hyphens, underscores and parentheses";
+        section.problem(text.line, format!("`{key}` becomes part of an address and has only {allowed}"));
     }
     text
 }

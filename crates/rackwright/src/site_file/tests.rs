@@ -141,6 +141,19 @@ fn every_problem_is_told_at_once_with_its_line() {
 }
 
 #[test]
+fn a_resource_group_is_a_part_of_scopes() {
+    refused(
+        "resource-group = \"site1\"",
+        "resource-group = \"größe/1\"",
+        &expect![[r#"
+            site.toml cannot be used
+              site.toml:4: `resource-group` becomes part of an address and has only letters, digits, points, hyphens, underscores and parentheses
+                4 | resource-group = "größe/1"
+        "#]],
+    );
+}
+
+#[test]
 fn what_stands_twice_is_told_with_both_lines() {
     let (_, machine) = SITE.split_once("[[machine]]").unwrap();
     let twice = format!("{SITE}\n[[machine]]{}", machine.replace("rack1compute01", "Rack1Compute01"));
