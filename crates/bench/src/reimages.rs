@@ -41,26 +41,26 @@ const COMMITS: &str =
     "the API's, which files each request and each report and sweeps it away; a keeper's carries the news of many machines";
 const MEMORY: &str =
     "operations with their journals, what was looked at, and an open connection to each BMC; read from the code, not measured";
-const GROWTH: &str = "linear would be 1; two runs at 1,000 differed by a fifth, and why it is more was not looked into";
+const GROWTH: &str = "linear would be 1; medians of the rounds, which differ by as much as told here";
+
+/// How often each fleet is reimaged, the fleets in turn, so that an hour in which the computer is slow falls on all of them. Told is
+/// the median round.
+const ROUNDS: usize = 3;
 
 fn measure(size: Size) -> io::Result<Report> {
     let runtime = Runtime::new()?;
-    let mut costs = Vec::new();
-    for fleet in size.pick(FLEETS.to_vec(), vec![3]) {
-        let clusters = fleet.div_ceil(PER_CLUSTER);
-        let full = Shape { clusters, racks: RACKS, machines_per_rack: MACHINES_PER_RACK };
-        let cost = runtime.block_on(reimage(size.pick(full, Shape { clusters: 1, racks: 1, machines_per_rack: 6 }), size))?;
-        table::say(&format!(
-            "  {} machines: {:.1} ms each, {:.1} beyond rest, {:.0} per minute, {:.1} commits, {:.0} KiB",
-            cost.machines,
-            cost.plane,
-            cost.beyond_rest,
-            cost.per_minute(),
-            cost.commits,
-            cost.memory_each() / 1024.0
-        ));
-        costs.push((fleet, cost));
+    let fleets = size.pick(FLEETS.to_vec(), vec![3]);
+    let mut rounds: Vec<Vec<Cost>> = fleets.iter().map(|_| Vec::new()).collect();
+    for _ in 0..size.pick(ROUNDS, 1) {
+        for (fleet, costs) in fleets.iter().zip(&mut rounds) {
+            let full = Shape { clusters: fleet.div_ceil(PER_CLUSTER), racks: RACKS, machines_per_rack: MACHINES_PER_RACK };
+            let shape = size.pick(full, Shape { clusters: 1, racks: 1, machines_per_rack: 6 });
+            let cost = runtime.block_on(reimage(shape, size))?;
+            table::say(&cost.line());
+            costs.push(cost);
+        }
     }
+    let costs: Vec<(u32, Cost)> = fleets.into_iter().zip(rounds).map(|(fleet, costs)| (fleet, median(costs))).collect();
     let curve = |what: &str, of: fn(&Cost) -> f64| Curve {
         what: what.to_owned(),
         unit: Unit::Milliseconds,
@@ -79,6 +79,8 @@ struct Cost {
     took: Duration,
     plane: f64,
     beyond_rest: f64,
+    /// Between the rounds of one fleet.
+    spread: f64,
     world: f64,
     commits: f64,
     memory: f64,
@@ -93,6 +95,25 @@ impl Cost {
     fn memory_each(&self) -> f64 {
         (self.peak - self.memory).max(0.0) / self.machines
     }
+
+    fn line(&self) -> String {
+        format!(
+            "  {} machines: {:.1} ms each, {:.1} beyond rest, {:.0} per minute, {:.1} commits, {:.0} KiB",
+            self.machines,
+            self.plane,
+            self.beyond_rest,
+            self.per_minute(),
+            self.commits,
+            self.memory_each() / 1024.0
+        )
+    }
+}
+
+/// The round in the middle, by what its machines cost; it is told how far apart the cheapest and the dearest were.
+fn median(mut rounds: Vec<Cost>) -> Cost {
+    rounds.sort_by(|one, other| one.beyond_rest.total_cmp(&other.beyond_rest));
+    let spread = rounds.last().map_or(0.0, |dearest| dearest.beyond_rest - rounds[0].beyond_rest);
+    Cost { spread, ..rounds.swap_remove(rounds.len() / 2) }
 }
 
 /// Reimages all machines of a fleet at once, over sockets.
@@ -112,6 +133,7 @@ async fn reimage(shape: Shape, size: Size) -> io::Result<Cost> {
         took,
         plane: spent / machines,
         beyond_rest: (spent - rest * milliseconds(took)).max(0.0) / machines,
+        spread: 0.0,
         world: milliseconds(pair.worlds.cpu_time()? - before.1) / machines,
         commits: (pair.commits().await? - before.2) / machines,
         memory,
@@ -134,6 +156,8 @@ fn figures(costs: &[(u32, Cost)]) -> Vec<Figure> {
         figures.push(Figure::new("of each, the control plane's processor time", cost.plane, Unit::Milliseconds, PLANE_TIME));
         let what = "of it, beyond what the fleet costs at rest in that time";
         figures.push(Figure::new(what, cost.beyond_rest, Unit::Milliseconds, PLANE_TIME));
+        let what = "by which the cheapest and the dearest round differ in that";
+        figures.push(Figure::new(what, cost.spread, Unit::Milliseconds, "whatever else runs on this machine"));
         figures.push(Figure::new("what each machine adds to its memory", cost.memory_each() / 1024.0, Unit::Kibibytes, MEMORY));
         if *fleet == TOLD_FLEET || costs.len() == 1 {
             figures.extend(details(cost));
