@@ -4,6 +4,9 @@ from azure.core.exceptions import ResourceNotFoundError
 
 from checks import SUBSCRIPTION
 
+# As few on a page as leave more than one page of machines and of racks.
+TOP = 2
+
 
 def run(checks):
     client, group = checks.client, checks.group
@@ -15,13 +18,14 @@ def run(checks):
         def lists():
             by_subscription = list(operations.list_by_subscription())
             by_group = list(operations.list_by_resource_group(group))
-            pages = list(operations.list_by_subscription(top=2).by_page())
-            sizes = [len(list(page)) for page in pages]
-            in_pages = list(operations.list_by_resource_group(group, top=2))
+            sizes = [len(list(page)) for page in operations.list_by_subscription(top=TOP).by_page()]
+            in_pages = list(operations.list_by_resource_group(group, top=TOP))
             ids = [one.id for one in by_subscription]
             assert ids == [one.id for one in by_group] == [one.id for one in in_pages], "the lists differ"
             assert len(set(ids)) == len(ids) and ids, "ids must differ, and there must be some"
             assert expected in (None, len(ids)), len(ids)
+            assert max(sizes) <= TOP and sum(sizes) == len(ids), f"{len(ids)} came in pages of {sizes}"
+            assert len(sizes) > 1 or len(ids) <= TOP, f"{len(ids)} came on one page"
             return f"{len(ids)} in {len(sizes)} pages"
 
         def gets():
