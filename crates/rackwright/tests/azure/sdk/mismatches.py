@@ -38,11 +38,17 @@ REQUIRED_OF_CREATORS = {
     "InitialAgentPoolConfiguration.vmSkuName",
     "AgentPoolProperties.mode",
     "AgentPoolProperties.vmSkuName",
-    # Not known of a virtual machine that was made past us.
+}
+
+# Not known of a virtual machine that was made past us; of one that a client has made they are answered.
+UNKNOWN_OF_ADOPTED = {
     "VirtualMachineProperties.adminUsername",
     "VirtualMachineProperties.vmImage",
     "OsDisk.diskSizeGB",
 }
+
+# What is accepted, by the kind of mismatch.
+ACCEPTED = {"unknown": BESIDE_THE_MODEL, "missing": REQUIRED_OF_CREATORS, "missing of an adopted one": UNKNOWN_OF_ADOPTED}
 
 # What a collection of the provider has in it.
 COLLECTIONS = {
@@ -68,6 +74,9 @@ class Mismatches:
         self.found = collections.OrderedDict()
         self.nulls = collections.Counter()
         self.answers = 0
+        # The names of the virtual machines that the run makes itself; all others were there before.
+        self.made = set()
+        self._is_adopted = False
         self._hints = {}
 
     def note(self, kind, what, where):
@@ -84,6 +93,8 @@ class Mismatches:
         name = model.__name__
         if not isinstance(value, dict):
             return self.note("type", f"{name}: {type(value).__name__} instead of an object", where)
+        if model is models.VirtualMachine:
+            self._is_adopted = value.get("name") not in self.made
         hints = self.hints_of(model)
         # The SDK fills in a model's table of fields when the first one is made.
         fields = {field._rest_name: (attribute, field) for attribute, field in model({})._attr_to_rest_field.items()}
@@ -98,7 +109,8 @@ class Mismatches:
                 self.hold(inner, hints[attribute], f"{name}.{key}", where, field._format)
         for key, (attribute, _) in fields.items():
             if type(None) not in typing.get_args(hints[attribute]) and value.get(key) is None:
-                self.note("missing", f"{name}.{key}", where)
+                is_excused = self._is_adopted and f"{name}.{key}" in UNKNOWN_OF_ADOPTED
+                self.note("missing of an adopted one" if is_excused else "missing", f"{name}.{key}", where)
 
     def hold(self, value, hint, name, where, form=None):
         wrong = lambda wanted: self.note("type", f"{name}: {json.dumps(value)[:60]} instead of {wanted}", where)
@@ -194,14 +206,19 @@ class Mismatches:
             return COLLECTIONS[segments[-1]], True
         return COLLECTIONS.get(segments[-2]), False
 
-    def is_known(self, kind, what):
-        return (kind == "unknown" and what in BESIDE_THE_MODEL) or (kind == "missing" and what in REQUIRED_OF_CREATORS)
+    @staticmethod
+    def is_known(kind, what):
+        return what in ACCEPTED.get(kind, ())
 
-    def tell(self):
-        """Prints each kind of mismatch, and returns how many of them nobody has accepted."""
+    def tell(self, is_whole):
+        """Prints each kind of mismatch, and returns how many of them nobody has accepted; and after a whole run, how many were accepted in
+        vain."""
         print(f"\n{self.answers} answers were held against the models")
         for (kind, what), (count, where) in self.found.items():
             print(f"{'known' if self.is_known(kind, what) else 'FAIL '} {kind}: {what} ({count} times, first in {where})")
         for what, count in sorted(self.nulls.items()):
             print(f"note  null: {what} ({count} times)")
-        return sum(not self.is_known(*found) for found in self.found)
+        unmet = [(kind, what) for kind, accepted in ACCEPTED.items() for what in sorted(accepted) if (kind, what) not in self.found]
+        for kind, what in unmet:
+            print(f"{'FAIL ' if is_whole else 'note '} accepted, and not met: {kind}: {what}")
+        return sum(not self.is_known(*found) for found in self.found) + (len(unmet) if is_whole else 0)

@@ -9,6 +9,7 @@ from checks import PUBLIC_KEY, SUBSCRIPTION
 
 def run(checks):
     vms, group, name = checks.client.virtual_machines, checks.group, "sdkvm"
+    checks.mismatches.made.add(name)
     cluster = checks.client.clusters.get(group, "site1")
     network = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/Microsoft.NetworkCloud/"
     machine = models.VirtualMachine(
@@ -54,6 +55,8 @@ def run(checks):
         made = poller.result(timeout=300)
         assert poller.status() == "Succeeded", poller.status()
         assert (made.name, made.cpu_cores, made.provisioning_state) == (name, 2, "Succeeded"), made
+        disk = made.storage_profile.os_disk
+        assert (made.admin_username, made.vm_image, disk.disk_size_gb) == ("azureuser", machine.vm_image, 20), made
         assert made.user_data_content is None and made.vm_image_repository_credentials.password is None
         return made.detailed_status_message
 
