@@ -48,6 +48,8 @@ INSIDES = re.compile(r"panicked at|RUST_BACKTRACE|\.rs:\d+|/registry/src/|/rustc
 BELOW = re.compile(
     r'"(id|resourceId)":"[^"]*/(bareMetalMachines|racks)/(' + "|".join(map(re.escape, NAMES["bareMetalMachineName"] + NAMES["rackName"])) + r")\b"
 )
+# What is wrong with an address, whoever sends it.
+UNREADABLE = re.compile(rb'"message":"the (path|query) ')
 
 SENT = set()
 
@@ -100,6 +102,16 @@ def no_leak(context, response, case):
     assert not any(secret in text for secret in SECRETS), "the answer has a secret in it"
     below = IS_TENANT and response.status_code < 300 and BELOW.search(text)
     assert not below, f"the answer tells a tenant of what is below it: {below.group()}"
+
+
+@schemathesis.check
+def no_entry(context, response, case):
+    """Whoever has no token is told to get one, unless the document says that none is needed. An address that cannot be read is nobody's."""
+    is_unreadable = response.status_code == 400 and UNREADABLE.search(response.content)
+    if case.operation.definition.raw.get("security") == [] or is_unreadable:
+        return
+    assert response.status_code == 401, f"nobody is answered {response.status_code}"
+    assert "www-authenticate" in response.headers, "nobody is told how to come in"
 
 
 def tell_what_was_sent():
