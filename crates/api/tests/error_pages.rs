@@ -69,3 +69,13 @@ fn a_rule_is_found_by_the_name_that_the_terminal_prints() {
         assert!(row.contains(&name), "the row of {code}");
     }
 }
+
+#[test]
+fn the_page_of_a_pace_tells_the_pace() {
+    let pace = access::attempts::REQUESTS_OF_CALLER;
+    let (burst, a_second) = (pace.burst, 1_000 / pace.every.as_millis());
+    let told = format!("sent {},{:03} requests at once and more than {a_second} a second since", burst / 1_000, burst % 1_000);
+    let page = page("TooManyRequests.md").replace('\n', " ");
+    assert!(page.contains(&told), "{told}");
+    assert_eq!(page.matches("requests at once").count(), 1, "it is told once");
+}
