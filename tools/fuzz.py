@@ -17,7 +17,9 @@ HOME = pathlib.Path(os.environ["RACKWRIGHT_HOME"])
 SIMULATED = HOME / "data" / "up" / "sim"
 NAMES = json.loads((HOME / "names.json").read_text())
 OWN = "fuzzed"
-IS_TENANT = os.environ.get("FUZZ_AS") == "tenant"
+# Who the run is: the administrator, a tenant or nobody.
+WHO = os.environ["FUZZ_AS"]
+IS_TENANT = WHO == "tenant"
 
 # After one of these there would be little left to meet. The same request with another ending, or the one that is named, undoes it.
 UNDO = [
@@ -115,7 +117,7 @@ def no_entry(context, response, case):
 
 
 def tell_what_was_sent():
-    with (HOME / "sent").open("a") as file:
+    with (HOME / f"sent-by-{WHO}").open("a") as file:
         file.writelines(f"{label}\n" for label in sorted(SENT))
 
 

@@ -1,4 +1,4 @@
-"""Fails if there is an operation in the OpenAPI document that the run of `tools/fuzz` never sent, and names it."""
+"""Fails if there is an operation in the OpenAPI document that the run of `tools/fuzz` as this one never sent, and names it."""
 
 import json
 import os
@@ -11,8 +11,9 @@ LEFT_OUT = {"GET /rackwright/v1/events", "POST /rackwright/v1/backup"}
 
 paths = json.loads(pathlib.Path("docs/openapi.json").read_text())["paths"]
 described = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods if method in METHODS}
-sent = set((pathlib.Path(os.environ["RACKWRIGHT_HOME"]) / "sent").read_text().splitlines())
+who = sys.argv[1]
+sent = set((pathlib.Path(os.environ["RACKWRIGHT_HOME"]) / f"sent-by-{who}").read_text().splitlines())
 never = sorted(described - LEFT_OUT - sent)
 for operation in never:
-    print(f"never sent: {operation}")
+    print(f"never sent by {who}: {operation}")
 sys.exit(bool(never))
