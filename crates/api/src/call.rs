@@ -236,7 +236,7 @@ impl Call {
         self.headers.get_all(name).iter().map(|line| line.to_str().ok())
     }
 
-    /// The body, which may have a secret in it, and is wiped when it was read.
+    /// The body, which may have a secret in it, and is wiped when it was read. Whoever was let in is judged again by `entry::read_body`.
     pub async fn read_body(&self, body: Body, stopping: &CancellationToken) -> Result<Zeroizing<Vec<u8>>, Refused> {
         let bytes = self.read(body, stopping).await?;
         if !bytes.is_empty() {

@@ -279,14 +279,14 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         | Route::ActOnTenantCluster { .. }
         | Route::UpdatePool { .. } => change_workload(api, call, route, body).await,
         Route::Update { how, subscription, group, name } => {
-            let body = call.read_body(body, &api.process.stopping).await?;
+            let body = entry::read_body(api, call, body).await?;
             resources::machine_update::update(api, call, how, &resources::Place { subscription, group, name }, &body).await
         }
         Route::Delete { subscription, group, name } => {
             resources::machine_update::delete(&view, &resources::Place { subscription, group, name })
         }
         Route::Act { subscription, group, machine, verb } => {
-            let body = call.read_body(body, &api.process.stopping).await?;
+            let body = entry::read_body(api, call, body).await?;
             resources::actions::act(api, call, &resources::actions::Target { subscription, group, machine, verb }, &body).await
         }
         Route::Validation { subscription, group, machine } => {
@@ -299,7 +299,7 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
             resources::advice::verify(api, call, &resources::Place { subscription, group, name: machine }).await
         }
         Route::ActOnCluster { subscription, group, cluster, verb } => {
-            let body = call.read_body(body, &api.process.stopping).await?;
+            let body = entry::read_body(api, call, body).await?;
             resources::cluster_actions::act(api, call, &resources::Place { subscription, group, name: cluster }, &verb, &body).await
         }
         Route::Runtimes { subscription, group, cluster } => {
@@ -309,7 +309,7 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
             resources::runtimes::show(&view, &resources::Place { subscription, group, name: cluster }, &version)
         }
         Route::PutRuntime { subscription, group, cluster, version } => {
-            let body = call.read_body(body, &api.process.stopping).await?;
+            let body = entry::read_body(api, call, body).await?;
             resources::runtimes::put(api, call, &resources::Place { subscription, group, name: cluster }, &version, &body).await
         }
         Route::DeleteRuntime { subscription, group, cluster, version } => {
@@ -342,7 +342,7 @@ async fn administer(api: &Api, call: &Call, route: Route, body: axum::body::Body
         Route::ApproveDevice { code } => identity::approve_device(api, call, &code),
         Route::Issuers => Ok(identity::issuers::list(api)),
         Route::PutIssuer { name } => {
-            let body = call.read_body(body, &api.process.stopping).await?;
+            let body = entry::read_body(api, call, body).await?;
             identity::issuers::put(api, call, &name, &body).await
         }
         Route::DeleteIssuer { name } => identity::issuers::delete(api, call, &name).await,
@@ -351,7 +351,7 @@ async fn administer(api: &Api, call: &Call, route: Route, body: axum::body::Body
         Route::Unregister { subscription, namespace } => quotas::set_registered(api, call, &subscription, &namespace, false).await,
         Route::Quota { subscription } => quotas::show(api, &subscription),
         Route::SetQuota { subscription } => {
-            let body = call.read_body(body, &api.process.stopping).await?;
+            let body = entry::read_body(api, call, body).await?;
             quotas::set(api, call, &subscription, &body).await
         }
         Route::DisableSubscription { subscription } => quotas::set_disabled(api, call, &subscription, true).await,
@@ -373,7 +373,7 @@ async fn key_sets(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
             key_sets::show(&view, &Place { subscription, group, name: cluster }, set, &name, now)
         }
         Route::WriteKeySet { how, set, subscription, group, cluster, name } => {
-            let body = call.read_body(body, &api.process.stopping).await?;
+            let body = entry::read_body(api, call, body).await?;
             let named = Named { place: &Place { subscription, group, name: cluster }, kind: set, name: &name };
             match how {
                 Write::Whole => key_set_write::put(api, call, &named, &body).await,
@@ -391,7 +391,7 @@ async fn key_sets(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
 /// What changes a tenant's virtual machine or cluster.
 async fn change_workload(api: &Api, call: &Call, route: Route, body: axum::body::Body) -> Result<Response, Refused> {
     use resources::{Place, tenant_write, vm_write};
-    let body = call.read_body(body, &api.process.stopping).await?;
+    let body = entry::read_body(api, call, body).await?;
     match route {
         Route::UpdateVm { how: Write::Whole, subscription, group, name } => {
             vm_write::put(api, call, &Place { subscription, group, name }, &body).await

@@ -10,8 +10,10 @@ mod sight;
 
 use access::token::Rejection;
 use access::{Missing, Permission, Scope};
+use axum::body::Body;
 use gate::{Caller, Gate};
 use http::{HeaderMap, header};
+use zeroize::Zeroizing;
 
 use crate::Api;
 use crate::audit::Grounds;
@@ -49,6 +51,21 @@ pub(crate) fn admit(api: &Api, call: &Call, route: Option<&Route>) -> Result<(),
         call.want(permission, scope);
     }
     Ok(())
+}
+
+/// The body of a request that was let in. It may be a while in coming, and meanwhile a lock may be put, or a role or a login taken away: so
+/// it is judged again whether the request may come in, as if all of it had come at once.
+pub(crate) async fn read_body(api: &Api, call: &Call, body: Body) -> Result<Zeroizing<Vec<u8>>, Refused> {
+    let body = call.read_body(body, &api.process.stopping).await?;
+    if call.sight().is_err() {
+        return Ok(body);
+    }
+    let caller = authenticate(&api.gate, call)?;
+    if let Some((permission, scope)) = call.wanted() {
+        api.gate.may(&caller, permission, scope).map_err(|missing| forbidden(call, &missing))?;
+        restraints::check(api, permission, scope)?;
+    }
+    Ok(body)
 }
 
 /// Whether anybody may come, without saying who they are.
@@ -140,6 +157,8 @@ mod neighbour_tests;
 mod pace_tests;
 #[cfg(test)]
 mod path_tests;
+#[cfg(test)]
+mod slow_body_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

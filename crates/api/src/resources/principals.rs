@@ -13,6 +13,7 @@ use super::authorization::audit;
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
+use crate::entry;
 use crate::fields;
 use crate::paging::{PAGE_DEFAULT, Paging};
 use crate::reply::{RETRY_AFTER, Refused, json_response, no_content};
@@ -21,7 +22,7 @@ use crate::schema;
 
 /// Answers whatever concerns principals, and the keys that their tokens are signed with.
 pub(crate) async fn answer(api: &Api, call: &Call, route: Route, body: Body) -> Result<Response, Refused> {
-    let body = call.read_body(body, &api.process.stopping).await?;
+    let body = entry::read_body(api, call, body).await?;
     match route {
         Route::Principals => list(api, call),
         Route::CreatePrincipal => create(api, call, &body).await,

@@ -18,6 +18,7 @@ use tracing::info;
 
 use crate::Api;
 use crate::call::Call;
+use crate::entry;
 use crate::paging::{PAGE_DEFAULT, Paging};
 use crate::reply::{Refused, json_response};
 use crate::route::authorization::{Collection, Errand, NAMESPACE};
@@ -27,7 +28,7 @@ pub(crate) use locks::refused as write_refused;
 pub(crate) async fn answer(api: &Api, call: &Call, scope: &str, of: Collection, errand: Errand, body: Body) -> Result<Response, Refused> {
     let scope = Scope::parse(scope).map_err(|invalid| Refused::bad_content(invalid.to_string()).target("scope"))?;
     let body = match errand {
-        Errand::Put(_) => call.read_body(body, &api.process.stopping).await?,
+        Errand::Put(_) => entry::read_body(api, call, body).await?,
         Errand::List | Errand::Show(_) | Errand::Delete(_) => zeroize::Zeroizing::default(),
     };
     match (of, errand) {
