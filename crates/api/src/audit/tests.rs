@@ -173,6 +173,46 @@ async fn what_is_denied_to_everybody_is_told_with_its_reason() {
     }
 }
 
+/// A store that takes its time, as one on a disk does, so that there is time to hang up.
+#[tokio::test]
+async fn whoever_administers_and_hangs_up_is_told_of_all_the_same() {
+    let log = Log::default();
+    let _listening = log.listen();
+    let directory = tempfile::tempdir().unwrap();
+    let api = service().await;
+    let store: store::SharedStore = Arc::new(store::SqliteStore::open(directory.path(), api.clock.clone()).unwrap());
+    let vault = Arc::new(store::Vault::ephemeral(store.clone()));
+    let gate = gate::Gate::open(store, vault, api.clock.clone()).await.unwrap();
+    let (administrator, secret) = gate.make_administrator().await.unwrap().unwrap();
+    let shown = gate::Shown::Secret { client: &administrator.client_id.to_string(), secret: secret.text() };
+    let token = format!("Bearer {}", gate.log_in(shown, std::net::Ipv4Addr::LOCALHOST.into()).unwrap().text.as_str());
+    let api = Api { gate: Arc::new(gate), ..api };
+    let scope = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.Authorization";
+    let ours = "/rackwright/v1";
+    let role = json!({ "properties": { "roleDefinitionId": access::roles::READER.id, "principalId": Uuid::from_u128(9) } });
+    let issuer = json!({ "issuer": "https://login.example.com", "audiences": ["a"] });
+    let cases = [
+        (Method::PUT, format!("{scope}/locks/l?api-version=1"), json!({ "properties": { "level": "CanNotDelete" } }), "lock"),
+        (Method::PUT, format!("{scope}/roleAssignments/{}?api-version=1", Uuid::from_u128(7)), role, "role"),
+        (Method::PUT, format!("{ours}/subscriptions/s1/quotas"), json!({ "limits": { "cores": 1 } }), "quota"),
+        (Method::POST, format!("{ours}/principals"), json!({ "displayName": "backdoor" }), "principal"),
+        (Method::PUT, format!("{ours}/issuers/elsewhere"), issuer, "issuer"),
+    ];
+    for (method, path, body, what) in cases {
+        let headers = [("authorization", token.as_str())];
+        let body = body.to_string();
+        let mut asking = Box::pin(send_with(&api, method, &path, &body, &headers));
+        assert!(futures::poll!(&mut asking).is_pending(), "{path}");
+        drop(asking);
+        let told = async {
+            while !log.denials().iter().any(|line| line.contains(&format!("what=\"{what}\""))) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(10), told).await.unwrap_or_else(|_| panic!("{path} was not told"));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_failed_login_is_told_with_the_client_and_without_the_secret() {
     let log = Log::default();

@@ -11,6 +11,7 @@ use crate::call::Call;
 use crate::codes::Code;
 use crate::json::not_understood;
 use crate::reply::{RETRY_AFTER, Refused, json_response, no_content};
+use crate::resources::authorization::administered;
 
 /// As a client writes it.
 #[derive(Deserialize)]
@@ -39,16 +40,18 @@ pub(crate) async fn put(api: &Api, call: &Call, name: &str, body: &[u8]) -> Resu
         keys_at: keys.is_some().then(|| api.clock.now()),
         keys,
     };
-    let issuer = api.gate.put_issuer(issuer).await.map_err(|problem| refused(&problem))?;
-    tracing::info!(target: "audit", caller = call.caller(), issuer = issuer.issuer, "an issuer of people is trusted");
+    let gate = api.gate.clone();
+    let put = async move { gate.put_issuer(issuer).await.map_err(|problem| refused(&problem)) };
+    administered(api, call, "issuer", |issuer| Some(issuer.issuer.clone()), put).await?;
     api.gate.refresh_issuers().await;
     let shown = api.gate.directory().issuer(name).map(render);
     Ok(json_response(StatusCode::OK, &shown))
 }
 
 pub(crate) async fn delete(api: &Api, call: &Call, name: &str) -> Result<Response, Refused> {
-    api.gate.remove_issuer(name).await.map_err(|problem| refused(&problem))?;
-    tracing::info!(target: "audit", caller = call.caller(), issuer = name, "an issuer of people is trusted no more");
+    let (gate, removed, about) = (api.gate.clone(), name.to_owned(), name.to_owned());
+    let remove = async move { gate.remove_issuer(&removed).await.map_err(|problem| refused(&problem)) };
+    administered(api, call, "no issuer", |()| Some(about), remove).await?;
     Ok(no_content())
 }
 

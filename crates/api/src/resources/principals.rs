@@ -9,7 +9,7 @@ use http::{HeaderValue, StatusCode, header};
 use model::Span;
 use serde_json::{Value, json};
 
-use super::authorization::audit;
+use super::authorization::administered;
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
@@ -32,24 +32,28 @@ pub(crate) async fn answer(api: &Api, call: &Call, route: Route, body: Body) -> 
             known.map(|known| json_response(StatusCode::OK, &known)).ok_or_else(|| refused(PrincipalError::Unknown(id)))
         }
         Route::DeletePrincipal { id } => {
-            api.gate.remove_principal(id_of(&id)?).await.map_err(refused)?;
-            audit(call, "no principal", &id);
+            let (gate, id) = (api.gate.clone(), id_of(&id)?);
+            let remove = async move { gate.remove_principal(id).await.map_err(refused) };
+            administered(api, call, "no principal", move |()| Some(id.to_string()), remove).await?;
             Ok(no_content())
         }
         Route::AddSecret { id } => add_secret(api, call, id_of(&id)?, &body).await,
         Route::RemoveSecret { id, secret } => {
             let secret = SecretId::parse(&secret).map_err(|_| Refused::not_found("secret", &secret))?;
-            changed(call, "no secret", api.gate.remove_secret(id_of(&id)?, secret).await)
+            let (gate, id) = (api.gate.clone(), id_of(&id)?);
+            change(api, call, "no secret", async move { gate.remove_secret(id, secret).await }).await
         }
         Route::AddCertificate { id } => add_certificate(api, call, id_of(&id)?, &body).await,
         Route::RemoveCertificate { id, thumbprint } => {
-            changed(call, "no certificate", api.gate.remove_certificate(id_of(&id)?, &thumbprint).await)
+            let (gate, id) = (api.gate.clone(), id_of(&id)?);
+            change(api, call, "no certificate", async move { gate.remove_certificate(id, &thumbprint).await }).await
         }
-        Route::DisablePrincipal { id } => changed(call, "disable", api.gate.set_disabled(id_of(&id)?, true).await),
-        Route::EnablePrincipal { id } => changed(call, "enable", api.gate.set_disabled(id_of(&id)?, false).await),
+        Route::DisablePrincipal { id } => set_disabled(api, call, "disable", id_of(&id)?, true).await,
+        Route::EnablePrincipal { id } => set_disabled(api, call, "enable", id_of(&id)?, false).await,
         Route::RotateSigningKeys => {
-            api.gate.rotate_signing_key().await.map_err(|problem| refused(PrincipalError::Gate(problem)))?;
-            audit(call, "rotate", "signing keys");
+            let gate = api.gate.clone();
+            let rotate = async move { gate.rotate_signing_key().await.map_err(|problem| refused(PrincipalError::Gate(problem))) };
+            administered(api, call, "rotate", |()| Some("signing keys".to_owned()), rotate).await?;
             Ok(json_response(StatusCode::OK, &api.gate.jwks()))
         }
         _ => Err(Refused::internal()),
@@ -66,8 +70,9 @@ fn list(api: &Api, call: &Call) -> Result<Response, Refused> {
 
 async fn create(api: &Api, call: &Call, body: &[u8]) -> Result<Response, Refused> {
     let described = fields::described(&schema::NEW_PRINCIPAL, body)?;
-    let principal = api.gate.create_principal(described["displayName"].as_str().unwrap_or_default()).await.map_err(refused)?;
-    audit(call, "principal", &principal.id.to_string());
+    let (gate, name) = (api.gate.clone(), described["displayName"].as_str().unwrap_or_default().to_owned());
+    let create = async move { gate.create_principal(&name).await.map_err(refused) };
+    let principal = administered(api, call, "principal", |principal| Some(principal.id.to_string()), create).await?;
     Ok(json_response(StatusCode::CREATED, &render(&principal)))
 }
 
@@ -78,8 +83,9 @@ async fn add_secret(api: &Api, call: &Call, id: PrincipalId, body: &[u8]) -> Res
         None => None,
     };
     let name = described["displayName"].as_str().map(str::to_owned);
-    let (principal, secret) = api.gate.add_secret(id, life, name).await.map_err(refused)?;
-    audit(call, "secret", &principal.id.to_string());
+    let gate = api.gate.clone();
+    let add = async move { gate.add_secret(id, life, name).await.map_err(refused) };
+    let (principal, secret) = administered(api, call, "secret", |(principal, _)| Some(principal.id.to_string()), add).await?;
     Ok(shown(&principal, &secret))
 }
 
@@ -114,12 +120,24 @@ async fn add_certificate(api: &Api, call: &Call, id: PrincipalId, body: &[u8]) -
         let message = format!("`pem` is not possible: the certificate was good until {}", certificate.not_after);
         return Err(Refused::bad_content(message).target("pem"));
     }
-    changed(call, "certificate", api.gate.add_certificate(id, certificate).await)
+    let gate = api.gate.clone();
+    change(api, call, "certificate", async move { gate.add_certificate(id, certificate).await }).await
 }
 
-fn changed(call: &Call, what: &str, result: Result<ServicePrincipal, PrincipalError>) -> Result<Response, Refused> {
-    let principal = result.map_err(refused)?;
-    audit(call, what, &principal.id.to_string());
+async fn set_disabled(api: &Api, call: &Call, what: &'static str, id: PrincipalId, disabled: bool) -> Result<Response, Refused> {
+    let gate = api.gate.clone();
+    change(api, call, what, async move { gate.set_disabled(id, disabled).await }).await
+}
+
+/// Changes a principal, and shows how it is then.
+async fn change(
+    api: &Api,
+    call: &Call,
+    what: &'static str,
+    change: impl Future<Output = Result<ServicePrincipal, PrincipalError>> + Send + 'static,
+) -> Result<Response, Refused> {
+    let change = async move { change.await.map_err(refused) };
+    let principal = administered(api, call, what, |principal| Some(principal.id.to_string()), change).await?;
     Ok(json_response(StatusCode::OK, &render(&principal)))
 }
 

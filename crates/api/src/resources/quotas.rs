@@ -12,7 +12,7 @@ use http::StatusCode;
 use model::{ClusterName, VmName, VmSpec};
 use serde_json::{Value, json};
 
-use super::authorization::{audit, write_refused};
+use super::authorization::{administered, write_refused};
 use super::{check_place, providers};
 use crate::Api;
 use crate::cache::View;
@@ -134,8 +134,9 @@ pub(crate) async fn set(api: &Api, call: &Call, subscription: &str, body: &[u8])
     };
     let (cores, virtual_machines, networks) = (limit("cores")?, limit("virtualMachines")?, limit("networks")?);
     let quota = Quota { subscription: subscription.to_owned(), cores, virtual_machines, networks };
-    let quota = api.gate.set_quota(quota).await.map_err(write_refused)?;
-    audit(call, "quota", subscription);
+    let gate = api.gate.clone();
+    let set = async move { gate.set_quota(quota).await.map_err(write_refused) };
+    let quota = administered(api, call, "quota", |quota| Some(quota.subscription.clone()), set).await?;
     Ok(json_response(StatusCode::OK, &render(&view, &quota)))
 }
 
@@ -158,8 +159,9 @@ fn render(view: &View, quota: &Quota) -> Value {
 /// Makes a subscription read-only, or opens it again.
 pub(crate) async fn set_disabled(api: &Api, call: &Call, subscription: &str, disabled: bool) -> Result<Response, Refused> {
     check_place(&api.cache.view(), subscription, None)?;
-    let known = api.gate.set_subscription_disabled(subscription, disabled).await.map_err(write_refused)?;
-    audit(call, if disabled { "disable" } else { "enable" }, subscription);
+    let (gate, id, what) = (api.gate.clone(), subscription.to_owned(), if disabled { "disable" } else { "enable" });
+    let set = async move { gate.set_subscription_disabled(&id, disabled).await.map_err(write_refused) };
+    let known = administered(api, call, what, |known| Some(known.id.clone()), set).await?;
     let state = if known.disabled_at.is_some() { "Disabled" } else { "Enabled" };
     let body = json!({ "subscriptionId": known.id, "state": state, "unregisteredNamespaces": known.unregistered });
     Ok(json_response(StatusCode::OK, &body))
@@ -176,8 +178,9 @@ pub(crate) async fn set_registered(api: &Api, call: &Call, subscription: &str, n
             return Err(Refused::new(Code::OperationNotAllowed, message).target(provider.namespace));
         }
     } else {
-        api.gate.set_registered(subscription, provider.namespace, is).await.map_err(write_refused)?;
-        audit(call, if is { "register" } else { "unregister" }, subscription);
+        let (gate, id, what) = (api.gate.clone(), subscription.to_owned(), if is { "register" } else { "unregister" });
+        let set = async move { gate.set_registered(&id, provider.namespace, is).await.map_err(write_refused) };
+        administered(api, call, what, |known| Some(known.id.clone()), set).await?;
     }
     providers::show(api, subscription, namespace)
 }

@@ -8,7 +8,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::filter::{Reach, Words};
-use super::{audit, filter, id_of, is_listed, made, page_of};
+use super::{administered, filter, id_of, is_listed, made, page_of};
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
@@ -42,8 +42,9 @@ pub(super) async fn put(api: &Api, call: &Call, scope: Scope, name: &str, body: 
     let properties = &described["properties"];
     let level = if properties["level"] == "ReadOnly" { Level::ReadOnly } else { Level::CanNotDelete };
     let notes = properties["notes"].as_str().unwrap_or_default().to_owned();
-    let (lock, was) = api.gate.put_lock(&call.author()?, scope, name, level, notes).await.map_err(refused)?;
-    audit(call, "lock", &id_of(&lock.scope, OF, &lock.name));
+    let (gate, author, name) = (api.gate.clone(), call.author()?, name.to_owned());
+    let put = async move { gate.put_lock(&author, scope, &name, level, notes).await.map_err(refused) };
+    let (lock, was) = administered(api, call, "lock", |(lock, _)| Some(id_of(&lock.scope, OF, &lock.name)), put).await?;
     let status = if was == Was::There { StatusCode::OK } else { StatusCode::CREATED };
     Ok(json_response(status, &render(&lock)))
 }
@@ -51,8 +52,10 @@ pub(super) async fn put(api: &Api, call: &Call, scope: Scope, name: &str, body: 
 pub(super) async fn delete(api: &Api, call: &Call, scope: &Scope, name: &str) -> Result<Response, Refused> {
     let known = api.gate.directory().restraints().lock(scope, name).cloned();
     let Some(lock) = known else { return Ok(no_content()) };
-    api.gate.remove_lock(scope, name).await.map_err(refused)?;
-    audit(call, "unlock", &id_of(scope, OF, name));
+    let (gate, at, named) = (api.gate.clone(), lock.scope.clone(), lock.name.clone());
+    let id = id_of(scope, OF, name);
+    let remove = async move { gate.remove_lock(&at, &named).await.map_err(refused) };
+    administered(api, call, "unlock", |was_there| was_there.then_some(id), remove).await?;
     Ok(json_response(StatusCode::OK, &render(&lock)))
 }
 

@@ -14,7 +14,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Value, json};
-use tracing::info;
+use tracing::{Instrument, info};
 
 use crate::Api;
 use crate::call::Call;
@@ -22,6 +22,7 @@ use crate::entry;
 use crate::paging::{PAGE_DEFAULT, Paging};
 use crate::reply::{Refused, json_response};
 use crate::route::authorization::{Collection, Errand, NAMESPACE};
+use crate::submit::see_through;
 use filter::Reach;
 pub(crate) use locks::refused as write_refused;
 
@@ -77,19 +78,25 @@ fn page_of<T>(call: &Call, found: Vec<T>, id: impl Fn(&T) -> String, render: imp
     Ok(json_response(StatusCode::OK, &paging.page(call, keyed.into_iter(), |(key, _)| key.clone(), |(_, one)| render(one))))
 }
 
-/// Who administered what, for whoever reads the log of the process.
-pub(crate) fn audit(call: &Call, what: &str, about: &str) {
+/// Changes what is administered, and tells the log of the process who did so. Both are done to their end, whether or not whoever asked waits
+/// for the answer: nobody changes anything unnoticed by hanging up. `about` is nothing where nothing was changed.
+pub(crate) async fn administered<T: Send + 'static>(
+    api: &Api,
+    call: &Call,
+    what: &'static str,
+    about: impl FnOnce(&T) -> Option<String> + Send + 'static,
+    change: impl Future<Output = Result<T, Refused>> + Send + 'static,
+) -> Result<T, Refused> {
+    let (caller, from, correlation_id) = (call.caller(), call.peer(), call.correlation_id.clone());
     let principal = call.sight().ok().map(|sight| sight.caller().principal.to_string());
-    info!(
-        target: "audit",
-        correlation_id = %call.correlation_id,
-        caller = call.caller(),
-        principal,
-        from = %call.peer(),
-        what,
-        about,
-        "something was administered",
-    );
+    let told = async move {
+        let changed = change.await?;
+        if let Some(about) = about(&changed) {
+            info!(target: "audit", %correlation_id, caller, principal, %from, what, about, "something was administered");
+        }
+        Ok(changed)
+    };
+    see_through(api, told.in_current_span()).await
 }
 
 /// What Azure tells of who made something.

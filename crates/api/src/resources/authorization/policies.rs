@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::filter::{Reach, Words};
 use super::locks::refused;
 use super::policy_body;
-use super::{audit, filter, id_of, is_listed, page_of};
+use super::{administered, filter, id_of, is_listed, page_of};
 use crate::Api;
 use crate::call::Call;
 use crate::reply::{Refused, json_response, no_content};
@@ -41,18 +41,20 @@ pub(super) fn show(api: &Api, scope: &Scope, name: &str) -> Result<Response, Ref
 
 pub(super) async fn put(api: &Api, call: &Call, scope: Scope, name: &str, body: &[u8]) -> Result<Response, Refused> {
     let policy = policy_body::read(scope, name, body)?;
-    let (policy, was) = api.gate.put_policy(policy).await.map_err(refused)?;
-    audit(call, "policy", &id_of(&policy.scope, OF, &policy.id));
+    let gate = api.gate.clone();
+    let put = async move { gate.put_policy(policy).await.map_err(refused) };
+    let (policy, was) = administered(api, call, "policy", |(policy, _)| Some(id_of(&policy.scope, OF, &policy.id)), put).await?;
     let status = if was == Was::There { StatusCode::OK } else { StatusCode::CREATED };
     Ok(json_response(status, &render(&policy)))
 }
 
 pub(super) async fn delete(api: &Api, call: &Call, scope: &Scope, name: &str) -> Result<Response, Refused> {
     let known = api.gate.directory().restraints().policies().get(&DenyPolicy::key_of(scope, name)).cloned();
-    if !api.gate.remove_policy(scope, name).await.map_err(refused)? {
+    let (gate, at, named, id) = (api.gate.clone(), scope.clone(), name.to_owned(), id_of(scope, OF, name));
+    let remove = async move { gate.remove_policy(&at, &named).await.map_err(refused) };
+    if !administered(api, call, "no policy", |was_there| was_there.then_some(id), remove).await? {
         return Ok(no_content());
     }
-    audit(call, "no policy", &id_of(scope, OF, name));
     Ok(known.map_or_else(no_content, |policy| json_response(StatusCode::OK, &render(&policy))))
 }
 

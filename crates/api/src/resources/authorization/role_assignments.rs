@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::filter::{self, Reach, Words};
 use super::locks::unavailable;
 use super::role_definitions::role_id;
-use super::{audit, id_of, is_listed, page_of};
+use super::{administered, id_of, is_listed, page_of};
 use crate::Api;
 use crate::call::Call;
 use crate::codes::Code;
@@ -60,17 +60,24 @@ pub(super) async fn put(api: &Api, call: &Call, scope: Scope, name: &str, body: 
         let message = format!("Principal {principal} does not exist in the directory {}.", gate::TENANT);
         return Err(Refused::new(Code::PrincipalNotFound, message).target("properties.principalId"));
     }
-    let Assigned { assignment, was } = api.gate.assign(&call.author()?, id, principal, role, scope.clone()).await.map_err(refused)?;
-    audit(call, "role", &format!("{principal} {role} {scope}"));
+    let (gate, author, at) = (api.gate.clone(), call.author()?, scope.clone());
+    let assign = async move { gate.assign(&author, id, principal, role, at).await.map_err(refused) };
+    let Assigned { assignment, was } = administered(api, call, "role", |done| Some(in_words(&done.assignment)), assign).await?;
     let status = if was == Was::There { StatusCode::OK } else { StatusCode::CREATED };
     Ok(json_response(status, &render(&api.gate, &scope, &assignment)))
 }
 
 pub(super) async fn delete(api: &Api, call: &Call, scope: &Scope, name: &str) -> Result<Response, Refused> {
     let Some(assignment) = known(&api.gate, scope, name) else { return Ok(no_content()) };
-    api.gate.unassign(assignment.id).await.map_err(refused)?;
-    audit(call, "no role", &format!("{} {} {scope}", assignment.principal, assignment.role));
+    let gate = api.gate.clone();
+    let unassign = async move { gate.unassign(assignment.id).await.map_err(refused) };
+    let assignment = administered(api, call, "no role", |gone| Some(in_words(gone)), unassign).await?;
     Ok(json_response(StatusCode::OK, &render(&api.gate, scope, &assignment)))
+}
+
+/// As the log tells of it.
+fn in_words(assignment: &RoleAssignment) -> String {
+    format!("{} {} {}", assignment.principal, assignment.role, assignment.scope)
 }
 
 /// The assignment of a name, if it is made at this very scope: whoever may remove roles there may not remove those of elsewhere.
