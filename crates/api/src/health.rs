@@ -1,5 +1,6 @@
-//! `/readyz`: whether this process is of use, what is missing if it is not, and how old what it knows is.
+//! `/readyz`: whether this process is of use; and to those who may read metrics, what is missing if it is not, and how old what it knows is.
 //!
+//! Anybody may ask, as often as they like: so nobody is told more who has not shown a token, and the store is asked once a second at most.
 //! What counts as ready is decided in `plan`; here are the facts that it is decided on.
 
 use axum::response::Response;
@@ -8,17 +9,35 @@ use model::{Looks, Span, Timestamp};
 use plan::{Lack, StoreSight, Vitals};
 use serde_json::{Value, json};
 use store::{Revision, StoreError};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
+use crate::call::Call;
+use crate::entry;
 use crate::reply::{RETRY_AFTER, json_response, set_retry_after};
 use crate::{Api, KeeperWatch};
 
 /// How long the cache may take to see what the store had when it was asked. It follows within milliseconds.
 const CATCH_UP_PATIENCE: Span = Span::millis(500);
 
+/// For how long what was seen of the store is believed: no prober asks more often, and no flood of them reaches the store.
+const PROBE_LIFE: Span = Span::seconds(1);
+
+/// What was seen of the store last, for all who ask.
+#[derive(Debug, Default)]
+pub(crate) struct Probe(Mutex<Option<Probed>>);
+
+#[derive(Clone, Debug)]
+struct Probed {
+    at: Instant,
+    store: StoreSight,
+    revision: Option<Revision>,
+}
+
 /// No document lies there; listing it tells the store's revision.
 const NOWHERE: &str = "nowhere/";
 
-pub(crate) async fn ready(api: &Api) -> Response {
+pub(crate) async fn ready(api: &Api, call: &Call) -> Response {
     let (vitals, revision) = observe(api).await;
     let behind = match &vitals.store {
         StoreSight::Current => Some(0),
@@ -27,6 +46,9 @@ pub(crate) async fn ready(api: &Api) -> Response {
     };
     let now = api.clock.now();
     let lacks = plan::readiness(&vitals, now);
+    if !entry::may_read_metrics(api, call) {
+        return answer(&lacks, &json!({ "ready": lacks.is_empty() }));
+    }
     let clusters: Vec<Value> = api.keepers.iter().map(|(name, keeper)| render_keeper(name.as_str(), keeper, now)).collect();
     let cached = api.cache.view().revision.0;
     let body = json!({
@@ -37,26 +59,44 @@ pub(crate) async fn ready(api: &Api) -> Response {
         "cache": { "revision": cached, "behind": behind },
         "clusters": clusters,
     });
+    answer(&lacks, &body)
+}
+
+fn answer(lacks: &[Lack], body: &Value) -> Response {
     if lacks.is_empty() {
-        return json_response(StatusCode::OK, &body);
+        return json_response(StatusCode::OK, body);
     }
-    let mut response = json_response(StatusCode::SERVICE_UNAVAILABLE, &body);
+    let mut response = json_response(StatusCode::SERVICE_UNAVAILABLE, body);
     set_retry_after(response.headers_mut(), RETRY_AFTER);
     response
 }
 
-/// Everything that readiness is judged on, and the store's revision if it can be read.
+/// Everything that readiness is judged on, and the store's revision if it can be read. Only what is seen of the store may be a moment old.
 pub(crate) async fn observe(api: &Api) -> (Vitals, Option<Revision>) {
-    let (store, revision) = match api.store.list(NOWHERE).await {
+    let Probed { store, revision, .. } = probe(api).await;
+    let keepers = api.keepers.iter();
+    let keepers = keepers.map(|(name, keeper)| (name.clone(), keeper.state.borrow().clone(), keeper.footing.borrow().clone()));
+    (Vitals { life: api.process.life(), store, keepers: keepers.collect() }, revision)
+}
+
+/// What is seen of the store. Whoever comes while somebody looks waits for what they see.
+async fn probe(api: &Api) -> Probed {
+    let mut last = api.probe.0.lock().await;
+    if let Some(probed) = last.as_ref().filter(|probed| probed.at.elapsed() < PROBE_LIFE.to_std()) {
+        return probed.clone();
+    }
+    let (store, revision) = look_at_store(api).await;
+    last.insert(Probed { at: Instant::now(), store, revision }).clone()
+}
+
+async fn look_at_store(api: &Api) -> (StoreSight, Option<Revision>) {
+    match api.store.list(NOWHERE).await {
         Ok(listing) => match last_change(api, listing.revision).await {
             Ok(changed) => (follow_sight(api, changed).await, Some(listing.revision)),
             Err(error) => (StoreSight::Unreadable { error: error.to_string() }, None),
         },
         Err(error) => (StoreSight::Unreadable { error: error.to_string() }, None),
-    };
-    let keepers = api.keepers.iter();
-    let keepers = keepers.map(|(name, keeper)| (name.clone(), keeper.state.borrow().clone(), keeper.footing.borrow().clone()));
-    (Vitals { life: api.process.life(), store, keepers: keepers.collect() }, revision)
+    }
 }
 
 /// What the cache must have seen by now: the log alone makes revisions too, of which it hears nothing.
@@ -110,7 +150,7 @@ mod tests {
     use tokio::sync::watch;
 
     use super::*;
-    use crate::fixtures::{Documents, NOW, cluster, send};
+    use crate::fixtures::{Documents, NOW, cluster, send, send_with};
 
     fn instant(text: &str) -> Timestamp {
         Timestamp::parse(text).unwrap()
@@ -158,6 +198,35 @@ mod tests {
         assert_eq!(body["missing"], json!(["the keeper of `site` is failing: the disk is full"]));
         let (status, _) = send(&api, Method::GET, "/rackwright/v1/status", "").await;
         assert_eq!(status, StatusCode::OK);
+    }
+
+    /// Those who ask without a token, with one that is none, or as somebody who may not read metrics.
+    #[tokio::test(start_paused = true)]
+    async fn strangers_learn_whether_it_is_ready_and_nothing_else() {
+        let (api, state, _footing) = kept().await;
+        let nobody = access::PrincipalId::new(uuid::Uuid::from_u128(9));
+        let token = format!("Bearer {}", gate::OpenHouse::around(api.gate.clone()).token_of(nobody, "stranger"));
+        for authorization in ["", "Bearer x", &token] {
+            let answer = send_with(&api, Method::GET, "/readyz", "", &[("authorization", authorization)]).await;
+            assert_eq!(answer, (StatusCode::OK, json!({ "ready": true })), "{authorization}");
+        }
+        state.send_replace(KeeperState::Failing { since: instant(NOW), error: "/var/lib/rackwright is full".to_owned() });
+        for authorization in ["", "Bearer x", &token] {
+            let answer = send_with(&api, Method::GET, "/readyz", "", &[("authorization", authorization)]).await;
+            assert_eq!(answer, (StatusCode::SERVICE_UNAVAILABLE, json!({ "ready": false })), "{authorization}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_store_is_looked_at_once_a_second_at_most() {
+        let (api, _state, _footing) = kept().await;
+        let revision = async || send(&api, Method::GET, "/readyz", "").await.1["store"]["revision"].clone();
+        assert_eq!(revision().await, 1);
+        let record = NewRecord { labels: Vec::new(), value: "x".into() };
+        api.store.commit(Commit { records: vec![record], ..Commit::default() }).await.unwrap();
+        assert_eq!(revision().await, 1, "what was seen a moment ago is believed");
+        tokio::time::advance(PROBE_LIFE.to_std()).await;
+        assert_eq!(revision().await, 2);
     }
 
     #[tokio::test(start_paused = true)]

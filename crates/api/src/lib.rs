@@ -104,6 +104,7 @@ pub struct Api {
     queues: Queues,
     answers: Arc<load::Answers>,
     audit: Arc<audit::Audit>,
+    probe: Arc<health::Probe>,
     /// What was let through of quotas and may not be seen yet.
     reservations: Reservations,
 }
@@ -123,6 +124,7 @@ impl Api {
             queues: Queues::default(),
             answers: Arc::default(),
             audit: Arc::default(),
+            probe: Arc::default(),
             reservations: Reservations::default(),
         }
     }
@@ -246,7 +248,7 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
     let view = api.cache.view();
     match route {
         Route::Health => Ok(json_response(StatusCode::OK, &json!({ "status": "ok" }))),
-        Route::Ready => Ok(health::ready(api).await),
+        Route::Ready => Ok(health::ready(api, call).await),
         Route::Metrics => Ok(meters::show(api).await),
         Route::Metadata => Ok(identity::metadata(call)),
         Route::OpenIdConfiguration => Ok(identity::openid_configuration(call)),

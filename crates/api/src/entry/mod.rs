@@ -68,6 +68,13 @@ pub(crate) async fn read_body(api: &Api, call: &Call, body: Body) -> Result<Zero
     Ok(body)
 }
 
+/// Whether a request that anybody may send comes from somebody who may read metrics. To be nobody is no offence there, and so no denial.
+pub(crate) fn may_read_metrics(api: &Api, call: &Call) -> bool {
+    let token = bearer(call.headers()).filter(|_| call.headers().get_all(header::AUTHORIZATION).iter().count() == 1);
+    let caller = token.and_then(|token| api.gate.authenticate(token).ok());
+    caller.is_some_and(|caller| judge(&api.gate, &caller, &rules::need(&Route::Metrics)).is_ok())
+}
+
 /// Whether anybody may come, without saying who they are.
 pub(crate) fn is_open(route: &Route) -> bool {
     rules::need(route) == Need::Nothing
