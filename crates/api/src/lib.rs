@@ -220,7 +220,8 @@ async fn respond(
     }
     // What a web page sends is nobody's request: whoever shows it must not be able to fill the log.
     // A preview changes nothing, whatever comes of it.
-    let concern = sender.as_ref().and(found.as_ref()).ok().and_then(Concern::of).filter(|_| !resources::actions::is_preview(call));
+    let asked = sender.as_ref().and(found.as_ref()).ok().filter(|route| !resources::actions::is_preview(call, route));
+    let concern = asked.and_then(Concern::of);
     let admitted = sender.and_then(|()| call.check_identity()).and_then(|()| entry::admit(api, call, found.as_ref().ok()));
     let admitted = admitted.and(found).and_then(|route| {
         *place = api.answers.enter(call, &route)?;

@@ -13,6 +13,7 @@ use crate::links;
 use crate::operations::render_status;
 use crate::precondition::conditions;
 use crate::reply::{RETRY_AFTER, Refused, json_response, resource_response, set_retry_after, shortened};
+use crate::route::Route;
 use crate::schema::{self, Model};
 use crate::submit::submit;
 
@@ -123,9 +124,13 @@ fn previewed(ask: Ask, is_preview: bool) -> Result<Ask, Refused> {
     }
 }
 
-/// Whether a call asks what would be done, and nothing more.
-pub(crate) fn is_preview(call: &Call) -> bool {
-    flag_of(call, PREVIEW).unwrap_or(false)
+/// Whether a call asks what would be done, and nothing more. Where nothing can be previewed, the parameter says nothing.
+pub(crate) fn is_preview(call: &Call, route: &Route) -> bool {
+    let can_be = matches!(
+        route,
+        Route::Act { .. } | Route::ActOnVm { .. } | Route::DeleteVm { .. } | Route::ActOnTenantCluster { .. } | Route::ActOnCluster { .. }
+    );
+    can_be && flag_of(call, PREVIEW).unwrap_or(false)
 }
 
 /// A query parameter that is true or false.

@@ -49,6 +49,27 @@ async fn what_is_refused_of_a_known_machine_is_in_the_log() {
 }
 
 #[tokio::test]
+async fn only_what_can_be_previewed_is_left_out_of_the_log_for_being_a_preview() {
+    let api = service().await;
+    let key_set = MACHINES.replace("bareMetalMachines", "clusters/site1/bmcKeySets/k1");
+    let changes = [
+        (Method::PATCH, format!("{MACHINES}/m1?api-version=1&preview=true"), "InvalidRequestContent"),
+        (Method::PUT, format!("{key_set}?api-version=1&preview=true"), "InvalidRequestContent"),
+        (Method::DELETE, format!("{MACHINES}/m1?preview=true"), "MissingApiVersionParameter"),
+    ];
+    for (n, (method, path, code)) in changes.into_iter().enumerate() {
+        let (_, answer) = send(&api, method, &path, r#"{"colour":"red"}"#).await;
+        assert_eq!(answer["error"]["code"], code, "{path}");
+        arrived(&api).await;
+        assert_eq!(log(&api).await.len(), n + 1, "{path}");
+    }
+    let (_, answer) = send(&api, Method::POST, &format!("{MACHINES}/m1/restart?api-version=1&preview=true"), r#"{"colour":"red"}"#).await;
+    assert_eq!(answer["error"]["code"], "InvalidRequestContent");
+    arrived(&api).await;
+    assert_eq!(log(&api).await.len(), 3, "a preview changes nothing");
+}
+
+#[tokio::test]
 async fn a_precondition_of_an_action_that_fails_before_a_keeper_sees_it_is_in_the_log_as_it_was_answered() {
     let api = service().await;
     let cases = [
