@@ -16,6 +16,9 @@ pub(crate) enum Transport {
 /// Sets what every answer has. An answer that says itself how long it may be kept is left its word.
 pub(crate) fn protect(headers: &mut HeaderMap, transport: Transport) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // Nothing of ours is a page: a browser that is shown an answer runs nothing, frames nothing and tells nobody where it was.
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if transport == Transport::Tls {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, TLS_ONLY);

@@ -87,6 +87,8 @@ async fn every_answer_has_its_ids_and_is_kept_by_nobody() {
         assert_eq!(header(&response, "strict-transport-security"), Some("max-age=31536000"), "{path}");
         assert_eq!(header(&response, "x-content-type-options"), Some("nosniff"), "{path}");
         assert_eq!(header(&response, "cache-control"), Some("no-store"), "{path}");
+        assert_eq!(header(&response, "content-security-policy"), Some("default-src 'none'; frame-ancestors 'none'"), "{path}");
+        assert_eq!(header(&response, "referrer-policy"), Some("no-referrer"), "{path}");
         assert_eq!(header(&response, "server"), None, "{path}");
         let silent = send(&api, path, &[&ids[..], headers].concat()).await;
         assert_eq!(header(&silent, "x-ms-client-request-id"), None, "{path}: it was not asked for");
