@@ -262,8 +262,8 @@ async fn dispatch(api: &Api, call: &Call, route: Route, body: axum::body::Body) 
         Route::ResourceGroup { subscription, group } => resources::groups::show(&view, &subscription, &group),
         Route::ResourceGroupExists { subscription, group } => resources::groups::exists(&view, &subscription, &group),
         Route::Resources { subscription, group } => resources::generic::list(&view, call, &subscription, group.as_deref()),
-        Route::Providers { subscription } => resources::providers::list(api, &subscription),
-        Route::Provider { subscription, namespace } => resources::providers::show(api, &subscription, &namespace),
+        Route::Providers { subscription } => resources::providers::list(api, call, &subscription),
+        Route::Provider { subscription, namespace } => resources::providers::show(api, call, &subscription, &namespace),
         Route::ProviderOperations => Ok(resources::providers::operations()),
         Route::List { kind, subscription, group } => resources::list(&view, call, kind, &subscription, group.as_deref(), api.clock.now()),
         Route::Show { kind, subscription, group, name } => {

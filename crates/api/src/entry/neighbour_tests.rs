@@ -165,6 +165,25 @@ async fn a_placement_hint_tells_nothing_of_what_is_anothers() {
     assert_eq!((status, asked.count()), (StatusCode::OK, 2), "what is one's own is the keeper's to judge: {body}");
 }
 
+#[tokio::test]
+async fn where_others_are_is_not_told_by_what_can_be_had() {
+    let [mut mine, mut theirs] = ["site-mine", "site-theirs"].map(cluster);
+    (mine.home.resource_group, mine.home.location) = ("a".to_owned(), "here".to_owned());
+    (theirs.home.resource_group, theirs.home.location) = ("b".to_owned(), "elsewhere".to_owned());
+    let api = Documents::default().cluster(&mine).cluster(&theirs).serve().await;
+    let house = OpenHouse::around(api.gate.clone());
+    let tenant = PrincipalId::new(Uuid::from_u128(72));
+    house.assign(tenant, READER.id, Scope::parse("/subscriptions/s1/resourceGroups/a").unwrap()).await;
+    let two = Two { token: format!("Bearer {}", house.token_of(tenant, "tenant")), api };
+    for path in ["/subscriptions/s1/providers?api-version=1", "/subscriptions/s1/providers/Microsoft.NetworkCloud?api-version=1"] {
+        let (status, told) = two.get(path).await;
+        assert_eq!(status, StatusCode::OK, "{told}");
+        assert!(told.to_string().contains("\"here\"") && !told.to_string().contains("elsewhere"), "{told}");
+        let (_, owners) = send(&two.api, Method::GET, path, "").await;
+        assert!(owners.to_string().contains("elsewhere"), "{owners}");
+    }
+}
+
 fn log_of(name: &str) -> String {
     let filter = format!("eventTimestamp ge 2026-11-01T00:00:00Z and resourceUri eq '{VMS}/{name}'");
     let query = crate::links::encode(&filter);

@@ -1,7 +1,10 @@
 //! Resource providers: what there is of each, and what can be done with it. `az resource` asks before it does anything.
 
+use std::collections::BTreeSet;
+
 use axum::response::Response;
 use http::StatusCode;
+use model::Home;
 use serde_json::{Value, json};
 
 use super::actions::{VERBS, Verb};
@@ -11,7 +14,9 @@ use super::tenant_write::TENANT_VERBS;
 use super::vm_write::VM_VERBS;
 use crate::Api;
 use crate::cache::View;
+use crate::call::Call;
 use crate::codes::Code;
+use crate::entry::{Sight, scope_of};
 use crate::links::PROVIDER;
 use crate::reply::{Refused, json_response, shortened};
 use crate::route::{Kind, authorization};
@@ -74,26 +79,32 @@ impl Provider {
     }
 }
 
-pub(crate) fn list(api: &Api, subscription: &str) -> Result<Response, Refused> {
+pub(crate) fn list(api: &Api, call: &Call, subscription: &str) -> Result<Response, Refused> {
     let view = api.cache.view();
     check_place(&view, subscription, None)?;
-    let value: Vec<Value> = PROVIDERS.iter().map(|provider| render(api, &view, subscription, provider)).collect();
+    let locations = locations(&view, call.sight()?, subscription);
+    let value: Vec<Value> = PROVIDERS.iter().map(|provider| render(api, subscription, &locations, provider)).collect();
     Ok(json_response(StatusCode::OK, &json!({ "value": value })))
 }
 
-pub(crate) fn show(api: &Api, subscription: &str, namespace: &str) -> Result<Response, Refused> {
+pub(crate) fn show(api: &Api, call: &Call, subscription: &str, namespace: &str) -> Result<Response, Refused> {
     let view = api.cache.view();
     check_place(&view, subscription, None)?;
     let provider = find(namespace).ok_or_else(|| unknown(namespace))?;
-    Ok(json_response(StatusCode::OK, &render(api, &view, subscription, provider)))
+    let locations = locations(&view, call.sight()?, subscription);
+    Ok(json_response(StatusCode::OK, &render(api, subscription, &locations, provider)))
 }
 
-fn render(api: &Api, view: &View, subscription: &str, provider: &Provider) -> Value {
+/// Where there is something of a subscription that the caller may see into.
+fn locations<'a>(view: &'a View, sight: &Sight, subscription: &str) -> BTreeSet<&'a str> {
+    let homes = view.clusters_in(subscription, None).into_iter().map(|cluster| &cluster.document.home);
+    let is_seen =
+        |home: &&Home| sight.sees_into(&scope_of(&format!("/subscriptions/{}/resourceGroups/{}", home.subscription, home.resource_group)));
+    homes.filter(is_seen).map(|home| home.location.as_str()).collect()
+}
+
+fn render(api: &Api, subscription: &str, locations: &BTreeSet<&str>, provider: &Provider) -> Value {
     let is_registered = api.gate.directory().restraints().subscription(subscription).is_registered(provider.namespace);
-    let clusters = view.clusters_in(subscription, None);
-    let mut locations: Vec<&str> = clusters.iter().map(|cluster| cluster.document.home.location.as_str()).collect();
-    locations.sort_unstable();
-    locations.dedup();
     let types: Vec<Value> = provider
         .types
         .iter()

@@ -182,7 +182,7 @@ pub(crate) async fn set_registered(api: &Api, call: &Call, subscription: &str, n
         let set = async move { gate.set_registered(&id, provider.namespace, is).await.map_err(write_refused) };
         administered(api, call, what, |known| Some(known.id.clone()), set).await?;
     }
-    providers::show(api, subscription, namespace)
+    providers::show(api, call, subscription, namespace)
 }
 
 #[cfg(test)]
