@@ -1,25 +1,30 @@
 //! Denials: each is counted, and told in the log under the target `audit`, with who, from where, what, and why. Never with what was shown
 //! to prove it. Whoever is told that there is nothing, because they may not know of it, is denied something too.
 //!
-//! To be denied costs nothing, so that lines are rationed for each caller and each address; the meter counts them all.
+//! To be denied costs nothing, so that lines are rationed for each caller and each address. What has no line of its own is told a minute
+//! later, with who it was and how often; the meter counts them all.
 
-use std::sync::{Mutex, PoisonError};
+mod ration;
 
-use access::attempts::{Denied, Notices};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use access::attempts::Denied;
 use access::{Missing, Permission, Scope};
 use axum::response::Response;
 use http::StatusCode;
-use model::Clock;
 use tracing::info;
 
 use crate::call::Call;
 use crate::codes::Code;
 use crate::meters;
 use crate::reply::{Refused, shortened};
+use ration::Ration;
 
-#[derive(Debug, Default)]
+/// What one door says of those whom it denied something.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Audit {
-    notices: Mutex<Notices>,
+    ration: Arc<Ration>,
 }
 
 /// What is known of a denial beyond its code, for the log alone.
@@ -60,18 +65,14 @@ pub(crate) fn note_restraint(call: &Call, refused: &Refused) {
 
 impl Audit {
     /// Takes note of an answer if it denies something.
-    pub fn look_at(&self, call: &Call, response: &Response, clock: &dyn Clock) {
-        let is_denial = matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS);
-        if !is_denial && call.grounds().is_none() {
+    pub fn look_at(&self, call: &Call, response: &Response) {
+        if !is_denial(response.status()) && call.grounds().is_none() {
             return;
         }
         let reason = reason_of(call, response);
-        meters::count_denial(reason);
         let sight = call.sight().ok();
         let denied = sight.map_or(Denied::Address(call.peer()), |sight| Denied::Caller(sight.caller().principal));
-        let has_line = self.notices.lock().unwrap_or_else(PoisonError::into_inner).take(denied, clock.now());
-        if !has_line {
-            meters::count_unnoticed_denial();
+        if !self.has_line(denied, reason) {
             return;
         }
         let principal = sight.map(|sight| sight.caller().principal.to_string());
@@ -87,7 +88,7 @@ impl Audit {
             principal,
             from = %call.peer(),
             method = %call.method,
-            path = shortened(&call.path),
+            path = path_of(call),
             permission,
             scope,
             why,
@@ -96,6 +97,33 @@ impl Audit {
             "a request was denied",
         );
     }
+
+    /// Takes note of what was denied where no token of a caller is known, by a word for what was asked: an address may be a secret there.
+    pub fn note(&self, reason: &'static str, what: &'static str, from: IpAddr, request_id: Option<&str>) {
+        if self.has_line(Denied::Address(from), reason) {
+            info!(target: "audit", reason, %from, what, request_id, "a request was denied");
+        }
+    }
+
+    /// Counts a denial, and says whether it has a line of its own.
+    fn has_line(&self, denied: Denied, reason: &'static str) -> bool {
+        meters::count_denial(reason);
+        let has_line = self.ration.take(denied, reason);
+        if !has_line {
+            meters::count_unnoticed_denial();
+        }
+        has_line
+    }
+}
+
+/// Whether a status says that somebody was denied something.
+pub(crate) fn is_denial(status: StatusCode) -> bool {
+    matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS)
+}
+
+/// The path of a request. What machines are installed from has a secret in it, and somebody may take us for the install face.
+fn path_of(call: &Call) -> String {
+    if call.path.to_ascii_lowercase().starts_with(ticket::PREFIX) { format!("{}/…", ticket::PREFIX) } else { shortened(&call.path) }
 }
 
 /// The error's code, or the one that would have been told; for logins, which have codes of OAuth, a word of ours.
@@ -111,4 +139,4 @@ fn reason_of(call: &Call, response: &Response) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

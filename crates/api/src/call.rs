@@ -69,6 +69,13 @@ pub(crate) struct Call {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub IpAddr);
 
+impl Peer {
+    /// Where something comes from; from this process itself, if it did not come over a socket.
+    pub fn address(peer: Option<Peer>) -> IpAddr {
+        peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Peer(address)| address)
+    }
+}
+
 /// Whether path and query can be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Address {
@@ -80,7 +87,7 @@ enum Address {
 impl Call {
     pub fn begin(request: HttpRequest) -> (Call, Body) {
         let (Parts { method, uri, headers, extensions, .. }, body) = request.into_parts();
-        let correlation_id = header_text(&headers, CORRELATION_HEADER).unwrap_or_else(|| Uuid::new_v4().to_string());
+        let correlation_id = correlation_of(&headers);
         let query = uri.query().unwrap_or_default();
         let (address, query) = match parse_query(query) {
             _ if uri.path().len() + query.len() > URI_MAX => (Address::TooLong, Vec::new()),
@@ -93,7 +100,7 @@ impl Call {
             query,
             address,
             request_id: Uuid::new_v4().to_string(),
-            correlation_id: CorrelationId::new(correlation_id),
+            correlation_id,
             headers,
             peer: extensions.get::<Peer>().copied(),
             sight: OnceLock::new(),
@@ -158,9 +165,8 @@ impl Call {
         &self.headers
     }
 
-    /// Where it comes from; from this process itself, if it did not come over a socket.
     pub fn peer(&self) -> IpAddr {
-        self.peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Peer(address)| address)
+        Peer::address(self.peer)
     }
 
     /// Says who sent it.
@@ -309,17 +315,17 @@ impl Call {
     /// The headers that every answer has.
     fn sign(&self, headers: &mut HeaderMap, transport: Transport) {
         hygiene::protect(headers, transport);
-        if let Ok(id) = HeaderValue::from_str(&self.request_id) {
-            headers.insert(hygiene::REQUEST_ID, id);
-        }
-        if let Ok(id) = HeaderValue::from_str(self.correlation_id.as_str()) {
-            headers.insert(hygiene::CORRELATION_ID, id);
-        }
+        hygiene::identify(headers, &self.request_id, self.correlation_id.as_str());
         let wants_its_own = self.header(hygiene::RETURN_CLIENT_ID).is_some_and(|value| value.eq_ignore_ascii_case("true"));
         if let Some(id) = self.client_request_id().filter(|_| wants_its_own).and_then(|id| HeaderValue::from_str(&id).ok()) {
             headers.insert(hygiene::CLIENT_ID, id);
         }
     }
+}
+
+/// The id that a client correlates its requests by, or one of ours.
+pub(crate) fn correlation_of(headers: &HeaderMap) -> CorrelationId {
+    CorrelationId::new(header_text(headers, CORRELATION_HEADER).unwrap_or_else(|| Uuid::new_v4().to_string()))
 }
 
 /// A header's text, if it is short and printable enough to be kept and sent back.

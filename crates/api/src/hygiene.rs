@@ -27,6 +27,15 @@ pub(crate) fn protect(headers: &mut HeaderMap, transport: Transport) {
     headers.remove(header::SERVER);
 }
 
+/// Sets the ids that an answer is asked about by.
+pub(crate) fn identify(headers: &mut HeaderMap, request_id: &str, correlation_id: &str) {
+    for (name, id) in [(REQUEST_ID, request_id), (CORRELATION_ID, correlation_id)] {
+        if let Ok(id) = HeaderValue::from_str(id) {
+            headers.insert(name, id);
+        }
+    }
+}
+
 /// The id that the server knows a request by.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
 

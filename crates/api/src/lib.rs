@@ -103,7 +103,7 @@ pub struct Api {
     /// How many requests of each cluster wait in this process.
     queues: Queues,
     answers: Arc<load::Answers>,
-    audit: Arc<audit::Audit>,
+    audit: audit::Audit,
     probe: Arc<health::Probe>,
     /// What was let through of quotas and may not be seen yet.
     reservations: Reservations,
@@ -123,7 +123,7 @@ impl Api {
             gate,
             queues: Queues::default(),
             answers: Arc::default(),
-            audit: Arc::default(),
+            audit: audit::Audit::default(),
             probe: Arc::default(),
             reservations: Reservations::default(),
         }
@@ -161,10 +161,14 @@ pub fn router(api: Api) -> Router {
 
 /// What whoever comes without TLS is told.
 pub fn https_router() -> Router {
-    Router::new().fallback(async |request: HttpRequest| {
+    let audit = audit::Audit::default();
+    Router::new().fallback(async move |request: HttpRequest| {
         let (call, _) = Call::begin(request);
         let message = "this server is spoken to with https only, and knows who it speaks to; `rackwright context show` tells its address";
-        call.finish_in_the_clear(Refused::new(codes::Code::HttpsRequired, message).into_response())
+        let response = Refused::new(codes::Code::HttpsRequired, message).into_response();
+        call.deny(audit::Grounds::Words { reason: codes::Code::HttpsRequired.name(), words: "the request came without TLS".to_owned() });
+        audit.look_at(&call, &response);
+        call.finish_in_the_clear(response)
     })
 }
 
@@ -199,7 +203,7 @@ async fn guarded(api: &Api, call: &Call, found: Result<Route, Refused>, body: ax
         Err(Refused::internal())
     });
     let response = result.inspect_err(|refused| audit::note_restraint(call, refused)).unwrap_or_else(Refused::into_response);
-    api.audit.look_at(call, &response, &*api.clock);
+    api.audit.look_at(call, &response);
     load::hold(call.finish(response), place)
 }
 

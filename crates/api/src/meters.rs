@@ -87,7 +87,7 @@ const UNLOGGED: Meter = Meter::counter(
 const DENIALS: Meter = Meter::counter(
     "rackwright_denials_total",
     &["reason"],
-    "Requests and logins that were denied: by the code of the error, or `LoginFailed` and `LoginLimited`; `ConnectionLimit` counts connections.",
+    "Requests and logins that were denied: by the code of the error, or `LoginFailed` and `LoginLimited`; `ConnectionLimit` counts connections, `InstallDenied` what was asked of the install face.",
 );
 const UNNOTICED: Meter = Meter::counter(
     "rackwright_denials_unlogged_total",

@@ -1,7 +1,7 @@
 //! What the log says of denials, and how often.
 
 use std::io::Write;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use access::PrincipalId;
 use access::attempts::NOTICES;
@@ -17,7 +17,7 @@ use crate::fixtures::{Documents, NOW, cluster, machine, operation, send, send_wi
 
 /// What was logged by this thread.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -31,7 +31,7 @@ impl Write for Log {
 }
 
 impl Log {
-    fn listen(&self) -> tracing::subscriber::DefaultGuard {
+    pub fn listen(&self) -> tracing::subscriber::DefaultGuard {
         // While there is one listener alone, a line that another thread comes to first is believed to interest nobody: so there is another.
         static ANOTHER: OnceLock<tracing::Dispatch> = OnceLock::new();
         let deaf = || tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(std::io::sink).finish();
@@ -41,7 +41,7 @@ impl Log {
         tracing::subscriber::set_default(lines.with_writer(move || writer.clone()).finish())
     }
 
-    fn denials(&self) -> Vec<String> {
+    pub fn denials(&self) -> Vec<String> {
         let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         text.lines().filter(|line| line.contains(" audit: ")).map(str::to_owned).collect()
     }
@@ -232,6 +232,21 @@ async fn a_failed_login_is_told_with_the_client_and_without_the_secret() {
     }
 }
 
+#[tokio::test]
+async fn whoever_comes_without_tls_is_told_of_without_the_address_of_an_image() {
+    use tower::ServiceExt;
+    let log = Log::default();
+    let _listening = log.listen();
+    for path in ["/subscriptions", "/install/v1/media/site/op/1/MARKER/agent.iso"] {
+        let request = http::Request::get(path).header("host", "localhost").body(axum::body::Body::empty()).unwrap();
+        let response = crate::https_router().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+        let line = log.denials().pop().unwrap_or_default();
+        assert!(line.contains("reason=\"HttpsRequired\"") && line.contains("from=127.0.0.1"), "{line}");
+        assert!(!line.contains("MARKER"), "{line}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_flood_of_denials_is_no_flood_of_lines() {
     let log = Log::default();
@@ -249,4 +264,11 @@ async fn a_flood_of_denials_is_no_flood_of_lines() {
         get(&api, MACHINE, "Bearer x").await;
     }
     assert_eq!(log.denials().len(), NOTICES.burst as usize + 2);
+    tokio::time::sleep((ration::TELL_AFTER + NOTICES.every).to_std()).await;
+    let lines = log.denials();
+    assert_eq!(lines.len(), NOTICES.burst as usize + 3, "one line tells of all the others");
+    let (line, left_out) = (lines.last().unwrap(), 500 - NOTICES.burst + 4);
+    for word in [format!("denials={left_out}"), "from=\"127.0.0.1\"".to_owned(), "reason=\"InvalidAuthenticationToken\"".to_owned()] {
+        assert!(line.contains(&word), "{word} is not in {line}");
+    }
 }

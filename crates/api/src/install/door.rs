@@ -14,9 +14,12 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use ticket::InstallKey;
 use tokio::sync::OwnedSemaphorePermit;
+use uuid::Uuid;
 
 use super::{InstallFace, REPORT_BODY_MAX, REPORT_BODY_TIMEOUT};
-use crate::call::URI_MAX;
+use crate::audit::is_denial;
+use crate::call::{Peer, URI_MAX, correlation_of};
+use crate::hygiene::{self, Transport};
 use crate::meters::count_install_request;
 use crate::reply::{RETRY_AFTER, Refused, json_response, set_retry_after};
 
@@ -90,12 +93,20 @@ pub(super) async fn only_with_tls() -> Declined {
     Declined::new(StatusCode::UPGRADE_REQUIRED, "this is answered over TLS only")
 }
 
-/// Lets as many in as there are places, and counts everybody.
-pub(super) async fn limited(State(face): State<InstallFace>, request: Request, next: Next) -> Response {
+/// Lets as many in as there are places, counts everybody, and tells of those who were denied something: by what they asked for, and never by
+/// its address, which may have a secret in it.
+pub(super) async fn limited(State((face, transport)): State<(InstallFace, Transport)>, request: Request, next: Next) -> Response {
     let _answering = face.api.process.answering.token();
     let what = what_of(request.uri().path());
-    let response = let_in(&face, request, next).await;
+    let from = Peer::address(request.extensions().get().copied());
+    let (request_id, correlation_id) = (Uuid::new_v4().to_string(), correlation_of(request.headers()));
+    let mut response = let_in(&face, request, next).await;
     count_install_request(what, response.status());
+    if is_denial(response.status()) {
+        face.api.audit.note("InstallDenied", what, from, Some(&request_id));
+    }
+    hygiene::protect(response.headers_mut(), transport);
+    hygiene::identify(response.headers_mut(), &request_id, correlation_id.as_str());
     response
 }
 

@@ -44,6 +44,7 @@ pub use rate::Rates;
 pub use splice::{AREA_BYTES, MARKER};
 
 use crate::Api;
+use crate::hygiene::Transport;
 use pace::Pace;
 use rate::Pacing;
 
@@ -117,13 +118,15 @@ pub fn install_router(face: InstallFace) -> Router {
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/log", post(log::take))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/seed", get(seed::send))
         .route("/install/v1/attempts/{cluster}/{operation}/{round}/phone-home", post(reports::phone_home));
-    whole(face, boot_routes().merge(exchange).fallback(door::nothing_here))
+    // Whether machines hear us through TLS is in what they are told to call us by, also where a proxy speaks it for us.
+    let transport = if face.url.starts_with("https://") { Transport::Tls } else { Transport::Clear };
+    whole(face, transport, boot_routes().merge(exchange).fallback(door::nothing_here))
 }
 
 /// What is sent in the clear where the rest is not: BMCs and firmware cannot be given our certificate, and what they fetch is for
 /// whoever knows its address.
 pub fn boot_router(face: InstallFace) -> Router {
-    whole(face, boot_routes().fallback(door::only_with_tls))
+    whole(face, Transport::Clear, boot_routes().fallback(door::only_with_tls))
 }
 
 fn boot_routes() -> Router<InstallFace> {
@@ -133,6 +136,6 @@ fn boot_routes() -> Router<InstallFace> {
         .route("/install/v1/pxe/{mac}", get(boot::send_pxe))
 }
 
-fn whole(face: InstallFace, routes: Router<InstallFace>) -> Router {
-    routes.layer(from_fn_with_state(face.clone(), door::limited)).with_state(face)
+fn whole(face: InstallFace, transport: Transport, routes: Router<InstallFace>) -> Router {
+    routes.layer(from_fn_with_state((face.clone(), transport), door::limited)).with_state(face)
 }

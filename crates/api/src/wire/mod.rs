@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{debug, warn};
 
+use crate::audit::Audit;
 use crate::call::Peer;
 use crate::codes::Code;
 use crate::reply::{RETRY_AFTER, Refused};
@@ -68,6 +69,7 @@ pub async fn serve(listener: TcpListener, welcome: impl Into<Welcome>, max_conne
     let places = Arc::new(Semaphore::new(max_connections));
     let doorstep = Arc::new(Semaphore::new(TURNED_AWAY_MAX));
     let connections = TaskTracker::new();
+    let audit = Audit::default();
     loop {
         let accepted = tokio::select! {
             biased;
@@ -90,7 +92,10 @@ pub async fn serve(listener: TcpListener, welcome: impl Into<Welcome>, max_conne
                 welcome.receive(stream, peer, shutdown).await;
                 drop(place);
             });
-        } else if let Ok(step) = Arc::clone(&doorstep).try_acquire_owned() {
+            continue;
+        }
+        audit.note("ConnectionLimit", "connection", peer.0, None);
+        if let Ok(step) = Arc::clone(&doorstep).try_acquire_owned() {
             connections.spawn(async move {
                 turn_away(Line::new(stream), max_connections).await;
                 drop(step);
@@ -161,7 +166,6 @@ where
 }
 
 async fn turn_away<S: AsyncRead + AsyncWrite + Unpin>(mut line: Line<S>, max_connections: usize) {
-    crate::meters::count_denial("ConnectionLimit");
     let message = format!("{max_connections} connections are open, and no more are served");
     let refused = Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER);
     if line.write_all(&in_full(refused)).await.is_ok() {

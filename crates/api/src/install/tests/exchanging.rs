@@ -24,6 +24,28 @@ async fn an_agent_without_a_nonce_of_a_fitting_length_is_told_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn whoever_comes_with_a_wrong_token_is_told_of_and_neither_the_token_nor_the_address_is() {
+    let log = crate::audit::tests::Log::default();
+    let _listening = log.listen();
+    let (rig, attempt) = (rig().await, attempt("m1", "op1", 2));
+    for (n, what) in ["exchange", "report", "seed"].into_iter().enumerate() {
+        let answer = rig.tell(&attempt, what, "MARKER", M1).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+        let lines = log.denials();
+        assert_eq!(lines.len(), n + 1, "{lines:?}");
+        let id = answer.headers["x-ms-request-id"].to_str().unwrap();
+        for word in ["reason=\"InstallDenied\"", "from=127.0.0.1", &format!("what=\"{what}\""), id] {
+            assert!(lines[n].contains(word), "{word} is not in {}", lines[n]);
+        }
+        assert!(!lines[n].contains("MARKER") && !lines[n].contains(ticket::PREFIX), "{}", lines[n]);
+        for header in ["x-content-type-options", "cache-control", "x-ms-correlation-request-id"] {
+            assert!(answer.headers.contains_key(header), "{header}");
+        }
+        assert!(!answer.headers.contains_key("strict-transport-security"), "it is spoken to in the clear");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_agent_goes_from_its_token_to_a_system_that_phones_home() {
     let (rig, attempt) = (rig().await, attempt("m1", "op1", 2));
     let answer = rig.tell(&attempt, "exchange", &token(Purpose::Agent, &attempt), M1).await;

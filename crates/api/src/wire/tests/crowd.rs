@@ -13,6 +13,8 @@ async fn get(stream: &mut TcpStream, path: &str) -> String {
 
 #[tokio::test]
 async fn more_connections_than_are_served_are_told_to_come_back() {
+    let log = crate::audit::tests::Log::default();
+    let _listening = log.listen();
     let served = served(2).await;
     let mut first = TcpStream::connect(served.address).await.unwrap();
     let mut second = TcpStream::connect(served.address).await.unwrap();
@@ -22,6 +24,8 @@ async fn more_connections_than_are_served_are_told_to_come_back() {
     let third = exchange(served.address, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
     assert_eq!((third[0].status, third[0].code().as_str(), third[0].header("retry-after")), (429, "TooManyRequests", Some("1")));
     assert!(third[0].header("x-ms-request-id").is_some());
+    let lines = log.denials();
+    assert!(matches!(&lines[..], [line] if line.contains("reason=\"ConnectionLimit\"") && line.contains("from=127.0.0.1")), "{lines:?}");
     assert!(get(&mut second, "/healthz").await.starts_with("HTTP/1.1 200 "), "those who are served are served on");
     drop(first);
     let freed = async {
