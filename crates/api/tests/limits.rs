@@ -41,7 +41,10 @@ fn every_limit_is_documented_as_it_is() {
         ("a `$filter`", format!("{} bytes", written(api::FILTER_MAX))),
         ("pods that a preview lists", written(plan::PREVIEW_PODS_MAX)),
         ("queries of the [activity log](activity-log.md)", written(api::MAX_LOG_READERS)),
-        ("clients that listen to [events](events.md)", written(api::MAX_LISTENERS)),
+        (
+            "clients that listen to [events](events.md)",
+            format!("{}, and {} of a caller", written(api::MAX_LISTENERS), written(api::MAX_LISTENERS_OF_CALLER)),
+        ),
         ("requests of a caller", requests),
         ("logins of a principal that fail", paced(access::attempts::LOGINS_OF_PRINCIPAL)),
         ("logins from an address that fail", paced(access::attempts::LOGINS_FROM_ADDRESS)),

@@ -23,9 +23,14 @@ pub struct Door {
 }
 
 impl Door {
-    /// A process of the benchmark's own, which rations nothing.
-    pub fn in_the_clear(address: SocketAddr, token: &str) -> Door {
-        Door { address, tls: None, tokens: Arc::new([token.to_owned()]) }
+    /// A process of the benchmark's own, which rations no requests. Its tokens are told in one word, with commas between them.
+    pub fn in_the_clear(address: SocketAddr, tokens: &str) -> Door {
+        Door { address, tls: None, tokens: tokens.split(',').map(str::to_owned).collect() }
+    }
+
+    /// The same door for one of its callers alone.
+    pub fn of_caller(&self, number: usize) -> Door {
+        Door { tokens: Arc::new([self.tokens[number % self.tokens.len()].clone()]), ..self.clone() }
     }
 
     pub fn tls(&self) -> Option<(&TlsConnector, ServerName<'static>)> {

@@ -6,12 +6,12 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use access::PrincipalId;
 use store::Revision;
+use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// Who may listen at once: each one keeps a connection. More are told to come back.
-pub const MAX_LISTENERS: usize = 256;
+use super::seats::{Full, Seats, Taken};
 
 /// Events that are kept for listeners that are behind or come back: minutes of a busy site, days of a quiet one.
 pub const TAIL_EVENTS_MAX: usize = 8_192;
@@ -92,7 +92,7 @@ pub(crate) struct Seat {
     pub readings: u64,
     /// It wanted to begin elsewhere, where events are no longer, or not yet, kept.
     pub came_late: bool,
-    pub _permit: OwnedSemaphorePermit,
+    pub _taken: Taken,
 }
 
 #[derive(Debug)]
@@ -111,13 +111,13 @@ struct Tail {
 pub(crate) struct Feed {
     tail: Mutex<Tail>,
     changed: Notify,
-    seats: Arc<Semaphore>,
+    seats: Arc<Seats>,
 }
 
 impl Feed {
     pub fn new(head: Revision) -> Self {
         let tail = Tail { events: VecDeque::new(), bytes: 0, floor: Position::after(head), head, readings: 0, closed: false };
-        Feed { tail: Mutex::new(tail), changed: Notify::new(), seats: Arc::new(Semaphore::new(MAX_LISTENERS)) }
+        Feed { tail: Mutex::new(tail), changed: Notify::new(), seats: Arc::default() }
     }
 
     /// Tells what a commit changed. Whoever reads must see the commit already.
@@ -156,15 +156,15 @@ impl Feed {
         self.changed.notify_waiters();
     }
 
-    /// A seat after the revision that the listener has seen last, or after the present one; none if all are taken.
-    pub fn sit_down(&self, last_seen: Option<Revision>) -> Option<Seat> {
-        let permit = Arc::clone(&self.seats).try_acquire_owned().ok()?;
+    /// A seat after the revision that the listener has seen last, or after the present one, unless too many are taken.
+    pub fn sit_down(&self, listener: PrincipalId, last_seen: Option<Revision>) -> Result<Seat, Full> {
+        let taken = self.seats.take(listener)?;
         let tail = self.lock();
         let wanted = last_seen.map(Position::after);
         let kept = |position: &Position| *position >= tail.floor && *position <= Position::after(tail.head);
         let came_late = wanted.is_some_and(|wanted| !kept(&wanted));
         let position = wanted.filter(kept).unwrap_or(Position::after(tail.head));
-        Some(Seat { position, readings: tail.readings, came_late, _permit: permit })
+        Ok(Seat { position, readings: tail.readings, came_late, _taken: taken })
     }
 
     pub fn next_after(&self, position: Position, readings: u64) -> Next {
@@ -208,6 +208,8 @@ mod tests {
         News { subject: Subject::Machines, resource_id: String::new(), lines: lines.into() }
     }
 
+    const SOMEBODY: PrincipalId = PrincipalId::new(uuid::Uuid::nil());
+
     fn told(feed: &Feed, position: Position) -> Vec<u64> {
         match feed.next_after(position, 0) {
             Next::Events(events) => events.iter().map(|event| event.at.revision().0).collect(),
@@ -224,8 +226,8 @@ mod tests {
         assert_eq!(feed.lock().events.len(), TAIL_EVENTS_MAX);
         assert!(matches!(feed.next_after(Position::after(Revision(9)), 0), Next::FellBehind(_)));
         assert_eq!(told(&feed, Position::after(Revision(10)))[0], 11);
-        assert!(feed.sit_down(Some(Revision(9))).unwrap().came_late);
-        assert!(!feed.sit_down(Some(Revision(10))).unwrap().came_late);
+        assert!(feed.sit_down(SOMEBODY, Some(Revision(9))).unwrap().came_late);
+        assert!(!feed.sit_down(SOMEBODY, Some(Revision(10))).unwrap().came_late);
     }
 
     #[test]
@@ -249,7 +251,7 @@ mod tests {
     #[test]
     fn a_revision_that_is_not_there_yet_is_no_place_to_begin() {
         let feed = Feed::new(Revision(5));
-        let seat = feed.sit_down(Some(Revision(6))).unwrap();
+        let seat = feed.sit_down(SOMEBODY, Some(Revision(6))).unwrap();
         assert_eq!((seat.came_late, seat.position), (true, Position::after(Revision(5))));
     }
 }

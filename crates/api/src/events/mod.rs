@@ -6,6 +6,7 @@
 mod feed;
 mod listener;
 mod render;
+mod seats;
 #[cfg(test)]
 mod tests;
 
@@ -15,10 +16,11 @@ use http::{HeaderValue, header};
 use store::Revision;
 
 pub(crate) use feed::Feed;
-pub use feed::{MAX_LISTENERS, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 use feed::{News, Subject};
+pub use feed::{TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub use listener::HEARTBEAT_EVERY;
 pub(crate) use render::news_of;
+pub use seats::{MAX_LISTENERS, MAX_LISTENERS_OF_CALLER};
 
 use crate::Api;
 use crate::call::Call;
@@ -93,10 +95,8 @@ pub(crate) fn listen(api: &Api, call: &Call) -> Result<Response, Refused> {
     let filter = Filter::of(call)?;
     let last_seen = last_seen(call)?;
     let listening = (call.sight()?.afresh(), Badge::of(api, call)?);
-    let Some(seat) = api.cache.feed().sit_down(last_seen) else {
-        let message = format!("{MAX_LISTENERS} clients are listening to events");
-        return Err(Refused::new(Code::TooManyRequests, message).retry_after(RETRY_AFTER));
-    };
+    let seat = api.cache.feed().sit_down(call.sight()?.caller().principal, last_seen);
+    let seat = seat.map_err(|full| Refused::new(Code::TooManyRequests, full.to_string()).retry_after(RETRY_AFTER))?;
     let mut response = Response::new(Body::from_stream(listener::stream(api.cache.clone(), filter, listening, seat)));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

@@ -44,8 +44,8 @@ impl Listeners {
         // One thread, so that the process that tells them has a core to itself.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let (told, heard) = mpsc::channel();
-        for _ in 0..count {
-            let stream = runtime.block_on(begin(door))?;
+        for number in 0..count {
+            let stream = runtime.block_on(begin(&door.of_caller(number / api::MAX_LISTENERS_OF_CALLER)))?;
             runtime.spawn(listen(stream, told.clone()));
         }
         Ok(Listeners { count, heard, _runtime: runtime })

@@ -6,8 +6,8 @@ use serde_json::json;
 use store::Commit;
 
 use super::*;
-use crate::MAX_LISTENERS;
 use crate::fixtures::{NOW, operation, rack, send};
+use crate::{MAX_LISTENERS, MAX_LISTENERS_OF_CALLER};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn every_change_is_heard_once_in_order_and_a_read_shows_it_already() {
@@ -139,17 +139,41 @@ async fn wrong_wishes_are_refused_and_named() {
     assert!(body.next().await.is_none(), "HEAD has no body");
 }
 
+/// The status of somebody with a number who wants to listen, when to come back, and the stream.
+async fn listen_as(api: &Api, number: usize) -> (StatusCode, Option<String>, BodyDataStream) {
+    let who = access::PrincipalId::new(uuid::Uuid::from_u128(100 + number as u128));
+    let token = gate::OpenHouse::around(api.gate.clone()).token_of(who, "somebody");
+    let (status, headers, body) = call_as(api, &token, "GET", EVENTS, None).await;
+    (status, headers.get("retry-after").map(|value| value.to_str().unwrap().to_owned()), body)
+}
+
 #[tokio::test]
 async fn more_listeners_than_there_are_seats_are_told_to_come_back() {
     let (api, _stop, _follower) = site().await;
     let mut ears = Vec::new();
-    for _ in 0..MAX_LISTENERS {
-        ears.push(Ear::open(&api, EVENTS, None).await);
+    for n in 0..MAX_LISTENERS {
+        let (status, _, ear) = listen_as(&api, n / MAX_LISTENERS_OF_CALLER).await;
+        assert_eq!(status, StatusCode::OK, "{n}");
+        ears.push(ear);
     }
-    let (status, headers, _) = call(&api, "GET", EVENTS, None).await;
-    assert_eq!((status, headers["retry-after"].to_str().unwrap()), (StatusCode::TOO_MANY_REQUESTS, "1"));
+    let (status, retry_after, _) = listen_as(&api, MAX_LISTENERS).await;
+    assert_eq!((status, retry_after.as_deref()), (StatusCode::TOO_MANY_REQUESTS, Some("1")));
     ears.pop();
-    Ear::open(&api, EVENTS, None).await;
+    assert_eq!(listen_as(&api, MAX_LISTENERS).await.0, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn one_caller_cannot_take_the_seats_of_all_others() {
+    let (api, _stop, _follower) = site().await;
+    let mut ears = Vec::new();
+    for _ in 0..MAX_LISTENERS_OF_CALLER {
+        ears.push(listen_as(&api, 1).await.2);
+    }
+    let (status, retry_after, _) = listen_as(&api, 1).await;
+    assert_eq!((status, retry_after.as_deref()), (StatusCode::TOO_MANY_REQUESTS, Some("1")));
+    assert_eq!(listen_as(&api, 2).await.0, StatusCode::OK, "another caller finds a seat");
+    ears.pop();
+    assert_eq!(listen_as(&api, 1).await.0, StatusCode::OK, "a seat that was left is theirs again");
 }
 
 #[tokio::test(start_paused = true)]

@@ -45,8 +45,12 @@ async fn put_machine(api: &Api, name: &str) -> Revision {
 }
 
 async fn call(api: &Api, method: &str, path: &str, last_seen: Option<u64>) -> (StatusCode, HeaderMap, BodyDataStream) {
-    let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
     let token = gate::OpenHouse::around(api.gate.clone()).token("anonymous");
+    call_as(api, &token, method, path, last_seen).await
+}
+
+async fn call_as(api: &Api, token: &str, method: &str, path: &str, last_seen: Option<u64>) -> (StatusCode, HeaderMap, BodyDataStream) {
+    let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
     request = request.header("authorization", format!("Bearer {token}"));
     if let Some(id) = last_seen {
         request = request.header("last-event-id", id);
