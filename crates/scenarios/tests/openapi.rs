@@ -199,10 +199,10 @@ async fn write_key_sets(house: &House) {
     }
 }
 
-/// What is administered at a subscription, a group and a resource: each has a role assignment of its own, named by the number of levels.
-fn scopes() -> [(String, String); 3] {
+/// What is administered at the root, a subscription, a group and a resource: each has a role assignment of its own, named by the number of levels.
+fn scopes() -> [(String, String); 4] {
     let group = format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/site1");
-    let scopes = [format!("/subscriptions/{SUBSCRIPTION}"), group, machine_path("rack1compute01")];
+    let scopes = [String::new(), format!("/subscriptions/{SUBSCRIPTION}"), group, machine_path("rack1compute01")];
     scopes.map(|scope| {
         let id = format!("00000000-0000-4000-8000-{:012}", scope.split('/').count());
         (scope, id)
@@ -290,11 +290,12 @@ async fn what_every_read_answers_is_in_the_document() {
                 ("{operationId}", &operation),
                 ("{eventDataId}", &entry),
             ];
-            let [of_subscription, of_group, of_resource] = scopes().map(|(_, id)| id);
+            let [of_root, of_subscription, of_group, of_resource] = scopes().map(|(_, id)| id);
             let assignment = match path {
                 path if path.contains("{resourceName}") => of_resource,
                 path if path.contains("{resourceGroupName}") => of_group,
-                _ => of_subscription,
+                path if path.contains("{subscriptionId}") => of_subscription,
+                _ => of_root,
             };
             let administered = [
                 ("{tenantId}", "adfs"),

@@ -16,7 +16,7 @@ const WRITING: [u16; 4] = [400, 404, 409, 503];
 
 pub(super) fn all() -> Vec<Described> {
     let resource = format!("{GROUP}/providers/{{resourceProviderNamespace}}/{{resourceType}}/{{resourceName}}");
-    let scopes = [("AtSubscription", SUBSCRIPTION), ("AtResourceGroup", GROUP), ("AtResource", resource.as_str())];
+    let scopes = [("AtRoot", ""), ("AtSubscription", SUBSCRIPTION), ("AtResourceGroup", GROUP), ("AtResource", resource.as_str())];
     let at_scopes = scopes.into_iter().flat_map(|(id, scope)| at_scope(id, scope));
     at_scopes.chain(principals()).chain(subscriptions()).collect()
 }

@@ -77,13 +77,13 @@ pub(super) fn rows_of(segments: &[Cow<'_, str>]) -> Option<Vec<(&'static Method,
     })
 }
 
-/// These paths at scopes of each kind, for tests that hold something against every path there is.
+/// These paths at scopes of each kind, that of everything among them, for tests that hold something against every path there is.
 #[cfg(test)]
 pub(crate) fn patterns() -> impl Iterator<Item = (&'static Method, String)> {
-    let scopes = ["subscriptions/{}", "subscriptions/{}/resourcegroups/{}", "subscriptions/{}/resourcegroups/{}/providers/{}/{}/{}"];
+    let scopes = ["", "subscriptions/{}/", "subscriptions/{}/resourcegroups/{}/", "subscriptions/{}/resourcegroups/{}/providers/{}/{}/{}/"];
     scopes.into_iter().flat_map(|scope| {
         Collection::ALL.into_iter().flat_map(move |of| {
-            let list = format!("{scope}/providers/microsoft.authorization/{}", of.arm_type().to_ascii_lowercase());
+            let list = format!("{scope}providers/microsoft.authorization/{}", of.arm_type().to_ascii_lowercase());
             let methods: &[&Method] = if of.is_written() { &[&Method::GET, &Method::PUT, &Method::DELETE] } else { &[&Method::GET] };
             let one = format!("{list}/{{}}");
             [(&Method::GET, list)].into_iter().chain(methods.iter().map(move |method| (*method, one.clone())))
