@@ -2,16 +2,15 @@
 
 use std::slice;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::answer::field_or_dash;
-use super::args::NameArgs;
 use super::render::{lock_sheet, lock_table};
-use super::scopes::{ScopeArgs, at};
+use super::scopes::{NamedArgs, ScopeArgs, at};
 use super::screen::Screen;
 use super::session::Session;
-use super::trouble::{Exit, Trouble};
+use super::trouble::Trouble;
 
 const LOCKS: &str = "locks";
 
@@ -51,15 +50,6 @@ pub enum LockCommand {
     Delete(NamedArgs),
 }
 
-#[derive(Args, Clone, Debug)]
-pub struct NamedArgs {
-    #[command(flatten)]
-    name: NameArgs,
-
-    #[command(flatten)]
-    scope: ScopeArgs,
-}
-
 pub async fn run(session: &Session, screen: &mut Screen, command: LockCommand) -> Result<(), Trouble> {
     match command {
         LockCommand::List { scope } => {
@@ -76,26 +66,15 @@ pub async fn run(session: &Session, screen: &mut Screen, command: LockCommand) -
             session.showing.one(screen, &lock, || lock_sheet(&lock), || lock_table(slice::from_ref(&lock)))
         }
         LockCommand::Show(named) => {
-            let lock = find(session, &named).await?;
+            let lock = named.find(session, LOCKS, "lock").await?;
             session.showing.one(screen, &lock, || lock_sheet(&lock), || lock_table(slice::from_ref(&lock)))
         }
         LockCommand::Delete(named) => {
             // Azure's API answers a delete of nothing as a success; a person has most likely mistyped.
-            let lock = find(session, &named).await?;
+            let lock = named.find(session, LOCKS, "lock").await?;
             session.client.delete(&at(&named.scope.get(session).await?, LOCKS, Some(named.name.get()))).await?;
             screen.say(&format!("lock `{}` is removed", field_or_dash(&lock, "/name")));
             Ok(())
         }
-    }
-}
-
-async fn find(session: &Session, named: &NamedArgs) -> Result<Value, Trouble> {
-    let scope = named.scope.get(session).await?;
-    match session.client.get(&at(&scope, LOCKS, Some(named.name.get()))).await {
-        Err(trouble) if trouble.exit == Exit::NotFound => {
-            Err(Trouble::new(Exit::NotFound, format!("there is no lock `{}` at {scope}", named.name.get()))
-                .hint("`rackwright lock list` tells which locks there are, and where"))
-        }
-        answer => answer,
     }
 }

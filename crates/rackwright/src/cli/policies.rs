@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::args::NameArgs;
 use super::render::{policy_sheet, policy_table};
-use super::scopes::{ScopeArgs, at};
+use super::scopes::{NamedArgs, ScopeArgs, at};
 use super::screen::{Screen, Sheet, Tone};
 use super::session::Session;
 use super::trouble::{Exit, Trouble};
@@ -49,30 +48,14 @@ pub enum PolicyCommand {
     Delete(NamedArgs),
 }
 
-#[derive(Args, Clone, Debug)]
-pub struct NamedArgs {
-    #[command(flatten)]
-    name: NameArgs,
-
-    #[command(flatten)]
-    scope: ScopeArgs,
-}
-
 pub async fn run(session: &Session, screen: &mut Screen, command: PolicyCommand) -> Result<(), Trouble> {
     match command {
         PolicyCommand::List { scope } => {
             let found = session.client.list(&at(&scope.get(session).await?, POLICIES, None)).await?;
             session.showing.list(screen, &Value::from(found.as_slice()), || policy_table(&found))
         }
-        PolicyCommand::Show(NamedArgs { name, scope }) => {
-            let scope = scope.get(session).await?;
-            let policy = match session.client.get(&at(&scope, POLICIES, Some(name.get()))).await {
-                Err(trouble) if trouble.exit == Exit::NotFound => {
-                    return Err(Trouble::new(Exit::NotFound, format!("there is no policy `{}` at {scope}", name.get()))
-                        .hint("`rackwright policy list` tells which policies there are, and where"));
-                }
-                answer => answer?,
-            };
+        PolicyCommand::Show(named) => {
+            let policy = named.find(session, POLICIES, "policy").await?;
             session.showing.one(screen, &policy, || policy_sheet(&policy), || policy_table(slice::from_ref(&policy)))
         }
         PolicyCommand::Put { named: NamedArgs { name, scope }, file } => {

@@ -1,10 +1,12 @@
 //! Scopes as they are typed: where a role, a lock or a policy holds.
 
 use clap::Args;
+use serde_json::Value;
 
+use super::args::NameArgs;
 use super::client::Target;
 use super::session::Session;
-use super::trouble::Trouble;
+use super::trouble::{Exit, Trouble};
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct ScopeArgs {
@@ -24,6 +26,30 @@ impl ScopeArgs {
             Some(group) => format!("/subscriptions/{subscription}/resourceGroups/{group}"),
             None => format!("/subscriptions/{subscription}"),
         })
+    }
+}
+
+/// One of what is administered at a scope.
+#[derive(Args, Clone, Debug)]
+pub struct NamedArgs {
+    #[command(flatten)]
+    pub name: NameArgs,
+
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+}
+
+impl NamedArgs {
+    /// What it is now. `what` is the command that lists all of its kind.
+    pub async fn find(&self, session: &Session, collection: &str, what: &str) -> Result<Value, Trouble> {
+        let scope = self.scope.get(session).await?;
+        match session.client.get(&at(&scope, collection, Some(self.name.get()))).await {
+            Err(trouble) if trouble.exit == Exit::NotFound => {
+                Err(Trouble::new(Exit::NotFound, format!("there is no {what} `{}` at {scope}", self.name.get()))
+                    .hint(format!("`rackwright {what} list` tells which there are, and where")))
+            }
+            answer => answer,
+        }
     }
 }
 
