@@ -77,10 +77,15 @@ impl Door {
 
     /// The status and the body of an answer; `None` if there is none. Headers are whole lines.
     pub fn call(&self, method: &str, path: &str, headers: &str, body: &str) -> Option<(u16, String)> {
+        parted(&self.whole(method, path, headers, body)?)
+    }
+
+    /// An answer as it came, with its headers.
+    pub fn whole(&self, method: &str, path: &str, headers: &str, body: &str) -> Option<String> {
         let head = self.head(method, path, body.len()).ok()?.replacen("Host:", &format!("{headers}Host:"), 1);
         let mut line = self.connect().ok()?;
         write!(line, "{head}{body}").ok()?;
-        read_answer(line)
+        read_whole(line)
     }
 
     /// The beginning of a request, up to its body.
@@ -92,14 +97,22 @@ impl Door {
     }
 }
 
-pub fn read_answer(mut line: Line) -> Option<(u16, String)> {
+pub fn read_answer(line: Line) -> Option<(u16, String)> {
+    parted(&read_whole(line)?)
+}
+
+fn read_whole(mut line: Line) -> Option<String> {
     let mut answer = Vec::new();
     match line.read_to_end(&mut answer) {
         Ok(_) => {}
         Err(problem) if problem.kind() == io::ErrorKind::UnexpectedEof => {}
         Err(_) => return None,
     }
-    let answer = String::from_utf8_lossy(&answer).into_owned();
+    Some(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// The status and the body.
+fn parted(answer: &str) -> Option<(u16, String)> {
     let (head, body) = answer.split_once("\r\n\r\n")?;
     Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
 }

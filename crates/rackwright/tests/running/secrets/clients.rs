@@ -18,11 +18,19 @@ pub struct Client<'a> {
 }
 
 impl Client<'_> {
-    /// Sends a body, and keeps the answer.
+    /// Sends a body, and keeps the answer with its headers.
     fn send(&mut self, method: &str, path: &str, body: &Value) -> u16 {
-        let (status, answer) = self.server.call(method, path, &body.to_string()).expect("an answer");
+        self.converse(method, path, body).0
+    }
+
+    /// The same, with the body of the answer.
+    fn converse(&mut self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let answer = self.server.door().whole(method, path, "", &body.to_string()).expect("an answer");
+        let (head, told) = answer.split_once("\r\n\r\n").expect("an answer has a head");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("an answer has a status");
+        let told = serde_json::from_str(told).unwrap_or_default();
         self.emitted.hear(format!("the answer {status} to {method} {path}"), answer);
-        status
+        (status, told)
     }
 
     /// Sends what has a head of its own, without our token, and keeps the answer with its headers.
@@ -44,6 +52,14 @@ impl Client<'_> {
         self.wrong_credentials();
         let token = self.server.door().token().expect("a login").to_owned();
         self.markers.plant("the token", token);
+    }
+
+    /// Has a machine installed anew; returns the operation.
+    pub fn reinstall(&mut self, machine: &str) -> String {
+        let path = format!("{GROUP}/bareMetalMachines/{machine}/reimage?api-version=1");
+        let (status, begun) = self.converse("POST", &path, &json!({ "safeguardMode": "None" }));
+        assert_eq!(status, 202, "{begun}");
+        begun["name"].as_str().expect("an operation has an id").to_owned()
     }
 
     fn virtual_machines(&mut self) {

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use model::SecretRef;
+use model::{Attempt, ClusterName, MachineName, OperationId, SecretRef};
 use serde_json::Value;
 use store::{MasterKeySource, SharedStore, SqliteStore, SystemClock, Vault};
+use ticket::{InstallKey, Purpose};
 
 use super::markers::Markers;
 use crate::issuer::Issuer;
@@ -53,8 +54,9 @@ pub fn people(markers: &mut Markers, home: &Path, server: &Server) {
     planted(markers, "a device's refresh token", &login, "refresh_token");
 }
 
-/// The server's own keys, which nobody is ever shown: read from its vault, when it has stopped.
-pub fn own_keys(markers: &mut Markers, control: &Path, master_key: &[u8]) {
+/// The server's own keys, which nobody is ever shown: read from its vault, when it has stopped. From one of them the tokens of an
+/// installation are made, which is told by its machine and its operation.
+pub fn own_keys(markers: &mut Markers, control: &Path, master_key: &[u8], (machine, operation): (&str, &str)) {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     fs::write(file.path(), master_key).expect("the key can be written");
     let source = MasterKeySource::File(file.path().to_owned());
@@ -76,5 +78,19 @@ pub fn own_keys(markers: &mut Markers, control: &Path, master_key: &[u8]) {
             markers.plant("a key that signs tokens", bytes);
         }
         markers.plant("the key of principals' secrets", load("access/secret-key").await);
+        let cluster = ClusterName::new("site1").expect("a name");
+        let key = load(InstallKey::secret_of(&cluster).as_str()).await;
+        markers.plant("the key of installations", &key);
+        let key = InstallKey::from_bytes(&key).expect("a key has its length");
+        let (machine, operation) = (MachineName::new(machine).expect("a name"), OperationId::new(operation));
+        tokens(markers, &key, &Attempt { cluster, machine, operation, round: 1 });
     });
+}
+
+/// What the installed machine was let in by.
+fn tokens(markers: &mut Markers, key: &InstallKey, attempt: &Attempt) {
+    for purpose in Purpose::ALL {
+        markers.plant(&format!("the token of an installation for {purpose:?}"), key.token(purpose, attempt).as_bytes());
+    }
+    markers.plant("the secret by which a machine joins", key.join_token(attempt).secret.as_bytes());
 }
