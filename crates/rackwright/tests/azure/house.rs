@@ -54,9 +54,14 @@ pub struct House {
 
 impl House {
     pub fn open() -> House {
+        House::open_at("600")
+    }
+
+    /// A house whose time passes so many times faster than ours.
+    pub fn open_at(speed: &str) -> House {
         let home = tempfile::tempdir().expect("a temporary directory");
         let mut command = rackwright(home.path());
-        command.args(["up", "--listen", "127.0.0.1:0", "--speed", "600", "--machines-per-rack", "3"]);
+        command.args(["up", "--listen", "127.0.0.1:0", "--speed", speed, "--machines-per-rack", "3"]);
         let mut server = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts");
         let out = BufReader::new(server.stdout.take().expect("stdout is piped"));
         let end = Instant::now() + PATIENCE;

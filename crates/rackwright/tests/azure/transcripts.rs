@@ -47,9 +47,10 @@ fn play(house: &House, is_extended: bool) -> String {
             "\n### {title}\n{about}\n<!-- not run: the tests of Azure's clients run it -->\n```console\n# {}\n",
             title.to_lowercase()
         );
-        for Line { networkcloud, without } in *lines {
+        for Line { networkcloud, without, code } in *lines {
             let line = if is_extended { networkcloud } else { without };
             let said = type_in(house, line, &machine);
+            assert_eq!(said.code, *code, "{title}: {line}\n{}{}", said.out, said.err);
             if line.starts_with("machine=") {
                 machine = said.fine().trim().to_owned();
             }

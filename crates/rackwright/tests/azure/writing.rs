@@ -1,7 +1,5 @@
 //! What `az` writes and asks for, and what it makes of a no.
 
-use std::time::{Duration, Instant};
-
 use expect_test::{Expect, expect};
 
 use crate::house::{House, SUBSCRIPTION};
@@ -127,16 +125,7 @@ fn az_waits_for_what_it_asks_for_and_fails_with_it() {
     assert_eq!(failed.code, 1, "{}{}", failed.out, failed.err);
     assert!(failed.err.contains("(ValidationFailed) replace failed: System test(s) failed: [memory_capacity_GB]"), "{}", failed.err);
     // What is asked for without waiting goes on by itself.
-    let begun = Instant::now();
-    let url = format!("{machine}/restart?api-version=2026-07-01");
-    check(
-        &house,
-        &format!("rest --method post --url {url} --query status -o tsv"),
-        &expect![[r#"
-        InProgress
-    "#]],
-    );
-    assert!(begun.elapsed() < Duration::from_secs(60), "it did not wait");
+    act("restart", &machine, "--no-wait").fine();
     let over = "properties.actionStates[0].status=='Completed'";
     house.az(&["resource", "wait", "--ids", &machine, "--interval", "1", "--timeout", "120", "--custom", over]).fine();
     let asked = "[?caller=='administrator' && status.value!='Started'].[operationName.value, status.value]";
@@ -158,6 +147,23 @@ fn az_waits_for_what_it_asks_for_and_fails_with_it() {
         Microsoft.NetworkCloud/clusters/write	Succeeded
     "#]]
     .assert_eq(&log.normalised());
+}
+
+/// A restart takes minutes of a machine's time, which is ours here.
+#[test]
+fn az_returns_at_once_where_it_is_told_not_to_wait() {
+    let house = House::open_at("1");
+    let machine = id("bareMetalMachines", "rack1compute01");
+    let begun = house.az_line(&format!("resource invoke-action --action restart --ids {machine} --no-wait"));
+    assert_eq!(begun.fine(), "", "there is nothing to tell yet");
+    check(
+        &house,
+        &format!("resource show --ids {machine} --query properties.actionStates[0].[actionType,status] -o tsv"),
+        &expect![[r#"
+        Microsoft.NetworkCloud/bareMetalMachines/restart/action
+        InProgress
+    "#]],
+    );
 }
 
 #[test]
