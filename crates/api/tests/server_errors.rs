@@ -151,6 +151,9 @@ fn replacement(more: &Value) -> Value {
     replacement
 }
 
+/// A body with secrets, and what is added to it.
+type Secretive = fn(&Value) -> Value;
+
 /// What was sent, as it is and as base64 or a list of bytes would show it.
 fn markers() -> Vec<String> {
     let sent = ["MARKER-user-data", "MARKER-network-data", "MARKER-registry-password", "MARKER-bmc-password", "MARKER-in-a-query"];
@@ -178,7 +181,7 @@ async fn a_panic_is_answered_logged_under_its_id_without_what_was_sent_and_hurts
     let kept = serve(Arc::new(SystemClock), MemoryStore::new(cracked.clone())).await;
     cracked.breaks();
     let (put, replace) = (format!("{GROUP}/virtualMachines/fw"), format!("{GROUP}/bareMetalMachines/m1/replace"));
-    let cases: [(&Served, Method, &str, fn(&Value) -> Value); 3] =
+    let cases: [(&Served, Method, &str, Secretive); 3] =
         [(&served, Method::PUT, &put, vm), (&served, Method::POST, &replace, replacement), (&kept, Method::PUT, &put, vm)];
     for (served, method, path, body) in cases {
         let path = format!("{path}?api-version=1&note=MARKER-in-a-query");

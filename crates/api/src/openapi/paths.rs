@@ -87,11 +87,8 @@ pub(super) fn all() -> Vec<Described> {
 fn ours() -> Vec<Described> {
     vec![
         get(OURS, "health", "/healthz", "Whether the process lives.", One(&schema::HEALTH)),
-        get(OURS, "ready", "/readyz", "Whether the process is of use, and what is missing.", Document).answered(
-            503,
-            "It is not; the answer names what is missing.",
-            Document,
-        ),
+        get(OURS, "ready", "/readyz", "Whether the process is of use; for whoever may read the metrics, also what is missing.", Document)
+            .answered(503, "It is not.", Document),
         get(OURS, "metrics", "/metrics", "Everything that is measured, for Prometheus.", Bytes("text/plain")),
         Described::new(Method::POST, OURS, "backup", "/rackwright/v1/backup", "The whole store at one revision, without its key.")
             .answered(200, "The file.", Bytes("application/vnd.sqlite3"))
