@@ -398,7 +398,7 @@ mod tests {
             let request = http::Request::post("/m1/restart").header("x-ms-client-request-id", "1").body(axum::body::Body::empty());
             let call = Call::begin(request.unwrap()).0;
             let token = house.token_of(access::PrincipalId::new(Uuid::from_u128(number)), name);
-            call.enter(entry::Sight::new(api.gate.clone(), api.gate.authenticate(&token).unwrap()));
+            call.enter(entry::Sight::new(api.gate.clone(), 0, api.gate.authenticate(&token).unwrap()));
             request_key(&call, b"").expect("a request with an id has a key")
         };
         assert_ne!(key(7, "alice"), key(8, "alice"));

@@ -20,6 +20,7 @@ mod session;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use access::attempts::{Logins, Requests, TooMany};
@@ -84,6 +85,8 @@ pub struct Gate {
     vault: Arc<Vault>,
     clock: Arc<dyn Clock>,
     directory: RwLock<Directory>,
+    /// How often the directory was changed.
+    edition: AtomicU64,
     mint: RwLock<Mint>,
     secret_key: access::principal::SecretKey,
     logins: Mutex<Logins>,
@@ -111,6 +114,7 @@ impl Gate {
             vault,
             clock,
             directory: RwLock::new(directory),
+            edition: AtomicU64::default(),
             mint: RwLock::new(Mint::new(issuer(), vec![AUDIENCE.to_owned()], signing)),
             secret_key,
             logins: Mutex::default(),
@@ -212,8 +216,15 @@ impl Gate {
         keys::renew_once(self, keys::Rotation::Now).await
     }
 
+    /// Which edition of the directory is decided from. While it is the same, so is what was decided; asked for before anything is decided.
+    pub fn edition(&self) -> u64 {
+        self.edition.load(Ordering::Acquire)
+    }
+
     fn change(&self) -> RwLockWriteGuard<'_, Directory> {
-        self.directory.write().unwrap_or_else(PoisonError::into_inner)
+        let directory = self.directory.write().unwrap_or_else(PoisonError::into_inner);
+        self.edition.fetch_add(1, Ordering::AcqRel);
+        directory
     }
 
     fn mint(&self) -> RwLockReadGuard<'_, Mint> {

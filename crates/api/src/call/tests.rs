@@ -31,6 +31,7 @@ async fn call_of(client: Option<u128>, issuer: Option<&str>, name: &str) -> Call
     let call = call("accept", b"x");
     call.enter(Sight::new(
         api.gate.clone(),
+        0,
         Caller {
             principal: access::PrincipalId::new(Uuid::from_u128(7)),
             client: client.map(|client| access::ClientId::new(Uuid::from_u128(client))),

@@ -33,6 +33,7 @@ pub(crate) fn admit(api: &Api, call: &Call, route: Option<&Route>) -> Result<(),
     if need == Need::Nothing {
         return Ok(());
     }
+    let edition = api.gate.edition();
     let caller = authenticate(&api.gate, call)?;
     api.gate.count(&caller).map_err(|too_many| {
         let message = too_many.to_string();
@@ -44,7 +45,7 @@ pub(crate) fn admit(api: &Api, call: &Call, route: Option<&Route>) -> Result<(),
         Refused::new(Code::TooManyRequests, message).retry_after(too_many.retry_after)
     })?;
     let judged = judge(&api.gate, &caller, &need);
-    call.enter(Sight::new(api.gate.clone(), caller));
+    call.enter(Sight::new(api.gate.clone(), edition, caller));
     judged.map_err(|missing| forbidden(call, &missing))?;
     if let Need::At(permission, scope) = need {
         restraints::check(api, &permission, &scope)?;
@@ -54,10 +55,10 @@ pub(crate) fn admit(api: &Api, call: &Call, route: Option<&Route>) -> Result<(),
 }
 
 /// The body of a request that was let in. It may be a while in coming, and meanwhile a lock may be put, or a role or a login taken away: so
-/// it is judged again whether the request may come in, as if all of it had come at once.
+/// if anything changed, it is judged again whether the request may come in, as if all of it had come at once.
 pub(crate) async fn read_body(api: &Api, call: &Call, body: Body) -> Result<Zeroizing<Vec<u8>>, Refused> {
     let body = call.read_body(body, &api.process.stopping).await?;
-    if call.sight().is_err() {
+    if call.sight().map_or(true, Sight::is_fresh) {
         return Ok(body);
     }
     let caller = authenticate(&api.gate, call)?;

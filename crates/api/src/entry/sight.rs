@@ -15,17 +15,24 @@ use crate::route::authorization::Collection;
 pub(crate) struct Sight {
     gate: Arc<Gate>,
     caller: Caller,
+    /// The edition of the directory from which the caller was let in.
+    edition: u64,
     known: Mutex<BTreeMap<String, Arc<Visible>>>,
 }
 
 impl Sight {
-    pub fn new(gate: Arc<Gate>, caller: Caller) -> Sight {
-        Sight { gate, caller, known: Mutex::default() }
+    pub fn new(gate: Arc<Gate>, edition: u64, caller: Caller) -> Sight {
+        Sight { gate, caller, edition, known: Mutex::default() }
     }
 
     /// The same caller's, who may have been given or lost a role meanwhile.
     pub fn afresh(&self) -> Sight {
-        Sight::new(self.gate.clone(), self.caller.clone())
+        Sight::new(self.gate.clone(), self.gate.edition(), self.caller.clone())
+    }
+
+    /// Whether nothing has changed of what it was judged from that the caller may come in.
+    pub fn is_fresh(&self) -> bool {
+        self.edition == self.gate.edition()
     }
 
     pub fn caller(&self) -> &Caller {
