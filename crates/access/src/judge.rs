@@ -1,11 +1,14 @@
 //! The judge: may a principal do this here?
 //!
 //! Cedar decides, with the law in `cedar/access.cedar`. It is handed only what can matter: the assignments of this principal at this scope
-//! and around it, so that a decision costs the same with ten assignments as with ten thousand. Nothing is remembered of decisions: one
-//! that outlived its assignment would be a hole.
+//! and around it, so that a decision costs the same with ten assignments as with ten thousand.
+//!
+//! It is asked at the innermost scope at which the principal has a role. Below it the same assignments count, and the law asks for nothing
+//! else, so what is said there holds for every machine of a group. What it said is remembered until an assignment comes or goes.
 
 mod court;
 mod holdings;
+mod memory;
 mod visible;
 
 use std::collections::BTreeSet;
@@ -17,6 +20,8 @@ use crate::permission::Permission;
 use crate::scope::Scope;
 use court::Court;
 use holdings::Holdings;
+pub use memory::JUDGEMENTS_MAX;
+use memory::{Memory, Question};
 pub use visible::Visible;
 
 /// A permission that was asked for and is not there.
@@ -33,13 +38,14 @@ pub struct Missing {
 pub struct Judge {
     court: Court,
     holdings: Holdings,
+    memory: Memory,
 }
 
 impl Judge {
     /// Assignments that cannot stand are left out, and so grant nothing: a document that nobody understands must not keep all others
     /// from being judged.
     pub fn new(assignments: impl IntoIterator<Item = RoleAssignment>) -> Result<Judge, BrokenRules> {
-        let mut judge = Judge { court: Court::new()?, holdings: Holdings::default() };
+        let mut judge = Judge { court: Court::new()?, holdings: Holdings::default(), memory: Memory::default() };
         for assignment in assignments {
             judge.put(assignment);
         }
@@ -67,6 +73,7 @@ impl Judge {
 
     /// Takes in an assignment that the store has. One with the same id is replaced.
     pub fn put(&mut self, assignment: RoleAssignment) {
+        self.memory.forget_all();
         self.holdings.remove(assignment.id);
         if assignment.check().is_ok() {
             self.holdings.put(assignment);
@@ -75,6 +82,7 @@ impl Judge {
 
     /// Forgets an assignment that the store has no more.
     pub fn remove(&mut self, id: AssignmentId) {
+        self.memory.forget_all();
         self.holdings.remove(id);
     }
 
@@ -85,11 +93,11 @@ impl Judge {
 
     pub fn may(&self, principal: PrincipalId, permission: &Permission, scope: &Scope) -> Result<(), Missing> {
         let candidates = self.holdings.around(principal, scope);
-        if self.court.permits(principal, permission, scope, &candidates) {
-            Ok(())
-        } else {
-            Err(Missing { principal, permission: permission.clone(), scope: scope.clone() })
-        }
+        let is_permitted = candidates.last().is_some_and(|innermost| {
+            let question = Question { principal, permission: permission.clone(), scope: innermost.scope.clone() };
+            self.memory.recall_or(question, |asked| self.court.permits(principal, permission, &asked.scope, &candidates))
+        });
+        if is_permitted { Ok(()) } else { Err(Missing { principal, permission: permission.clone(), scope: scope.clone() }) }
     }
 
     /// Where a principal has a permission, so that a list shows what it may see. A role grants the same everywhere, so Cedar is asked

@@ -1,6 +1,7 @@
 //! Permissions in the words of Azure's role definitions: `Microsoft.NetworkCloud/bareMetalMachines/reimage/action`.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Characters of a permission. The longest of Azure has about 130.
@@ -76,6 +77,12 @@ impl PartialEq for Permission {
 }
 
 impl Eq for Permission {}
+
+impl Hash for Permission {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key.hash(state);
+    }
+}
 
 impl fmt::Display for Permission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

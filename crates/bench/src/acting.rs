@@ -15,6 +15,9 @@ use crate::stats::Times;
 /// What simulated clusters run.
 const VERSION: &str = "4.9.2";
 
+/// A control plane that has just started looks at all its machines first.
+const IMPORTED_AGAIN_AFTER: Duration = Duration::from_millis(500);
+
 /// A way to the API.
 pub trait Caller: Send + 'static {
     fn call(&mut self, method: Method, path: &str, body: Bytes) -> impl Future<Output = io::Result<(StatusCode, Bytes)>> + Send;
@@ -52,18 +55,22 @@ pub async fn act(caller: &mut impl Caller, machine: &str, wish: Wish) -> io::Res
     Ok(asked_at.elapsed())
 }
 
-/// Asks, and gives where its operation is found. A control plane that has too much to do says so, and is asked again.
+/// Asks, and gives where its operation is found.
 async fn ask(caller: &mut impl Caller, machine: &str, wish: Wish) -> io::Result<String> {
     let path = format!("{machine}/{}?api-version=1", wish.verb);
+    let body = until_taken(caller, Method::POST, &path, Bytes::from_static(wish.body.as_bytes()), wish.look_every).await?;
+    let accepted: Value = serde_json::from_slice(&body)?;
+    Ok(format!("{}?api-version=1", accepted["id"].as_str().unwrap_or_default()))
+}
+
+/// Sends a request again for as long as the control plane has too much to do for it.
+async fn until_taken(caller: &mut impl Caller, method: Method, path: &str, body: Bytes, pause: Duration) -> io::Result<Bytes> {
     loop {
-        let (status, body) = caller.call(Method::POST, &path, Bytes::from_static(wish.body.as_bytes())).await?;
+        let (status, answer) = caller.call(method.clone(), path, body.clone()).await?;
         match status {
-            StatusCode::ACCEPTED => {
-                let accepted: Value = serde_json::from_slice(&body)?;
-                return Ok(format!("{}?api-version=1", accepted["id"].as_str().unwrap_or_default()));
-            }
-            StatusCode::SERVICE_UNAVAILABLE => tokio::time::sleep(wish.look_every).await,
-            _ => return Err(unexpected(&path, status, &body)),
+            taken if taken.is_success() => return Ok(answer),
+            StatusCode::SERVICE_UNAVAILABLE => tokio::time::sleep(pause).await,
+            _ => return Err(unexpected(path, status, &answer)),
         }
     }
 }
@@ -84,8 +91,7 @@ async fn until_ended(caller: &mut impl Caller, operation: &str, wish: Wish) -> i
 pub async fn import_runtime(caller: &mut impl Caller, site: &str, images: &str) -> io::Result<()> {
     let path = format!("{}/runtimes/{VERSION}?api-version=1", resource_path(site, "clusters", site));
     let body = scenarios::runtime(VERSION).to_string().replace(scenarios::IMAGES_URL, images);
-    let (status, answer) = caller.call(Method::PUT, &path, Bytes::from(body)).await?;
-    if status.is_success() { Ok(()) } else { Err(unexpected(&path, status, &answer)) }
+    until_taken(caller, Method::PUT, &path, Bytes::from(body), IMPORTED_AGAIN_AFTER).await.map(drop)
 }
 
 fn unexpected(path: &str, status: StatusCode, body: &[u8]) -> io::Error {

@@ -4,19 +4,23 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::door::{Console, Door};
 
 pub struct Process {
     child: Child,
+    home: PathBuf,
     /// What it said until it was ready.
     greeting: Vec<String>,
 }
 
-/// Where what is started keeps its contexts and its log.
-fn home() -> PathBuf {
-    std::env::temp_dir().join("rackwright-bench-home")
+/// Where the next that is started keeps its contexts and its log. Each has its own, so that those that run side by side do not look for
+/// each other.
+fn next_home() -> PathBuf {
+    static STARTED: AtomicU32 = AtomicU32::new(1);
+    std::env::temp_dir().join("rackwright-bench-home").join(STARTED.fetch_add(1, Ordering::Relaxed).to_string())
 }
 
 /// A process that has greeted.
@@ -28,7 +32,7 @@ pub struct Started {
 
 impl Process {
     pub fn of(child: Child) -> Process {
-        Process { child, greeting: Vec::new() }
+        Process { child, home: PathBuf::new(), greeting: Vec::new() }
     }
 
     /// Starts our own binary and waits until a line of its greeting begins with `ready`. Its log goes to a file.
@@ -39,13 +43,13 @@ impl Process {
     /// The same, with when it was executed and when it said so.
     pub fn start_timed(arguments: &[&str], ready: &str) -> io::Result<Started> {
         let mut command = Command::new(rackwright()?);
-        let home = home();
+        let home = next_home();
         std::fs::create_dir_all(&home)?;
         let log = File::create(home.join(format!("{}.log", arguments.first().unwrap_or(&"bench"))))?;
         let executed_at = Instant::now();
-        let mut child = command.args(arguments).env("RACKWRIGHT_HOME", home).stdout(Stdio::piped()).stderr(log).spawn()?;
+        let mut child = command.args(arguments).env("RACKWRIGHT_HOME", &home).stdout(Stdio::piped()).stderr(log).spawn()?;
         let stdout = child.stdout.take().ok_or_else(|| io::Error::other("the child has no stdout"))?;
-        let mut process = Process { child, greeting: Vec::new() };
+        let mut process = Process { child, home, greeting: Vec::new() };
         let mut lines = BufReader::new(stdout).lines();
         for line in lines.by_ref() {
             process.greeting.push(line?);
@@ -63,7 +67,7 @@ impl Process {
         let address = self.told("API").and_then(|url| url.strip_prefix("https://")?.parse().ok());
         let address = address.ok_or_else(|| io::Error::other("the greeting tells no address"))?;
         let context = self.told("Context").and_then(|context| context.split(',').next()).unwrap_or_default();
-        let console = Console { binary: &rackwright()?, home: &home(), context };
+        let console = Console { binary: &rackwright()?, home: &self.home, context };
         console.invite(&console.open(address)?, callers)
     }
 

@@ -116,9 +116,12 @@ impl Gate {
         }
     }
 
-    /// A token for somebody who was found to be who they are.
+    /// A token for somebody who was found to be who they are. It is verified at once and so known when it is first shown: a login may take
+    /// its time, a request should not.
     pub fn hand_out_to(&self, bearer: &Bearer) -> Result<Minted, LoginError> {
-        Ok(self.mint().mint(bearer, AUDIENCE, random_id()?, self.now())?)
+        let minted = self.mint().mint(bearer, AUDIENCE, random_id()?, self.now())?;
+        self.verify(&minted.text)?;
+        Ok(minted)
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::access::{Access, Login};
-use crate::cli::context::{self, Context, Home};
+use crate::cli::context::{Context, Home};
 use crate::cli::simulator::Simulator;
 use crate::cli::trouble::Trouble;
 use crate::serve::ControlPlane;
@@ -17,8 +17,9 @@ use crate::serve::ControlPlane;
 /// The context of the server on this computer; of the first, if there are several.
 const LOCAL: &str = "local";
 
-/// How long another server may take to show that it runs. It is on this computer, or near.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long another server may take to show that it runs. It is on this computer, or near, and may be busy; where none is, that is known
+/// at once.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How the next command finds a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,17 +58,28 @@ pub async fn remember(plane: &ControlPlane) -> Result<Remembered, Trouble> {
         login: login(plane, &home)?,
         person: None,
     };
-    let name = free_name(&home, &context.server).await?;
-    let file = home.contexts_file();
-    if name == LOCAL {
-        context::save_current(&home, &name, context)?;
-    } else {
-        home.change(|contexts| {
-            contexts.contexts.insert(name.clone(), context);
-            Ok(())
-        })?;
+    loop {
+        let known = home.load()?.contexts;
+        let name = free_name(&known, &context.server).await;
+        if take_name(&home, &name, known.get(&name), &context)? {
+            return Ok(Remembered { name, file: home.contexts_file() });
+        }
     }
-    Ok(Remembered { name, file })
+}
+
+/// Writes a context of this name, unless another server has written one since it was looked at: two that start at once must not each
+/// take the other's place, and with it the only copy of its administrator's secret.
+fn take_name(home: &Home, name: &str, seen: Option<&Context>, context: &Context) -> Result<bool, Trouble> {
+    home.change(|contexts| {
+        if contexts.contexts.get(name) != seen {
+            return Ok(false);
+        }
+        contexts.contexts.insert(name.to_owned(), context.clone());
+        if name == LOCAL {
+            contexts.current = Some(name.to_owned());
+        }
+        Ok(true)
+    })
 }
 
 /// The administrator who was made just now, or whoever logged in to this server before, wherever it listened then.
@@ -87,8 +99,7 @@ fn known_login(contexts: &BTreeMap<String, Context>, authority: &str) -> Option<
 }
 
 /// The first of `local`, `local-2`, … that no other running server has.
-async fn free_name(home: &Home, server: &str) -> Result<String, Trouble> {
-    let known = home.load()?.contexts;
+async fn free_name(known: &BTreeMap<String, Context>, server: &str) -> String {
     let mut name = LOCAL.to_owned();
     let mut number = 1;
     while let Some(context) = known.get(&name) {
@@ -98,7 +109,7 @@ async fn free_name(home: &Home, server: &str) -> Result<String, Trouble> {
         number += 1;
         name = format!("{LOCAL}-{number}");
     }
-    Ok(name)
+    name
 }
 
 async fn answers(context: &Context) -> bool {
@@ -133,16 +144,33 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_server_that_starts_again_keeps_its_administrator_whoever_else_logged_in() {
-        let of = |authority: &str, client: &str| Context {
+    fn of(authority: &str, client: &str) -> Context {
+        Context {
             server: "https://127.0.0.1:8443".to_owned(),
             subscription: "s".to_owned(),
             resource_group: None,
             authority: Some(authority.to_owned()),
             login: Some(Login { client_id: client.to_owned(), client_secret: Secret::new("x") }),
             person: None,
-        };
+        }
+    }
+
+    #[test]
+    fn of_two_servers_that_start_at_once_neither_takes_the_others_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path());
+        let (first, second) = (of("a", "administrator"), of("b", "other"));
+        assert!(take_name(&home, LOCAL, None, &first).unwrap());
+        assert!(!take_name(&home, LOCAL, None, &second).unwrap(), "both saw that nobody had it");
+        assert_eq!(home.load().unwrap().contexts[LOCAL], first);
+        assert!(take_name(&home, "local-2", None, &second).unwrap());
+        let known = home.load().unwrap();
+        assert_eq!((known.contexts["local-2"].clone(), known.current.as_deref()), (second.clone(), Some(LOCAL)));
+        assert!(take_name(&home, LOCAL, Some(&first), &second).unwrap(), "that of a server that has ended is taken over");
+    }
+
+    #[test]
+    fn a_server_that_starts_again_keeps_its_administrator_whoever_else_logged_in() {
         let named = |entries: &[(&str, Context)]| entries.iter().map(|(name, context)| ((*name).to_owned(), context.clone())).collect();
         let client = |contexts: &BTreeMap<String, Context>| known_login(contexts, "a").map(|login| login.client_id);
         let mut contexts: BTreeMap<String, Context> =

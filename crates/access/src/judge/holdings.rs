@@ -58,7 +58,7 @@ impl Holdings {
         self.by_principal.values().flat_map(BTreeMap::values).flat_map(BTreeMap::values)
     }
 
-    /// What a principal has at a scope and around it.
+    /// What a principal has at a scope and around it, the innermost last.
     pub fn around(&self, principal: PrincipalId, scope: &Scope) -> Vec<&RoleAssignment> {
         let Some(held) = self.by_principal.get(&principal) else { return Vec::new() };
         scope.levels().filter_map(|level| held.get(level)).flat_map(BTreeMap::values).collect()

@@ -82,6 +82,35 @@ fn ten_thousand_assignments_are_judged_as_by_looking_at_each() {
     assert!((QUESTIONS / 50..QUESTIONS).contains(&permitted), "both answers are met: {permitted}");
 }
 
+/// The same question is asked again and again, between assignments that come and go.
+#[test]
+fn what_was_judged_does_not_outlive_what_it_was_judged_from() {
+    let mut dice = Dice(3);
+    let mut assignments = any_assignments(&mut dice);
+    assignments.truncate(200);
+    let mut judge = Judge::new(assignments.clone()).unwrap();
+    let questions: Vec<_> = assignments.iter().step_by(10).map(|held| (held.principal, held.scope.clone())).collect();
+    let mut changed = 0;
+    for round in 0..200_u64 {
+        for (who, at) in &questions {
+            let what = permission(READ);
+            let expected = naively_may(&assignments, *who, &what, at);
+            assert_eq!(judge.may(*who, &what, at).is_ok(), expected, "round {round}: {who} {at}");
+            changed += u64::from(!expected);
+        }
+        if dice.below(3) == 0 {
+            let (who, at) = questions[dice.below(questions.len() as u64) as usize].clone();
+            let new = RoleAssignment { scope: at, ..assignment(u128::from(ASSIGNMENTS + round), who, "Reader", "/") };
+            judge.put(new.clone());
+            assignments.push(new);
+        } else {
+            let gone = assignments.swap_remove(dice.below(assignments.len() as u64) as usize);
+            judge.remove(gone.id);
+        }
+    }
+    assert!(changed > 0, "both answers are met");
+}
+
 #[test]
 fn what_is_visible_is_what_may_be_read() {
     let mut dice = Dice(2);
