@@ -28,17 +28,22 @@ const CALLERS: u64 = 500;
 
 const REQUESTS: usize = 50_000;
 
+/// Machines of each group, so that not one question alone is asked again and again.
+const MACHINES: usize = 100;
+
 fn measure(size: Size) -> io::Result<Report> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut report = Report::default();
     let mut curve = Curve { what: "both together, median".to_owned(), unit: Unit::Microseconds, points: Vec::new() };
     for assignments in size.pick(ASSIGNMENTS.to_vec(), vec![2 * OF_EACH]) {
         table::say(&format!("  {assignments} role assignments …"));
-        let hall = runtime.block_on(Hall::fill(assignments));
+        let hall = runtime.block_on(Hall::fill(assignments, OpenHouse::log_in));
         let first = hall.ask(hall.callers.len())?;
-        let costs = hall.ask(size.pick(REQUESTS, 100))?;
-        curve.points.push((assignments, microseconds(costs.all.median())));
-        report.figures = figures(&first, &costs, assignments);
+        let again = hall.ask(size.pick(REQUESTS, 100))?;
+        let strangers = runtime.block_on(Hall::fill(assignments, OpenHouse::token_of));
+        let restarted = strangers.ask(strangers.callers.len())?;
+        curve.points.push((assignments, microseconds(again.all.median())));
+        report.figures = figures(&Rounds { first, again, restarted }, assignments);
     }
     report.curves.push(curve);
     Ok(report)
@@ -51,7 +56,7 @@ struct Hall {
 }
 
 impl Hall {
-    async fn fill(assignments: u64) -> Hall {
+    async fn fill(assignments: u64, token_of: fn(&OpenHouse, PrincipalId, &str) -> String) -> Hall {
         let house = OpenHouse::open(Arc::new(SystemClock)).await;
         let principals = (assignments / OF_EACH).max(1);
         for number in 0..principals {
@@ -60,15 +65,16 @@ impl Hall {
                 house.assign(somebody(number), role.id, group(number, nth)).await;
             }
         }
-        let callers = (0..principals.min(CALLERS)).map(|number| (house.token_of(somebody(number), "caller"), number)).collect();
+        let callers = (0..principals.min(CALLERS)).map(|number| (token_of(&house, somebody(number), "caller"), number)).collect();
         Hall { gate: house.gate(), callers }
     }
 
     /// Each request shows a token of somebody else, and is for a machine that they may read.
     fn ask(&self, requests: usize) -> io::Result<Costs> {
         let (mut known, mut judged, mut all) = (Vec::new(), Vec::new(), Vec::new());
-        for (token, number) in self.callers.iter().cycle().take(requests) {
-            let machine = format!("{}/providers/Microsoft.NetworkCloud/bareMetalMachines/m1", group(*number, 0));
+        for (nth, (token, number)) in self.callers.iter().cycle().take(requests).enumerate() {
+            let machine = nth / self.callers.len() % MACHINES;
+            let machine = format!("{}/providers/Microsoft.NetworkCloud/bareMetalMachines/m{machine}", group(*number, 0));
             let began = Instant::now();
             let caller = self.gate.authenticate(token).map_err(io::Error::other)?;
             self.gate.count(&caller).map_err(io::Error::other)?;
@@ -102,21 +108,30 @@ struct Costs {
     all: Times,
 }
 
-/// What the first requests cost, each with a token that was not seen before, and what the others did.
-fn figures(first: &Costs, costs: &Costs, assignments: u64) -> Vec<Figure> {
+struct Rounds {
+    /// With a token that was just given: what is asked for was not judged yet.
+    first: Costs,
+    /// All requests that follow.
+    again: Costs,
+    /// With a token of another process, as after a restart: nothing of it is known.
+    restarted: Costs,
+}
+
+fn figures(rounds: &Rounds, assignments: u64) -> Vec<Figure> {
     let at = |what: &str| format!("{what}, at {} role assignments", Unit::Count.show(assignments as f64));
     let figure = |what: &str, time: Duration, limited_by| Figure::new(at(what), microseconds(time), Unit::Microseconds, limited_by);
+    let Rounds { first, again, restarted } = rounds;
     let both = "the two above, and whatever else runs on this machine";
+    let cedar = "Cedar, and the entities that it is handed: the caller's roles at the scope and around it";
     vec![
-        figure("who it is: a token seen for the first time, median", first.known.median(), "its signature, Ed25519"),
-        figure("the same token again, median", costs.known.median(), "a digest of it"),
-        figure(
-            "whether they may: one permission judged, median",
-            costs.judged.median(),
-            "Cedar, and the entities that it is handed: the caller's roles at the scope and around it",
-        ),
-        figure("both together, for the first time, median", first.all.median(), both).under(100.0),
-        figure("both together, again, median", costs.all.median(), both).under(100.0),
-        figure("both together, again, 99 of 100", costs.all.percentile(99.0), both).under(100.0),
+        figure("who it is, median", again.known.median(), "a digest of the token"),
+        figure("whether they may, judged for the first time, median", first.judged.median(), cedar),
+        figure("judged before, there or around it, median", again.judged.median(), "finding the caller's roles around the scope"),
+        figure("both together, the first request after a login, median", first.all.median(), both).under(100.0),
+        figure("its 99 of 100", first.all.percentile(99.0), both),
+        figure("both together, requests that follow, median", again.all.median(), both).under(100.0),
+        figure("their 99 of 100", again.all.percentile(99.0), both).under(100.0),
+        figure("who it is, with a token that the process has not seen, median", restarted.known.median(), "its signature, Ed25519"),
+        figure("both together then, median", restarted.all.median(), both),
     ]
 }
