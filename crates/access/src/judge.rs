@@ -4,7 +4,8 @@
 //! and around it, so that a decision costs the same with ten assignments as with ten thousand.
 //!
 //! It is asked at the innermost scope at which the principal has a role. Below it the same assignments count, and the law asks for nothing
-//! else, so what is said there holds for every machine of a group. What it said is remembered until an assignment comes or goes.
+//! else, so what is said there holds for every machine of a group. What it said is remembered until an assignment comes or goes; what may be
+//! seen of a list is found anew each time.
 
 mod court;
 mod holdings;

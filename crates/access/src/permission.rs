@@ -1,7 +1,7 @@
 //! Permissions in the words of Azure's role definitions: `Microsoft.NetworkCloud/bareMetalMachines/reimage/action`.
 
+use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Characters of a permission. The longest of Azure has about 130.
@@ -78,9 +78,15 @@ impl PartialEq for Permission {
 
 impl Eq for Permission {}
 
-impl Hash for Permission {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.key.hash(state);
+impl PartialOrd for Permission {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Permission {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key)
     }
 }
 

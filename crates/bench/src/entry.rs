@@ -121,7 +121,7 @@ fn figures(rounds: &Rounds, assignments: u64) -> Vec<Figure> {
     let at = |what: &str| format!("{what}, at {} role assignments", Unit::Count.show(assignments as f64));
     let figure = |what: &str, time: Duration, limited_by| Figure::new(at(what), microseconds(time), Unit::Microseconds, limited_by);
     let Rounds { first, again, restarted } = rounds;
-    let both = "the two above, and whatever else runs on this machine";
+    let both = "who it is and whether they may, and whatever else runs on this machine";
     let cedar = "Cedar, and the entities that it is handed: the caller's roles at the scope and around it";
     vec![
         figure("who it is, median", again.known.median(), "a digest of the token"),

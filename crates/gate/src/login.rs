@@ -116,11 +116,11 @@ impl Gate {
         }
     }
 
-    /// A token for somebody who was found to be who they are. It is verified at once and so known when it is first shown: a login may take
-    /// its time, a request should not.
+    /// A token for somebody who was found to be who they are.
     pub fn hand_out_to(&self, bearer: &Bearer) -> Result<Minted, LoginError> {
         let minted = self.mint().mint(bearer, AUDIENCE, random_id()?, self.now())?;
-        self.verify(&minted.text)?;
+        // So that it is known when it is first shown: a login may take its time, a request should not. If that fails it is verified then.
+        let _ = self.verify(&minted.text);
         Ok(minted)
     }
 }

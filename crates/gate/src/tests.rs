@@ -48,6 +48,21 @@ fn read() -> Permission {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_token_is_known_before_it_is_shown_and_nothing_else_that_is_signed_is() {
+    let gate = House::new().open().await;
+    let caller = somebody(PrincipalId::new(Uuid::from_u128(7)), "ada");
+    gate.begin_session(&caller).unwrap();
+    gate.describe(&caller, "a program").unwrap();
+    assert!(crate::lock(&gate.verified).is_empty());
+    let token = gate.hand_out_to(&caller).unwrap().text;
+    assert_eq!(crate::lock(&gate.verified).len(), 1);
+    assert!(gate.authenticate(&token).is_ok());
+    gate.rotate_signing_key().await.unwrap();
+    assert!(crate::lock(&gate.verified).is_empty(), "and is forgotten with the keys");
+    assert!(gate.authenticate(&token).is_ok());
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_first_administrator_is_made_once_and_comes_in_after_a_restart() {
     let house = House::new();
     let gate = house.open().await;

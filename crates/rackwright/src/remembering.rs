@@ -74,12 +74,24 @@ fn take_name(home: &Home, name: &str, seen: Option<&Context>, context: &Context)
         if contexts.contexts.get(name) != seen {
             return Ok(false);
         }
-        contexts.contexts.insert(name.to_owned(), context.clone());
+        let former = contexts.contexts.insert(name.to_owned(), context.clone()).filter(|other| other.authority != context.authority);
+        if let Some((other, ours)) = former.zip(former_name(&contexts.contexts, name, context)) {
+            contexts.contexts.insert(ours, other);
+        }
         if name == LOCAL {
             contexts.current = Some(name.to_owned());
         }
         Ok(true)
     })
+}
+
+/// Another name that a server of this authority had, into which goes what it takes a name from: that server may only not have started yet,
+/// and the login in it may be written nowhere else.
+fn former_name(contexts: &BTreeMap<String, Context>, taken: &str, context: &Context) -> Option<String> {
+    let is_ours = |(name, known): &(&String, &Context)| {
+        *name != taken && name.starts_with(LOCAL) && known.authority.is_some() && known.authority == context.authority
+    };
+    contexts.iter().find(is_ours).map(|(name, _)| name.clone())
 }
 
 /// The administrator who was made just now, or whoever logged in to this server before, wherever it listened then.
@@ -120,7 +132,8 @@ async fn answers(context: &Context) -> bool {
     answer.is_ok_and(|answer| answer.status().is_success())
 }
 
-/// Tells `rackwright sim` where to go; if another simulation runs, in a file in `dir`, which is returned.
+/// Tells `rackwright sim` where to go; if another simulation runs, in a file in `dir`, which is returned. Of two that start in one instant
+/// neither sees the other, and `sim` goes to the later.
 pub async fn remember_simulator(simulator: &Simulator, dir: &Path) -> Result<Option<PathBuf>, Trouble> {
     let usual = Simulator::file(&Home::of_process()?);
     match Simulator::load(&usual) {
@@ -167,6 +180,8 @@ mod tests {
         let known = home.load().unwrap();
         assert_eq!((known.contexts["local-2"].clone(), known.current.as_deref()), (second.clone(), Some(LOCAL)));
         assert!(take_name(&home, LOCAL, Some(&first), &second).unwrap(), "that of a server that has ended is taken over");
+        let known = home.load().unwrap().contexts;
+        assert_eq!((&known[LOCAL], &known["local-2"]), (&second, &first), "and its login is kept where there is a place for it");
     }
 
     #[test]

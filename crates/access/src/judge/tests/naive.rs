@@ -90,13 +90,13 @@ fn what_was_judged_does_not_outlive_what_it_was_judged_from() {
     assignments.truncate(200);
     let mut judge = Judge::new(assignments.clone()).unwrap();
     let questions: Vec<_> = assignments.iter().step_by(10).map(|held| (held.principal, held.scope.clone())).collect();
-    let mut changed = 0;
+    let mut permitted = 0;
     for round in 0..200_u64 {
         for (who, at) in &questions {
             let what = permission(READ);
             let expected = naively_may(&assignments, *who, &what, at);
             assert_eq!(judge.may(*who, &what, at).is_ok(), expected, "round {round}: {who} {at}");
-            changed += u64::from(!expected);
+            permitted += usize::from(expected);
         }
         if dice.below(3) == 0 {
             let (who, at) = questions[dice.below(questions.len() as u64) as usize].clone();
@@ -108,7 +108,7 @@ fn what_was_judged_does_not_outlive_what_it_was_judged_from() {
             judge.remove(gone.id);
         }
     }
-    assert!(changed > 0, "both answers are met");
+    assert!((1..200 * questions.len()).contains(&permitted), "both answers are met: {permitted}");
 }
 
 #[test]
