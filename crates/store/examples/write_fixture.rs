@@ -1,6 +1,6 @@
 //! Writes a small store file of the current format, to be kept under `tests/fixtures` when a format is released.
 //!
-//!     cargo run -p rackwright-store --example write_fixture -- crates/store/tests/fixtures/format-2.db
+//!     cargo run -p rackwright-store --example write_fixture -- crates/store/tests/fixtures/format-3.db
 
 use std::error::Error;
 use std::path::Path;

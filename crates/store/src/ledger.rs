@@ -83,6 +83,25 @@ pub(crate) enum Next {
     },
 }
 
+/// What some commits touch.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Touched<'a> {
+    /// In order.
+    Keys(Vec<&'a str>),
+    /// It is not in memory any more.
+    Anything,
+}
+
+impl Touched<'_> {
+    pub fn includes(&self, prefix: &str) -> bool {
+        match self {
+            Touched::Anything => true,
+            // Keys with a prefix follow it at once.
+            Touched::Keys(keys) => keys.get(keys.partition_point(|key| *key < prefix)).is_some_and(|key| key.starts_with(prefix)),
+        }
+    }
+}
+
 impl Ledger {
     /// A ledger as it was written down. `log` is in revision order.
     pub fn restore(
@@ -232,13 +251,19 @@ impl Ledger {
         Ok(Next::CaughtUp(self.revision.max(position)))
     }
 
-    /// Whether a commit after `position` touches `prefix`. One whose changes are not in memory any more may have.
-    pub fn is_touched_after(&self, position: Revision, prefix: &str) -> bool {
-        let touches =
-            |logged: &Logged| logged.changes.as_ref().is_none_or(|changes| changes.iter().any(|change| change.key.starts_with(prefix)));
-        // Those that are forgotten already may have as well.
-        position < self.compacted
-            || self.log.range::<_, Revision>((Bound::Excluded(position), Bound::Unbounded)).any(|(_, logged)| touches(logged))
+    /// What the commits after `position` touch: gathered once, however many watchers are then asked about.
+    pub fn touched_after(&self, position: Revision) -> Touched<'_> {
+        // Those that are forgotten already may have touched anything.
+        if position < self.compacted {
+            return Touched::Anything;
+        }
+        let mut keys = Vec::new();
+        for (_, logged) in self.log.range::<_, Revision>((Bound::Excluded(position), Bound::Unbounded)) {
+            let Some(changes) = &logged.changes else { return Touched::Anything };
+            keys.extend(changes.iter().map(|change| change.key.as_str()));
+        }
+        keys.sort_unstable();
+        Touched::Keys(keys)
     }
 
     pub fn check_kept(&self, position: Revision) -> Result<(), StoreError> {
@@ -332,6 +357,23 @@ mod tests {
         let mut ledger = ledger_with_commits(10);
         ledger.trim(Retention { changes: 100, age: Span::minutes(4), ..Retention::default() }, NOON + Span::minutes(9));
         assert_eq!(ledger.compacted(), Revision(5), "the commit of minute 5 is the oldest within four minutes");
+    }
+
+    #[test]
+    fn what_commits_touch_is_told_by_prefix_and_is_anything_once_they_are_shelved() {
+        let mut ledger = Ledger::default();
+        for key in ["b/2", "a", "b/1", "c"] {
+            ledger.commit(Commit::default().put(key, "v"), NOON).unwrap();
+        }
+        let included = |position: u64| {
+            ["", "a", "b", "b/", "b/1", "b/10", "c", "d"].map(|prefix| ledger.touched_after(Revision(position)).includes(prefix))
+        };
+        assert_eq!(included(0), [true, true, true, true, true, false, true, false]);
+        assert_eq!(included(3), [true, false, false, false, false, false, true, false]);
+        assert_eq!(included(4), [false; 8]);
+        ledger.shelve(1);
+        assert_eq!(ledger.touched_after(Revision(2)), Touched::Anything);
+        assert_eq!(ledger.touched_after(Revision(3)), Touched::Keys(vec!["c"]));
     }
 
     #[test]

@@ -130,9 +130,10 @@ impl State {
         if now == before {
             return Vec::new();
         }
+        let touched = ledger.touched_after(before);
         let mut ringing = Vec::new();
         for post in self.posts.values_mut() {
-            if ledger.is_touched_after(before, &post.prefix) {
+            if touched.includes(&post.prefix) {
                 ringing.push(Arc::clone(&post.bell));
             } else if post.position >= before {
                 post.position = now;

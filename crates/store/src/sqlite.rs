@@ -66,6 +66,8 @@ impl SqliteStore {
         let lock = DirectoryLock::take(&place)?;
         let connection = open::open_database(&place)?;
         let ledger = rows::load_ledger(&connection, &place)?;
+        // What was read once, to look at everything, is not what the writer needs.
+        connection.execute_batch("PRAGMA shrink_memory").map_err(|error| place.fault(error))?;
         let archive = Arc::new(ChangeArchive::open(&place)?);
         let published = Arc::new(Published::new(ledger.clone()));
         let writer = Writer { connection, place: place.clone(), ledger, published: Arc::clone(&published), clock, retention };

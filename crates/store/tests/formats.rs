@@ -25,7 +25,7 @@ async fn labelled(store: &SqliteStore, label: &str) -> Vec<Record> {
     store.read_log(LogQuery { label: Some(label.to_owned()), limit: 10, ..LogQuery::default() }).await.unwrap()
 }
 
-/// Both formats' files were written by the same program, but for the records, which came with the second.
+/// The files of all formats were written by the same program, but for the records, which came with the second.
 async fn check_documents_and_leases(store: &SqliteStore) {
     let listing = store.list("").await.unwrap();
     let documents: Vec<_> = listing.documents.iter().map(|d| (d.key.as_str(), d.value.as_ref(), d.revision)).collect();
@@ -58,13 +58,22 @@ async fn a_file_of_format_1_opens_with_all_it_holds_and_takes_records() {
     assert_eq!(labelled(&store, "x").await.len(), 1);
 }
 
-#[tokio::test]
-async fn a_file_of_format_2_opens_with_all_it_holds() {
-    let (_dir, store) = open_fixture("format-2");
+async fn check_all(fixture: &str) {
+    let (_dir, store) = open_fixture(fixture);
     check_documents_and_leases(&store).await;
     let records = labelled(&store, "machines/rack1-compute02").await;
     let records: Vec<_> = records.iter().map(|r| (r.place.revision.0, r.place.position, r.at.time_of_day(), r.value.as_ref())).collect();
     assert_eq!(records, [(2, 0, "12:01:00".to_owned(), b"removed".as_slice())]);
+}
+
+#[tokio::test]
+async fn a_file_of_format_2_opens_with_all_it_holds() {
+    check_all("format-2").await;
+}
+
+#[tokio::test]
+async fn a_file_of_format_3_opens_with_all_it_holds() {
+    check_all("format-3").await;
 }
 
 #[test]
@@ -74,7 +83,7 @@ fn a_file_of_a_newer_format_is_refused_and_left_alone() {
     drop(open(dir.path()).unwrap());
     Connection::open(&file).unwrap().pragma_update(None, "user_version", 9).unwrap();
     let before = fs::read(&file).unwrap();
-    assert!(matches!(open(dir.path()), Err(StoreError::NewerFormat { found: 9, known: 2, .. })));
+    assert!(matches!(open(dir.path()), Err(StoreError::NewerFormat { found: 9, known: 3, .. })));
     assert_eq!(fs::read(&file).unwrap(), before);
 }
 

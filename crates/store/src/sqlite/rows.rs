@@ -93,7 +93,11 @@ pub(super) fn save_commit(connection: &Connection, accepted: &Accepted) -> rusql
         ])?;
         match value {
             Some(value) => connection
-                .prepare_cached("INSERT OR REPLACE INTO documents (key, revision, value, checksum) VALUES (?1, ?2, ?3, ?4)")?
+                // In its place: a row that is replaced leaves it, and its key in the index would have to change too.
+                .prepare_cached(
+                    "INSERT INTO documents (key, revision, value, checksum) VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (key) DO UPDATE SET revision = ?2, value = ?3, checksum = ?4",
+                )?
                 .execute(params![key, revision.0.cast_signed(), value, checksum])?,
             None => connection.prepare_cached("DELETE FROM documents WHERE key = ?1")?.execute([key])?,
         };
@@ -103,7 +107,10 @@ pub(super) fn save_commit(connection: &Connection, accepted: &Accepted) -> rusql
 
 pub(super) fn save_lease(connection: &Connection, name: &str, tenure: &Tenure) -> rusqlite::Result<()> {
     connection
-        .prepare_cached("INSERT OR REPLACE INTO leases (name, holder, epoch, expires_at, checksum) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .prepare_cached(
+            "INSERT INTO leases (name, holder, epoch, expires_at, checksum) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (name) DO UPDATE SET holder = ?2, epoch = ?3, expires_at = ?4, checksum = ?5",
+        )?
         .execute(params![name, tenure.holder, tenure.epoch.cast_signed(), tenure.expires_at.as_millis(), lease_checksum(name, tenure)])?;
     Ok(())
 }

@@ -136,17 +136,27 @@ impl Writer {
         let now = self.clock.now();
         let mut draft = self.ledger.clone();
         let mut outcomes = Vec::with_capacity(batch.len());
-        let mut transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut transaction = begin(&mut self.connection)?;
+        let mut saved = Vec::with_capacity(batch.len());
         for job in batch {
             let before = draft.clone();
             let rows = job.decide(&mut draft, now);
-            outcomes.push(match save_rows(&mut transaction, &rows) {
+            match save_rows(&transaction, &rows) {
                 Err(error) if is_about_the_rows(&error) => {
                     draft = before;
-                    Err(self.place.fault(error))
+                    outcomes.push(Err(self.place.fault(error)));
+                    // A part of them may be written: all that is goes, and what was saved before them is saved again. It is so rare
+                    // that every other batch need not pay for a way back.
+                    transaction.rollback()?;
+                    transaction = begin(&mut self.connection)?;
+                    saved.iter().try_for_each(|rows| save_rows(&transaction, rows))?;
                 }
-                saved => Ok(saved?),
-            });
+                outcome => {
+                    outcome?;
+                    outcomes.push(Ok(()));
+                    saved.push(rows);
+                }
+            }
         }
         if draft.revision() > self.ledger.revision() {
             draft.trim(self.retention, now);
@@ -164,19 +174,18 @@ impl Writer {
     }
 }
 
-/// Writes one job's rows, all or none of them.
-fn save_rows(transaction: &mut Transaction<'_>, rows: &Rows) -> rusqlite::Result<()> {
-    let savepoint = match rows {
-        Rows::Nothing => return Ok(()),
-        Rows::Commit(accepted) if accepted.is_empty() => return Ok(()),
-        Rows::Commit(_) | Rows::Lease { .. } => transaction.savepoint()?,
-    };
+fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    connection.transaction_with_behavior(TransactionBehavior::Immediate)
+}
+
+/// Writes one job's rows. After an error a part of them may be written.
+fn save_rows(transaction: &Transaction<'_>, rows: &Rows) -> rusqlite::Result<()> {
     match rows {
-        Rows::Nothing => {}
-        Rows::Commit(accepted) => rows::save_commit(&savepoint, accepted)?,
-        Rows::Lease { name, tenure } => rows::save_lease(&savepoint, name, tenure)?,
+        Rows::Nothing => Ok(()),
+        Rows::Commit(accepted) if accepted.is_empty() => Ok(()),
+        Rows::Commit(accepted) => rows::save_commit(transaction, accepted),
+        Rows::Lease { name, tenure } => rows::save_lease(transaction, name, tenure),
     }
-    savepoint.commit()
 }
 
 /// Whether SQLite refuses these very rows, e.g. a document of more than a gigabyte. Any other error is about the
