@@ -1,7 +1,8 @@
 //! Tokens: our own access tokens, the assertions by which service principals log in, and the tokens of other issuers. All are JWTs.
 //!
-//! Ours are signed with Ed25519: it needs no random number for a signature, so the same claims give the same token. A token is good until
-//! it expires and cannot be called back, so it lives shortly. That a token's principal still may anything is judged at each request.
+//! Ours are for us alone, and are signed with a secret; those that tell other programs who somebody is, with Ed25519. Neither needs a random
+//! number, so the same claims give the same token. A token is good until it expires and cannot be called back, so it lives shortly. That a
+//! token's principal still may anything is judged at each request.
 //!
 //! The library that reads JWTs would look at the system's clock, and would take any algorithm of a key's family. So it checks signatures
 //! alone, and all else is checked here, with `now` as an argument.

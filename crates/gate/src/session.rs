@@ -16,7 +16,7 @@ pub const SESSION_LIFE: Span = access::token::SIGNED_LIFE_MAX;
 impl Gate {
     /// Who somebody is, for a program of theirs: an id token of OpenID Connect.
     pub fn describe(&self, bearer: &Bearer, program: &str) -> Result<Minted, LoginError> {
-        Ok(self.mint().apart(program, access::token::TOKEN_LIFE).mint(bearer, program, random_id()?, self.now())?)
+        Ok(self.mint().apart(program, access::token::TOKEN_LIFE).for_anybody().mint(bearer, program, random_id()?, self.now())?)
     }
 
     /// Something to get the next token with.

@@ -1,5 +1,7 @@
 //! The keys of our tokens. One signs; those that signed what may still be good verify.
 //!
+//! Each is a pair of two: one of Ed25519, whose public half others know, and a secret that is derived from the same seed and never leaves us.
+//!
 //! A key has a time from which on it signs. It verifies before, so that all replicas know it when the first signs with it, and after its
 //! successor took over until the last token that it signed has expired.
 
@@ -8,8 +10,9 @@ use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use jsonwebtoken::{DecodingKey, EncodingKey};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
 use model::{Span, Timestamp};
+use ring::hmac;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -25,14 +28,43 @@ pub const SIGNED_LIFE_MAX: Span = Span::hours(12);
 /// How long a key verifies after its successor signs: as long as what it signed last is taken, by a replica whose clock is late.
 const VERIFIES_FOR: Span = Span::millis(SIGNED_LIFE_MAX.as_millis() + 2 * CLOCK_SKEW.as_millis());
 
+/// What the secret is derived for, so that it is nothing else's.
+const DERIVED_FOR: &[u8] = b"rackwright tokens that only rackwright reads, 1";
+
+/// Who reads a token, which decides how it is signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// We alone. Whoever may verify it could have made it, so a secret does; it takes a small part of the time of a public key.
+    Us,
+    /// Others too, who know our public keys.
+    Anybody,
+}
+
 #[derive(Clone)]
 pub struct SigningKey {
     /// The thumbprint of the public key, as RFC 7638 has it.
     id: String,
     signs_from: Timestamp,
-    signing: EncodingKey,
-    verifying: DecodingKey,
+    for_us: Pair,
+    for_anybody: Pair,
     public: String,
+}
+
+/// What signs, and what verifies it.
+#[derive(Clone)]
+pub(super) struct Pair {
+    pub signing: EncodingKey,
+    pub verifying: DecodingKey,
+}
+
+impl Reader {
+    /// The one that is taken for this reader.
+    pub(super) fn algorithm(self) -> Algorithm {
+        match self {
+            Reader::Us => Algorithm::HS256,
+            Reader::Anybody => Algorithm::EdDSA,
+        }
+    }
 }
 
 /// The keys by the time from which on they sign. The latest that has come signs.
@@ -44,13 +76,14 @@ impl SigningKey {
     pub fn from_seed(seed: &[u8], signs_from: Timestamp) -> Option<SigningKey> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed).ok()?;
         let public = URL_SAFE_NO_PAD.encode(pair.public_key());
+        let secret = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, seed), DERIVED_FOR);
         // The members in the order of the alphabet and without spaces, as RFC 7638 wants them.
         let members = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{public}"}}"#);
         Some(SigningKey {
             id: URL_SAFE_NO_PAD.encode(Sha256::digest(members)),
             signs_from,
-            signing: EncodingKey::from_ed_der(seed),
-            verifying: DecodingKey::from_ed_der(pair.public_key().as_ref()),
+            for_us: Pair { signing: EncodingKey::from_secret(secret.as_ref()), verifying: DecodingKey::from_secret(secret.as_ref()) },
+            for_anybody: Pair { signing: EncodingKey::from_ed_der(seed), verifying: DecodingKey::from_ed_der(pair.public_key().as_ref()) },
             public,
         })
     }
@@ -63,12 +96,11 @@ impl SigningKey {
         self.signs_from
     }
 
-    pub(super) fn signing(&self) -> &EncodingKey {
-        &self.signing
-    }
-
-    pub(super) fn verifying(&self) -> &DecodingKey {
-        &self.verifying
+    pub(super) fn pair(&self, reader: Reader) -> &Pair {
+        match reader {
+            Reader::Us => &self.for_us,
+            Reader::Anybody => &self.for_anybody,
+        }
     }
 }
 
@@ -101,7 +133,7 @@ impl SigningKeys {
         spent.iter().filter_map(|signs_from| self.0.remove(signs_from)).map(|key| key.id).collect()
     }
 
-    /// The public keys, as a JWKS that others verify our tokens with.
+    /// The public keys, as a JWKS that others verify with what is for them.
     pub fn jwks(&self, now: Timestamp) -> Value {
         let key =
             |key: &SigningKey| json!({ "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": key.id, "x": key.public });

@@ -1,13 +1,13 @@
 //! Making and checking our own tokens.
 
-use jsonwebtoken::{Algorithm, Header};
+use jsonwebtoken::Header;
 use model::{Span, Timestamp};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use super::claims::Claims;
 use super::envelope::{self, seconds};
-use super::keys::{SIGNED_LIFE_MAX, SigningKeys};
+use super::keys::{Reader, SIGNED_LIFE_MAX, SigningKeys};
 use super::rejection::Rejection;
 use super::{TOKEN_LIFE, signatures};
 use crate::guid::{ClientId, PrincipalId, TenantId};
@@ -43,6 +43,7 @@ pub struct Mint {
     audiences: Vec<String>,
     keys: SigningKeys,
     life: Span,
+    reader: Reader,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,13 +60,19 @@ pub enum MintError {
 
 impl Mint {
     pub fn new(issuer: impl Into<String>, audiences: Vec<String>, keys: SigningKeys) -> Mint {
-        Mint { issuer: issuer.into(), audiences, keys, life: TOKEN_LIFE }
+        Mint { issuer: issuer.into(), audiences, keys, life: TOKEN_LIFE, reader: Reader::Us }
     }
 
-    /// The same keys for something else: its tokens are not taken for ours, nor ours for its.
+    /// The same, but what it makes is for others too, who verify it with the public keys.
+    #[must_use]
+    pub fn for_anybody(self) -> Mint {
+        Mint { reader: Reader::Anybody, ..self }
+    }
+
+    /// The same keys and the same reader for something else: its tokens are not taken for ours, nor ours for its.
     #[must_use]
     pub fn apart(&self, audience: &str, life: Span) -> Mint {
-        Mint { issuer: self.issuer.clone(), audiences: vec![audience.to_owned()], keys: self.keys.clone(), life }
+        Mint { audiences: vec![audience.to_owned()], life, ..self.clone() }
     }
 
     pub fn keys(&self) -> &SigningKeys {
@@ -88,20 +95,21 @@ impl Mint {
             return Err(MintError::LoginOver);
         }
         let claims = Claims::new(bearer, &self.issuer, audience, id, (seconds(now), seconds(expires_at)));
-        let header = Header { kid: Some(key.id().to_owned()), ..Header::new(Algorithm::EdDSA) };
+        let header = Header { kid: Some(key.id().to_owned()), ..Header::new(self.reader.algorithm()) };
         signatures::install();
-        let text = jsonwebtoken::encode(&header, &claims, key.signing()).map_err(|_| MintError::NotSigned)?;
+        let text = jsonwebtoken::encode(&header, &claims, &key.pair(self.reader).signing).map_err(|_| MintError::NotSigned)?;
         Ok(Minted { text: Zeroizing::new(text), expires_at: claims.expires_at() })
     }
 
     /// What a token of ours says, if it is good now.
     pub fn check(&self, token: &str, now: Timestamp) -> Result<Claims, Rejection> {
         let header = envelope::header(token)?;
-        if header.alg != Algorithm::EdDSA {
+        let algorithm = self.reader.algorithm();
+        if header.alg != algorithm {
             return Err(Rejection::OtherAlgorithm);
         }
         let key = header.kid.as_deref().and_then(|id| self.keys.verifier(id, now)).ok_or(Rejection::UnknownKey)?;
-        let claims: Claims = envelope::open(token, &header, key.verifying(), &[Algorithm::EdDSA])?;
+        let claims: Claims = envelope::open(token, &header, &key.pair(self.reader).verifying, &[algorithm])?;
         if claims.issuer != self.issuer {
             return Err(Rejection::WrongIssuer);
         }

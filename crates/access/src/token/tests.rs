@@ -42,9 +42,19 @@ fn ed25519(seed: u8) -> impl FnOnce(&[u8]) -> Vec<u8> {
     move |message| Ed25519KeyPair::from_seed_unchecked(&[seed; SEED_BYTES]).unwrap().sign(message).as_ref().to_vec()
 }
 
-fn hs256(secret: &[u8]) -> impl FnOnce(&[u8]) -> Vec<u8> {
+fn hs256(secret: &[u8]) -> impl FnOnce(&[u8]) -> Vec<u8> + use<> {
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret);
     move |message| ring::hmac::sign(&key, message).as_ref().to_vec()
+}
+
+/// The secret that is derived from a seed, so that it cannot change unseen: every token would be refused that there is.
+fn secret(seed: u8) -> Vec<u8> {
+    hs256(&[seed; SEED_BYTES])(b"rackwright tokens that only rackwright reads, 1")
+}
+
+/// What we sign what only we read with.
+fn ours(seed: u8) -> impl FnOnce(&[u8]) -> Vec<u8> {
+    hs256(&secret(seed))
 }
 
 #[expect(clippy::disallowed_methods, reason = "whoever signs with RSA or on P-256 draws random numbers; we never do")]

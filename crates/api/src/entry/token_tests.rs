@@ -46,7 +46,7 @@ impl House {
     }
 
     fn header(&self) -> Value {
-        json!({ "typ": "JWT", "alg": "EdDSA", "kid": self.kid })
+        json!({ "typ": "JWT", "alg": "HS256", "kid": self.kid })
     }
 
     fn claims(&self) -> Value {
@@ -73,6 +73,15 @@ impl House {
 }
 
 fn ours(message: &[u8]) -> Vec<u8> {
+    hmac(&hmac(&SEED, b"rackwright tokens that only rackwright reads, 1"), message)
+}
+
+fn hmac(secret: &[u8], message: &[u8]) -> Vec<u8> {
+    ring::hmac::sign(&ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret), message).as_ref().to_vec()
+}
+
+/// What we sign what others read with.
+fn ours_for_others(message: &[u8]) -> Vec<u8> {
     Ed25519KeyPair::from_seed_unchecked(&SEED).unwrap().sign(message).as_ref().to_vec()
 }
 
@@ -97,8 +106,7 @@ async fn a_token_of_ours_is_let_in_and_no_forgery_of_it() {
 
     let (header, claims) = (house.header(), house.claims());
     let public = Ed25519KeyPair::from_seed_unchecked(&SEED).unwrap().public_key().as_ref().to_vec();
-    let stranger = |message: &[u8]| Ed25519KeyPair::from_seed_unchecked(&[8; 32]).unwrap().sign(message).as_ref().to_vec();
-    let hmac = |message: &[u8]| ring::hmac::sign(&ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &public), message).as_ref().to_vec();
+    let stranger = |message: &[u8]| hmac(&[8; 32], message);
     let (head, rest) = good.split_once('.').unwrap();
     let (body, signature) = rest.split_once('.').unwrap();
     let other_body = URL_SAFE_NO_PAD.encode(with(&claims, "oid", json!(uuid::Uuid::from_u128(1))).to_string());
@@ -107,11 +115,13 @@ async fn a_token_of_ours_is_let_in_and_no_forgery_of_it() {
         ("another body", format!("{head}.{other_body}.{signature}")),
         ("alg none", token(&with(&header, "alg", json!("none")), &claims, |_| vec![])),
         ("alg None, with our signature", token(&with(&header, "alg", json!("None")), &claims, ours)),
-        ("the public key as a secret", token(&with(&header, "alg", json!("HS256")), &claims, hmac)),
+        ("the public key as a secret", token(&header, &claims, |message| hmac(&public, message))),
+        ("no secret", token(&header, &claims, |message| hmac(&[], message))),
+        ("what is for others", token(&with(&header, "alg", json!("EdDSA")), &claims, ours_for_others)),
         ("an unknown key", token(&with(&header, "kid", json!("x")), &claims, ours)),
         ("a key's id that is a path", token(&with(&header, "kid", json!("../../etc/passwd")), &claims, ours)),
-        ("no key", token(&json!({ "alg": "EdDSA" }), &claims, ours)),
-        ("a key of its own", token(&json!({ "alg": "EdDSA", "jwk": { "kty": "OKP", "crv": "Ed25519", "x": "AA" } }), &claims, ours)),
+        ("no key", token(&json!({ "alg": "HS256" }), &claims, ours)),
+        ("a key of its own", token(&json!({ "alg": "HS256", "jwk": { "kty": "oct", "k": "AA" } }), &claims, ours)),
         ("a demand", token(&with(&header, "crit", json!(["exp"])), &claims, ours)),
         ("cut in its signature", good[..good.len() - 4].to_owned()),
         ("cut in its body", format!("{head}.{}.{signature}", &body[..body.len() - 3])),

@@ -19,7 +19,7 @@ const PROGRAM: &str = "04b07795-8ddb-461a-bbee-02f9e1bf7b46";
 fn elsewhere(api: &Api) -> Mint {
     let mut keys = SigningKeys::default();
     keys.add(SigningKey::from_seed(&[7; 32], api.clock.now()).unwrap());
-    Mint::new(ISSUER, vec!["rackwright".to_owned(), "somebody else".to_owned()], keys)
+    Mint::new(ISSUER, vec!["rackwright".to_owned(), "somebody else".to_owned()], keys).for_anybody()
 }
 
 fn vouched(api: &Api, audience: &str) -> String {

@@ -41,7 +41,7 @@ fn claims() -> Value {
 }
 
 fn header() -> Value {
-    json!({ "typ": "JWT", "alg": "EdDSA", "kid": key().id() })
+    json!({ "typ": "JWT", "alg": "HS256", "kid": key().id() })
 }
 
 fn check(token: &str) -> Result<Claims, Rejection> {
@@ -68,7 +68,22 @@ fn a_token_says_who_its_bearer_is() {
     assert_eq!(minted.expires_at, found.expires_at());
     let again = mint().mint(&bearer(), AUDIENCE, uuid(4), now()).unwrap();
     assert_eq!(minted, again, "the same claims give the same token");
-    assert_eq!(check(&token(&header(), &claims(), ed25519(SEED))), Ok(found), "what others make of the same key is the same");
+    assert_eq!(check(&token(&header(), &claims(), ours(SEED))), Ok(found), "what others make of the same key is the same");
+}
+
+#[test]
+fn what_others_read_is_signed_with_the_key_that_they_know_and_is_no_token_of_ours() {
+    let told = mint().apart("program", TOKEN_LIFE).for_anybody().mint(&bearer(), "program", uuid(4), now()).unwrap();
+    let header = json!({ "typ": "JWT", "alg": "EdDSA", "kid": key().id() });
+    let same = token(&header, &with(&claims(), json!({ "aud": "program" })), ed25519(SEED));
+    let theirs = mint().apart("program", TOKEN_LIFE).for_anybody();
+    assert_eq!(theirs.check(&told.text, now()), theirs.check(&same, now()));
+    assert!(theirs.check(&told.text, now()).is_ok());
+    assert_eq!(check(&told.text), Err(Rejection::OtherAlgorithm));
+    let for_us = token(&header, &claims(), ed25519(SEED));
+    assert_eq!(check(&for_us), Err(Rejection::OtherAlgorithm), "whatever it says");
+    let ours = mint().mint(&bearer(), AUDIENCE, uuid(4), now()).unwrap();
+    assert_eq!(mint().for_anybody().check(&ours.text, now()), Err(Rejection::OtherAlgorithm));
 }
 
 #[test]
@@ -86,24 +101,30 @@ fn what_is_not_signed_by_us_is_refused() {
     let public = URL_SAFE_NO_PAD.decode(mint().keys().jwks(now())["keys"][0]["x"].as_str().unwrap()).unwrap();
     let of = |changes: Value| with(&header(), changes);
     let table = [
-        ("another key", token(&header(), &claims(), ed25519(8)), Rejection::Forged),
+        ("another key", token(&header(), &claims(), ours(8)), Rejection::Forged),
         ("no signature", token(&header(), &claims(), |_| vec![]), Rejection::Forged),
         ("none", token(&of(json!({ "alg": "none" })), &claims(), |_| vec![]), Rejection::Unsigned),
         ("None", token(&of(json!({ "alg": "NONE" })), &claims(), |_| vec![]), Rejection::Unsigned),
-        ("the public key as a secret", token(&of(json!({ "alg": "HS256" })), &claims(), hs256(&public)), Rejection::OtherAlgorithm),
+        ("the public key as a secret", token(&header(), &claims(), hs256(&public)), Rejection::Forged),
+        ("the seed as a secret", token(&header(), &claims(), hs256(&[SEED; SEED_BYTES])), Rejection::Forged),
+        ("no secret", token(&header(), &claims(), hs256(&[])), Rejection::Forged),
+        ("a part of the signature", token(&header(), &claims(), |message| ours(SEED)(message)[..16].to_vec()), Rejection::Forged),
+        ("what is for others", token(&of(json!({ "alg": "EdDSA" })), &claims(), ed25519(SEED)), Rejection::OtherAlgorithm),
+        ("that, called ours", token(&header(), &claims(), ed25519(SEED)), Rejection::Forged),
+        ("HS512", token(&of(json!({ "alg": "HS512" })), &claims(), ours(SEED)), Rejection::OtherAlgorithm),
         ("RS256", token(&of(json!({ "alg": "RS256" })), &claims(), rs256()), Rejection::OtherAlgorithm),
         ("ES256", token(&of(json!({ "alg": "ES256" })), &claims(), es256()), Rejection::OtherAlgorithm),
-        ("an algorithm of nobody's", token(&of(json!({ "alg": "XX1" })), &claims(), ed25519(SEED)), Rejection::OtherAlgorithm),
-        ("no algorithm", token(&of(json!({ "alg": null })), &claims(), ed25519(SEED)), Rejection::Malformed),
-        ("an unknown key", token(&of(json!({ "kid": "x" })), &claims(), ed25519(SEED)), Rejection::UnknownKey),
-        ("no key", token(&of(json!({ "kid": null })), &claims(), ed25519(SEED)), Rejection::UnknownKey),
+        ("an algorithm of nobody's", token(&of(json!({ "alg": "XX1" })), &claims(), ours(SEED)), Rejection::OtherAlgorithm),
+        ("no algorithm", token(&of(json!({ "alg": null })), &claims(), ours(SEED)), Rejection::Malformed),
+        ("an unknown key", token(&of(json!({ "kid": "x" })), &claims(), ours(SEED)), Rejection::UnknownKey),
+        ("no key", token(&of(json!({ "kid": null })), &claims(), ours(SEED)), Rejection::UnknownKey),
         (
             "a key in the token",
-            token(&of(json!({ "kid": null, "jwk": { "kty": "OKP", "crv": "Ed25519", "x": "AA" } })), &claims(), ed25519(8)),
+            token(&of(json!({ "kid": null, "jwk": { "kty": "OKP", "crv": "Ed25519", "x": "AA" } })), &claims(), ours(8)),
             Rejection::UnknownKey,
         ),
-        ("an extension", token(&of(json!({ "crit": ["b64"], "b64": false })), &claims(), ed25519(SEED)), Rejection::UnknownExtension),
-        ("compressed", token(&of(json!({ "zip": "DEF" })), &claims(), ed25519(SEED)), Rejection::UnknownExtension),
+        ("an extension", token(&of(json!({ "crit": ["b64"], "b64": false })), &claims(), ours(SEED)), Rejection::UnknownExtension),
+        ("compressed", token(&of(json!({ "zip": "DEF" })), &claims(), ours(SEED)), Rejection::UnknownExtension),
     ];
     for (what, token, rejection) in table {
         assert_eq!(check(&token), Err(rejection), "{what}");
@@ -127,13 +148,13 @@ fn what_is_signed_by_us_must_say_what_we_say() {
         (json!({ "tid": null }), Rejection::Claims),
     ];
     for (changes, rejection) in table {
-        assert_eq!(check(&token(&header(), &with(&claims(), changes.clone()), ed25519(SEED))), Err(rejection), "{changes}");
+        assert_eq!(check(&token(&header(), &with(&claims(), changes.clone()), ours(SEED))), Err(rejection), "{changes}");
     }
 }
 
 #[test]
 fn what_is_no_token_is_refused() {
-    let good = token(&header(), &claims(), ed25519(SEED));
+    let good = token(&header(), &claims(), ours(SEED));
     assert_eq!(check(&"a".repeat(TOKEN_MAX + 1)), Err(Rejection::Oversized));
     for bad in [
         "",
