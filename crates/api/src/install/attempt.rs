@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use model::{Attempt, BootWay, Cluster, ClusterName, Fact, Machine, MachineReport, Operation, OperationId, RuntimeVersion};
+use model::{Attempt, BootWay, Cluster, ClusterName, Fact, Machine, MachineReport, Operation, OperationId, RuntimeVersion, Span, keys};
 use serde::Deserialize;
 use ticket::Purpose;
 
 use super::InstallFace;
 use super::door::Declined;
 use crate::cache::View;
+
+/// How long somebody waits for what is stored to be known here: some commits of a busy store.
+const NEWS_PATIENCE: Span = Span::seconds(2);
 
 /// The attempt that a path names.
 #[derive(Debug, Deserialize)]
@@ -75,8 +78,32 @@ impl InstallFace {
     }
 
     /// The current attempt that a path names, to whoever has its token. The token is judged first: without it nothing is learnt.
-    pub(super) fn admit(&self, named: &Named, purpose: Purpose, token: &str) -> Result<(Known, Installing), Declined> {
-        let known = named.find(&self.api.cache.view()).ok_or_else(Declined::over)?;
+    ///
+    /// Nobody is turned away for what is not known yet: a machine may come for what was committed a moment ago, and firmware that was told
+    /// no does not ask again.
+    pub(super) async fn admit(&self, named: &Named, purpose: Purpose, token: &str) -> Result<(Known, Installing), Declined> {
+        let admitted = self.judge(named.find(&self.api.cache.view()), purpose, token);
+        if admitted.is_ok() || !self.hears_news_of(named).await {
+            return admitted;
+        }
+        self.judge(named.find(&self.api.cache.view()), purpose, token)
+    }
+
+    /// Waits for what is stored of the operation, if it is newer than what is known. Says whether there was something to wait for.
+    async fn hears_news_of(&self, named: &Named) -> bool {
+        let Ok(cluster) = ClusterName::new(named.cluster.as_str()) else { return false };
+        let key = keys::operation(&cluster, &OperationId::new(named.operation.as_str()));
+        let Ok(Some(stored)) = self.api.store.get(&key).await else { return false };
+        let mut known = self.api.cache.changes();
+        if *known.borrow() >= stored.revision {
+            return false;
+        }
+        let heard = known.wait_for(|revision| *revision >= stored.revision);
+        tokio::time::timeout(NEWS_PATIENCE.to_std(), heard).await.is_ok()
+    }
+
+    fn judge(&self, known: Option<Known>, purpose: Purpose, token: &str) -> Result<(Known, Installing), Declined> {
+        let known = known.ok_or_else(Declined::over)?;
         if !self.verifies(purpose, &known.attempt, token) {
             return Err(Declined::wrong_token());
         }

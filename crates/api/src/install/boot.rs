@@ -45,7 +45,7 @@ pub(super) async fn send_media(
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Declined> {
-    let (known, installing) = face.find_hidden(hidden, BootWay::VirtualMedia)?;
+    let (known, installing) = face.find_hidden(hidden, BootWay::VirtualMedia).await?;
     face.send_image(&known, installing, Reader { method, headers, place }).await
 }
 
@@ -56,7 +56,7 @@ pub(super) async fn send_http(
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Declined> {
-    let (known, installing) = face.find_hidden(hidden, BootWay::UefiHttp)?;
+    let (known, installing) = face.find_hidden(hidden, BootWay::UefiHttp).await?;
     face.send_image(&known, installing, Reader { method, headers, place }).await
 }
 
@@ -73,10 +73,10 @@ pub(super) async fn send_pxe(
 }
 
 impl InstallFace {
-    fn find_hidden(&self, hidden: Hidden, way: BootWay) -> Result<(Known, Installing), Declined> {
+    async fn find_hidden(&self, hidden: Hidden, way: BootWay) -> Result<(Known, Installing), Declined> {
         let (cluster, operation, round, secret) = hidden;
         let (named, secret) = (Named { cluster, operation, round }, Zeroizing::new(secret));
-        let found = self.admit(&named, Purpose::Media, &secret).ok();
+        let found = self.admit(&named, Purpose::Media, &secret).await.ok();
         found.filter(|(_, installing)| installing.way == way).ok_or_else(Declined::no_such_image)
     }
 

@@ -22,7 +22,7 @@ pub(super) async fn take(
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Declined> {
-    let (known, _) = face.admit(&named, Purpose::Session, bearer(&headers)?)?;
+    let (known, _) = face.admit(&named, Purpose::Session, bearer(&headers)?).await?;
     let host = checked(read_within(body, INVENTORY_MAX).await?)?;
     face.pass_on(&known, MachineReport::Inventory { host: Box::new(host) }).await
 }

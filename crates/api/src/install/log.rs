@@ -33,7 +33,7 @@ pub(super) async fn take(
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Declined> {
-    let (known, _) = face.admit(&named, Purpose::Session, bearer(&headers)?)?;
+    let (known, _) = face.admit(&named, Purpose::Session, bearer(&headers)?).await?;
     if !known.is_exchanged() {
         return Err(Declined::over());
     }

@@ -28,7 +28,7 @@ pub(super) async fn send(
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Declined> {
-    let (known, installing) = face.admit(&named, Purpose::Session, bearer(&headers)?)?;
+    let (known, installing) = face.admit(&named, Purpose::Session, bearer(&headers)?).await?;
     if !known.is_exchanged() {
         return Err(Declined::over());
     }

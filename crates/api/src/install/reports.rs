@@ -53,7 +53,7 @@ pub(super) async fn report(
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Declined> {
-    let (known, installing) = face.admit(&named, Purpose::Session, bearer(&headers)?)?;
+    let (known, installing) = face.admit(&named, Purpose::Session, bearer(&headers)?).await?;
     let report = read::<Word>(body).await?.report()?;
     face.hear_of_damage(&known, installing, &report);
     face.pass_on(&known, report).await
@@ -66,7 +66,7 @@ pub(super) async fn phone_home(
     headers: HeaderMap,
 ) -> Result<StatusCode, Declined> {
     // Whatever it sends along is not read: cloud-init sends keys and ids that nobody here needs.
-    let (known, _) = face.admit(&named, Purpose::System, bearer(&headers)?)?;
+    let (known, _) = face.admit(&named, Purpose::System, bearer(&headers)?).await?;
     face.pass_on(&known, MachineReport::PhonedHome { key_sets: key_sets_in(query.as_deref().unwrap_or_default()) }).await
 }
 

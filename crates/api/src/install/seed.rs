@@ -18,7 +18,7 @@ use crate::submit::submit_report;
 use crate::user_data::{self, Etcd, Facts, User};
 
 pub(super) async fn send(State(face): State<InstallFace>, Path(named): Path<Named>, headers: HeaderMap) -> Result<Response, Declined> {
-    let (known, installing) = face.admit(&named, Purpose::Session, bearer(&headers)?)?;
+    let (known, installing) = face.admit(&named, Purpose::Session, bearer(&headers)?).await?;
     if !known.is_exchanged() {
         return Err(Declined::over());
     }

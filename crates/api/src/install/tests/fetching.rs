@@ -94,3 +94,28 @@ async fn an_image_that_cannot_be_fetched_ends_the_attempt_with_that_reason() {
     get(&rig, &path_of(&attempt("m1", "op1", 2)), &[]).await;
     assert!(matches!(rig.reports()[..], [MachineReport::Failed { trouble: InstallTrouble::ImageMisfit, .. }]));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_comes_before_the_news_of_its_attempt_is_served_all_the_same() {
+    let rig = rig().await;
+    let api = rig.face.api.clone();
+    let next = attempt("m1", "op1", 3);
+    assert_eq!(get(&rig, &path_of(&next), &[]).await.status, StatusCode::NOT_FOUND, "it has not begun");
+
+    let mut operation = (*api.cache.view().operations[&next.operation]).clone();
+    let fact = Fact::Installing {
+        round: 3,
+        way: BootWay::VirtualMedia,
+        version: RuntimeVersion::parse("4.9.2").unwrap(),
+        image: bundle().os_image.sha256,
+        network: None,
+    };
+    operation.journal.push(Entry { at: operation.accepted_at, fact });
+    let key = keys::operation(&operation.cluster, &operation.id);
+    let begun = api.store.commit(Commit::default().put(key, serde_json::to_vec(&operation).unwrap())).await.unwrap();
+    assert!(api.cache.view().revision < begun, "nobody has heard of it yet");
+    assert_eq!(get(&rig, &path_of(&next), &[]).await.status, StatusCode::OK);
+    let secret = token(Purpose::Media, &next);
+    let guessed = path_of(&next).replace(&secret, &token(Purpose::Agent, &next));
+    assert_eq!(get(&rig, &guessed, &[]).await.status, StatusCode::NOT_FOUND);
+}
