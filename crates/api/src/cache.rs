@@ -221,10 +221,13 @@ impl View {
             }
         } else if key.starts_with(keys::OPERATIONS) {
             if let Some(document) = decode::<Operation>(key, value) {
-                let of_cluster = self.by_target.entry(document.cluster.clone()).or_default();
-                of_cluster.entry(document.target.clone()).or_default().insert(document.id.clone());
-                self.by_acceptance.insert((document.accepted_at, document.id.clone()));
-                self.operations.insert(document.id.clone(), document);
+                let before = self.operations.insert(document.id.clone(), document.clone());
+                // Where an operation is found never changes, and most of what is told of one is told of a known one.
+                if before.is_none() {
+                    let of_cluster = self.by_target.entry(document.cluster.clone()).or_default();
+                    of_cluster.entry(document.target.clone()).or_default().insert(document.id.clone());
+                    self.by_acceptance.insert((document.accepted_at, document.id.clone()));
+                }
             }
         } else if key.starts_with(keys::REQUESTS)
             && let Some(document) = decode::<Request>(key, value)
