@@ -7,9 +7,6 @@ use crate::time::Span;
 /// A sped-up site would otherwise spend its cores on renewals that nobody looks at.
 const LEASE_EVERY_FLOOR: Span = Span::seconds(1);
 
-/// The shortest interval between two full status reports of an unchanged node at any speed.
-const REPORT_EVERY_FLOOR: Span = Span::seconds(10);
-
 /// The shortest pause between two calls of somebody who does not answer, at any speed: whom it calls runs in wall time.
 const CALL_AGAIN_FLOOR: Span = Span::seconds(1);
 
@@ -119,7 +116,8 @@ impl Pace {
             minute: faster(self.minute),
             lease_every,
             node_grace: lease_every.times(GRACE_IN_LEASES),
-            report_every: faster(self.report_every).max(REPORT_EVERY_FLOOR),
+            // A heartbeat, which whoever watches pays for: at any speed as seldom as real ones.
+            report_every: self.report_every,
             pod_start: faster(self.pod_start),
             grace_second: faster(self.grace_second),
             vm_boot: faster(self.vm_boot),
@@ -185,6 +183,7 @@ mod tests {
         assert_eq!(pace.shutdown, Span::seconds(1));
         assert_eq!(pace.lease_every, Span::seconds(1));
         assert_eq!(pace.node_grace, Span::seconds(4));
+        assert_eq!(pace.report_every, Span::minutes(5));
         assert_eq!(pace.bmc_restart, Span::seconds(3));
         assert_eq!(pace.in_site_time(Span::minutes(10)), Span::seconds(10));
     }
