@@ -41,7 +41,7 @@ impl Pair {
 
     fn start_with(shape: Shape, options: &[&str]) -> io::Result<Pair> {
         let directory = tempfile::tempdir()?;
-        let worlds = Worlds::start(directory.path(), shape, &FASTEST.to_string(), options)?;
+        let worlds = Worlds::start(shape, &FASTEST.to_string(), options)?;
         let plane_dir = directory.path().join("serve").to_string_lossy().into_owned();
         let mut plane = vec!["serve".to_owned(), "--data-dir".to_owned(), plane_dir];
         let mut machines = Vec::new();
@@ -85,7 +85,7 @@ impl Pair {
         revision.ok_or_else(|| io::Error::other("the metrics tell no revision of the store"))
     }
 
-    /// Where both keep their stores.
+    /// Where the control plane keeps its store.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }

@@ -29,9 +29,10 @@ const TOLD_FLEET: u32 = 1_000;
 /// Clients that ask. A request is good for five seconds, within which each BMC has to be surveyed: more clients would only be refused.
 const CLIENTS: usize = 64;
 
-/// How long a fleet is watched at rest, to know what of the processor time is not the reimages'. Logins and first looks are over by then.
+/// How long a fleet is watched at rest, to know what of the processor time is not the reimages'. Logins and first looks are over by then,
+/// and within a minute every BMC is looked at once.
 const WARM_UP: Duration = Duration::from_secs(20);
-const AT_REST: Duration = Duration::from_secs(20);
+const AT_REST: Duration = Duration::from_secs(60);
 
 /// What profiles showed of these figures.
 const BOTH_CORES: &str = "both cores, with the control plane and the simulator, and whatever else runs on this machine";

@@ -40,7 +40,7 @@ fn measure(size: Size) -> io::Result<Report> {
     let largest = clusters.last().copied().unwrap_or(1);
     let directory = tempfile::tempdir()?;
     let (racks, machines_per_rack) = size.pick((8, 16), (4, 3));
-    let worlds = Worlds::start(directory.path(), Shape { clusters: largest, racks, machines_per_rack }, "1", &[])?;
+    let worlds = Worlds::start(Shape { clusters: largest, racks, machines_per_rack }, "1", &[])?;
     let mut report = Report::default();
     let (mut ready, mut greeted) = (Vec::new(), Vec::new());
     for count in clusters {

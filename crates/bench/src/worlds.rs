@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 use crate::process::Process;
 
 /// What is simulated.
@@ -23,11 +25,17 @@ pub struct Worlds {
     pub site_files: Vec<PathBuf>,
     first: PathBuf,
     processes: Vec<Process>,
+    // Dropped last: the processes write to it.
+    directory: TempDir,
 }
 
+/// Where simulators keep their worlds: in memory, where there is a place for it. Real devices do not wait for the disk of who controls them.
+const MEMORY: &str = "/dev/shm";
+
 impl Worlds {
-    pub fn start(directory: &Path, shape: Shape, speed: &str, options: &[&str]) -> io::Result<Worlds> {
-        let first = directory.join("sim1");
+    pub fn start(shape: Shape, speed: &str, options: &[&str]) -> io::Result<Worlds> {
+        let directory = if Path::new(MEMORY).is_dir() { TempDir::new_in(MEMORY)? } else { TempDir::new()? };
+        let first = directory.path().join("sim1");
         let in_first = shape.clusters.min(CLUSTERS_PER_WORLD);
         let data = first.to_string_lossy().into_owned();
         let [count, racks, machines] = [in_first, shape.racks, shape.machines_per_rack].map(|number| number.to_string());
@@ -35,18 +43,19 @@ impl Worlds {
         let arguments = [&["sim", "serve", "--speed", speed, "--data-dir", &data], &sizes[..], options].concat();
         let processes = vec![Process::start(&arguments, READY)?];
         let site_files = (1..=in_first).map(|number| first.join(format!("site{number}.toml"))).collect();
-        let mut worlds = Worlds { site_files, first, processes };
+        let mut worlds = Worlds { site_files, first, processes, directory: directory };
         let mut next = in_first + 1;
         while next <= shape.clusters {
             let last = shape.clusters.min(next + CLUSTERS_PER_WORLD - 1);
-            worlds.add(directory, next..=last, speed)?;
+            worlds.add(next..=last, speed)?;
             next = last + 1;
         }
         Ok(worlds)
     }
 
     /// One more simulator, with more sites like the first. What a site that is described has on its machines, its description says.
-    fn add(&mut self, directory: &Path, numbers: RangeInclusive<u32>, speed: &str) -> io::Result<()> {
+    fn add(&mut self, numbers: RangeInclusive<u32>, speed: &str) -> io::Result<()> {
+        let directory = self.directory.path();
         let data = directory.join(format!("sim{}", numbers.start()));
         let described = describe_alike(&self.site_files[0], directory, numbers.clone())?;
         let data_dir = data.to_string_lossy().into_owned();
