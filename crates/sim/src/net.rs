@@ -25,6 +25,10 @@ use tower::{BoxError, Service, ServiceExt};
 /// How long a connection may take to be accepted.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long a connection is kept for the next request: less than any server keeps one. Whoever sends on one that is just being closed hears
+/// nothing, and firmware does not try again.
+const KEPT_FOR: Duration = Duration::from_secs(1);
+
 /// The authority that the sender of a request trusts, as PEM; among the request's extensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustedCa(pub String);
@@ -68,7 +72,7 @@ fn client_that_trusts(ca: Option<&str>) -> io::Result<SocketClient> {
     tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
     tcp.set_nodelay(true);
     let connector = HttpsConnectorBuilder::new().with_tls_config(config).https_or_http().enable_http1().wrap_connector(tcp);
-    Ok(Client::builder(TokioExecutor::new()).build(connector))
+    Ok(Client::builder(TokioExecutor::new()).pool_idle_timeout(KEPT_FOR).build(connector))
 }
 
 impl Net for SocketNet {
