@@ -43,7 +43,7 @@ impl Worlds {
         let arguments = [&["sim", "serve", "--speed", speed, "--data-dir", &data], &sizes[..], options].concat();
         let processes = vec![Process::start(&arguments, READY)?];
         let site_files = (1..=in_first).map(|number| first.join(format!("site{number}.toml"))).collect();
-        let mut worlds = Worlds { site_files, first, processes, directory: directory };
+        let mut worlds = Worlds { site_files, first, processes, directory };
         let mut next = in_first + 1;
         while next <= shape.clusters {
             let last = shape.clusters.min(next + CLUSTERS_PER_WORLD - 1);
