@@ -150,8 +150,9 @@ pub async fn act_once<C: Caller>(callers: Vec<C>, machines: &[String], wish: Wis
     collect(times, began.elapsed())
 }
 
-/// Asks for every machine, each caller for its share, and only then waits until all have ended; how long all took together.
-pub async fn act_at_once<C: Caller>(callers: Vec<C>, machines: &[String], wish: Wish) -> io::Result<Duration> {
+/// Asks for every machine, each caller for its share, and only then waits until all have ended; how long all took together. The callers
+/// come back.
+pub async fn act_at_once<C: Caller>(callers: Vec<C>, machines: &[String], wish: Wish) -> io::Result<(Duration, Vec<C>)> {
     let began = Instant::now();
     let count = callers.len();
     let tasks = callers.into_iter().enumerate().map(|(index, mut caller)| {
@@ -164,11 +165,11 @@ pub async fn act_at_once<C: Caller>(callers: Vec<C>, machines: &[String], wish: 
             for operation in &operations {
                 until_ended(&mut caller, operation, wish).await?;
             }
-            Ok::<(), io::Error>(())
+            Ok::<C, io::Error>(caller)
         })
     });
-    try_join_all(tasks).await?.into_iter().collect::<io::Result<()>>()?;
-    Ok(began.elapsed())
+    let callers = try_join_all(tasks).await?.into_iter().collect::<io::Result<Vec<C>>>()?;
+    Ok((began.elapsed(), callers))
 }
 
 fn collect(times: Vec<io::Result<Vec<Duration>>>, span: Duration) -> io::Result<Ended> {

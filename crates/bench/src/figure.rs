@@ -15,6 +15,8 @@ pub struct Bench {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
     Full,
+    /// One fleet of those that are measured, once: for whoever looks for what it costs.
+    Fleet(u32),
     /// As little as goes through the whole of it: shows that the benchmark works, and its figures mean nothing.
     Small,
 }
@@ -23,7 +25,7 @@ impl Size {
     /// One value for a measurement, another for a trial of it.
     pub fn pick<T>(self, full: T, small: T) -> T {
         match self {
-            Size::Full => full,
+            Size::Full | Size::Fleet(_) => full,
             Size::Small => small,
         }
     }

@@ -5,6 +5,7 @@
 mod acting;
 mod changes;
 mod client;
+mod cores;
 mod door;
 mod entry;
 mod events;
@@ -30,6 +31,7 @@ mod starting;
 mod stats;
 mod storing;
 mod table;
+mod tally;
 mod watching;
 mod worlds;
 
@@ -65,15 +67,18 @@ const BENCHES: &[Bench] = &[
 const HELP: &str = "\
 Measures, prints a table, and writes the figures into docs/performance.md.
 
-Usage: cargo run --release -p bench -- [--small] [NAME …]
+Usage: cargo run --release -p bench -- [--small|--fleet=N] [NAME …]
 
-  NAME …   only these benchmarks; all of them if none is named
-  --small  tries the benchmarks on as little as goes through the whole of them, and writes nothing
-  --list   tells the names of the benchmarks
-  --help   tells this
+  NAME …     only these benchmarks; all of them if none is named
+  --small    tries the benchmarks on as little as goes through the whole of them, and writes nothing
+  --fleet=N  reimages: only N machines, in clusters of 100, all of which are filled; writes nothing, whatever is measured
+  --list     tells the names of the benchmarks
+  --help     tells this
 
 A debug build measures, too, but writes nothing: its figures mean nothing.
 ";
+
+const NO_SUCH_OPTION: &str = "there is no such option; `--help` tells which there are";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
@@ -92,7 +97,12 @@ fn main() -> ExitCode {
         ["--small"] => Size::Small,
         ["--list"] => return tell(&list()),
         ["--help" | "-h"] => return tell(&format!("{HELP}\nBenchmarks:\n{}", list())),
-        _ => return complain("there is no such option; `--help` tells which there are"),
+        [option] => match option.strip_prefix("--fleet=").map(str::parse) {
+            Some(Ok(machines)) if machines > 0 => Size::Fleet(machines),
+            Some(_) => return complain("`--fleet` is a number of machines, 100 for example"),
+            None => return complain(NO_SUCH_OPTION),
+        },
+        _ => return complain(NO_SUCH_OPTION),
     };
     if let Some(unknown) = wanted.iter().find(|name| !BENCHES.iter().any(|bench| bench.name == name.as_str())) {
         let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
@@ -113,7 +123,7 @@ fn run(bench: &Bench, size: Size) -> io::Result<()> {
     table::put(&table::text(&report.figures));
     match size {
         Size::Full if !cfg!(debug_assertions) => page::write(bench.name, &report),
-        Size::Full | Size::Small => Ok(()),
+        Size::Full | Size::Fleet(_) | Size::Small => Ok(()),
     }
 }
 

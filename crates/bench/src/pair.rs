@@ -9,8 +9,10 @@ use tempfile::TempDir;
 
 use crate::acting::{import_runtime, machine_path};
 use crate::client::Client;
+use crate::cores::Apart;
 use crate::door::Door;
 use crate::process::Process;
+use crate::tally::Tally;
 use crate::worlds::{Shape, Worlds};
 
 /// The fastest there is: a shutdown takes 6 ms, a boot 24 ms, and a change of power two at most.
@@ -31,15 +33,16 @@ pub struct Pair {
 
 impl Pair {
     pub fn start(shape: Shape) -> io::Result<Pair> {
-        Pair::start_with(shape, &[])
+        Pair::start_with(shape, &[], None)
     }
 
-    /// With nothing on the machines. Tenants' budgets would let only some of them be emptied at once.
-    pub fn start_without_tenants(shape: Shape) -> io::Result<Pair> {
-        Pair::start_with(shape, &["--without-tenants"])
+    /// With nothing on the machines, and the control plane on a core of its own where there is one to spare. Tenants' budgets would let
+    /// only some of the machines be emptied at once.
+    pub fn start_without_tenants(shape: Shape, apart: Option<&Apart>) -> io::Result<Pair> {
+        Pair::start_with(shape, &["--without-tenants"], apart)
     }
 
-    fn start_with(shape: Shape, options: &[&str]) -> io::Result<Pair> {
+    fn start_with(shape: Shape, options: &[&str], apart: Option<&Apart>) -> io::Result<Pair> {
         let directory = tempfile::tempdir()?;
         let worlds = Worlds::start(shape, &FASTEST.to_string(), options)?;
         let plane_dir = directory.path().join("serve").to_string_lossy().into_owned();
@@ -54,7 +57,10 @@ impl Pair {
         }
         plane.extend(["--listen", "127.0.0.1:0"].map(str::to_owned));
         let plane: Vec<&str> = plane.iter().map(String::as_str).collect();
-        let plane = Process::start(&plane, "Context")?;
+        let plane = match apart {
+            Some(apart) => Process::start_on(&apart.plane, &plane, "Context")?,
+            None => Process::start(&plane, "Context")?,
+        };
         Ok(Pair { door: plane.door(0)?, worlds, plane, machines, clusters: shape.clusters, directory })
     }
 
@@ -77,12 +83,15 @@ impl Pair {
         Ok(())
     }
 
-    /// How many commits the store has had, as the control plane's metrics tell.
-    pub async fn commits(&self) -> io::Result<f64> {
+    /// What the control plane has done so far, as its metrics tell.
+    pub async fn tally(&self) -> io::Result<Tally> {
         let (_, metrics) = Client::connect(&self.door).await?.get("/metrics").await?;
-        let metrics = String::from_utf8_lossy(&metrics).into_owned();
-        let revision = metrics.lines().find_map(|line| line.strip_prefix("rackwright_store_revision ")?.trim().parse().ok());
-        revision.ok_or_else(|| io::Error::other("the metrics tell no revision of the store"))
+        Ok(Tally::read(&String::from_utf8_lossy(&metrics)))
+    }
+
+    /// How many commits the store has had.
+    pub async fn commits(&self) -> io::Result<f64> {
+        self.tally().await?.commits().ok_or_else(|| io::Error::other("the metrics tell no revision of the store"))
     }
 
     /// Where the control plane keeps its store.

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::cores;
 use crate::door::{Console, Door};
 
 pub struct Process {
@@ -40,9 +41,19 @@ impl Process {
         Process::start_timed(arguments, ready).map(|started| started.process)
     }
 
-    /// The same, with when it was executed and when it said so.
+    /// The same on these cores only.
+    pub fn start_on(cores: &str, arguments: &[&str], ready: &str) -> io::Result<Process> {
+        let mut command = cores::command_on(cores);
+        command.arg(rackwright()?);
+        Process::start_as(command, arguments, ready).map(|started| started.process)
+    }
+
+    /// The same on any, with when it was executed and when it said so.
     pub fn start_timed(arguments: &[&str], ready: &str) -> io::Result<Started> {
-        let mut command = Command::new(rackwright()?);
+        Process::start_as(Command::new(rackwright()?), arguments, ready)
+    }
+
+    fn start_as(mut command: Command, arguments: &[&str], ready: &str) -> io::Result<Started> {
         let home = next_home();
         std::fs::create_dir_all(&home)?;
         let log = File::create(home.join(format!("{}.log", arguments.first().unwrap_or(&"bench"))))?;

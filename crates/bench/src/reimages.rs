@@ -6,10 +6,12 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 use crate::acting::{self, Wish};
+use crate::cores::Apart;
 use crate::figure::{Bench, Curve, Figure, Report, Size, Unit};
 use crate::pair::Pair;
 use crate::stats::milliseconds;
 use crate::table;
+use crate::tally::Tally;
 use crate::worlds::Shape;
 
 pub const BENCH: Bench = Bench { name: "reimages", what: "reimages of machines that take no time", measure };
@@ -29,17 +31,24 @@ const TOLD_FLEET: u32 = 1_000;
 /// Clients that ask. A request is good for five seconds, within which each BMC has to be surveyed: more clients would only be refused.
 const CLIENTS: usize = 64;
 
+/// Reimages that are measured at least: a small fleet is reimaged again and again, all of it at once each time. A hundred machines take
+/// two seconds, in which one look more or less counts.
+const REIMAGED: usize = 2_000;
+
 /// How long a fleet is watched at rest, to know what of the processor time is not the reimages'. Logins and first looks are over by then,
 /// and within a minute every BMC is looked at once.
 const WARM_UP: Duration = Duration::from_secs(20);
 const AT_REST: Duration = Duration::from_secs(60);
 
 /// What profiles showed of these figures.
-const BOTH_CORES: &str = "both cores, with the control plane and the simulator, and whatever else runs on this machine";
-const PLANE_TIME: &str = "a fifth is the store's writer, a sixth what answers clients and agents; then JSON, copies of documents, sockets";
+const ITS_CORE: &str = "the core that the control plane has to itself";
+const PLANE_TIME: &str =
+    "a fifth is the store's writer, a quarter what answers clients and agents; then JSON, copies of documents, sockets";
 const WORLD_TIME: &str = "as with restarts";
 const COMMITS: &str =
     "the API's, which files each request and each report and sweeps it away; a keeper's carries the news of many machines";
+const CALLS: &str = "the steps of an installation; those beyond are looks at machines that wait or are done, one a minute";
+const PLANS: &str = "keepers take turns, so many a second: the longer all takes, the more there are for each";
 const MEMORY: &str =
     "operations with their journals, what was looked at, and an open connection to each BMC; read from the code, not measured";
 const GROWTH: &str = "linear would be 1; medians of the rounds, which differ by as much as told here";
@@ -49,15 +58,24 @@ const GROWTH: &str = "linear would be 1; medians of the rounds, which differ by 
 const ROUNDS: usize = 3;
 
 fn measure(size: Size) -> io::Result<Report> {
+    let apart = Apart::begin()?;
     let runtime = Runtime::new()?;
-    let fleets = size.pick(FLEETS.to_vec(), vec![3]);
+    let fleets = match size {
+        Size::Full => FLEETS.to_vec(),
+        Size::Fleet(machines) => vec![machines],
+        Size::Small => vec![3],
+    };
+    let rounds_of_each = if size == Size::Full { ROUNDS } else { 1 };
     let mut rounds: Vec<Vec<Cost>> = fleets.iter().map(|_| Vec::new()).collect();
-    for _ in 0..size.pick(ROUNDS, 1) {
+    for _ in 0..rounds_of_each {
         for (fleet, costs) in fleets.iter().zip(&mut rounds) {
             let full = Shape { clusters: fleet.div_ceil(PER_CLUSTER), racks: RACKS, machines_per_rack: MACHINES_PER_RACK };
             let shape = size.pick(full, Shape { clusters: 1, racks: 1, machines_per_rack: 6 });
-            let cost = runtime.block_on(reimage(shape, size))?;
+            let cost = runtime.block_on(reimage(shape, size, apart.as_ref()))?;
             table::say(&cost.line());
+            if let Size::Fleet(_) = size {
+                cost.done.iter().for_each(|(what, each)| table::say(&format!("    {each:8.3} {what}")));
+            }
             costs.push(cost);
         }
     }
@@ -83,7 +101,8 @@ struct Cost {
     /// Between the rounds of one fleet.
     spread: f64,
     world: f64,
-    commits: f64,
+    /// How often what was done for one machine.
+    done: Tally,
     memory: f64,
     peak: f64,
 }
@@ -104,7 +123,7 @@ impl Cost {
             self.plane,
             self.beyond_rest,
             self.per_minute(),
-            self.commits,
+            self.done.commits().unwrap_or_default(),
             self.memory_each() / 1024.0
         )
     }
@@ -118,25 +137,31 @@ fn median(mut rounds: Vec<Cost>) -> Cost {
 }
 
 /// Reimages all machines of a fleet at once, over sockets.
-async fn reimage(shape: Shape, size: Size) -> io::Result<Cost> {
-    let pair = Pair::start_without_tenants(shape)?;
+async fn reimage(shape: Shape, size: Size, apart: Option<&Apart>) -> io::Result<Cost> {
+    let pair = Pair::start_without_tenants(shape, apart)?;
     pair.import_runtimes().await?;
     tokio::time::sleep(size.pick(WARM_UP, Duration::ZERO)).await;
     let rest = at_rest(&pair, size.pick(AT_REST, Duration::ZERO)).await?;
-    let (machines, clients) = (pair.machines.len() as f64, pair.clients(CLIENTS.min(pair.machines.len())).await?);
+    let (machines, mut clients) = (pair.machines.len() as f64, pair.clients(CLIENTS.min(pair.machines.len())).await?);
     let memory = pair.plane.memory()? as f64;
     pair.plane.forget_peak()?;
-    let before = (pair.plane.cpu_time()?, pair.worlds.cpu_time()?, pair.commits().await?);
-    let took = acting::act_at_once(clients, &pair.machines, REIMAGE).await?;
+    let before = (pair.plane.cpu_time()?, pair.worlds.cpu_time()?, pair.tally().await?);
+    let times = size.pick(REIMAGED.div_ceil(pair.machines.len()), 1);
+    let mut took = Duration::ZERO;
+    for _ in 0..times {
+        let (once, callers) = acting::act_at_once(clients, &pair.machines, REIMAGE).await?;
+        (took, clients) = (took + once, callers);
+    }
+    let reimaged = machines * times as f64;
     let spent = milliseconds(pair.plane.cpu_time()? - before.0);
     Ok(Cost {
         machines,
-        took,
-        plane: spent / machines,
-        beyond_rest: (spent - rest * milliseconds(took)).max(0.0) / machines,
+        took: took / u32::try_from(times).unwrap_or(u32::MAX),
+        plane: spent / reimaged,
+        beyond_rest: (spent - rest * milliseconds(took)).max(0.0) / reimaged,
         spread: 0.0,
-        world: milliseconds(pair.worlds.cpu_time()? - before.1) / machines,
-        commits: (pair.commits().await? - before.2) / machines,
+        world: milliseconds(pair.worlds.cpu_time()? - before.1) / reimaged,
+        done: pair.tally().await?.since(&before.2, reimaged),
         memory,
         peak: pair.plane.peak_memory()? as f64,
     })
@@ -153,13 +178,15 @@ fn figures(costs: &[(u32, Cost)]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (fleet, cost) in costs {
         let what = format!("{} machines reimaged at once", Unit::Count.show(cost.machines));
-        figures.push(Figure::new(what, cost.per_minute(), Unit::PerMinute, BOTH_CORES));
+        figures.push(Figure::new(what, cost.per_minute(), Unit::PerMinute, ITS_CORE));
         figures.push(Figure::new("of each, the control plane's processor time", cost.plane, Unit::Milliseconds, PLANE_TIME));
         let what = "of it, beyond what the fleet costs at rest in that time";
         figures.push(Figure::new(what, cost.beyond_rest, Unit::Milliseconds, PLANE_TIME));
         let what = "by which the cheapest and the dearest round differ in that";
         figures.push(Figure::new(what, cost.spread, Unit::Milliseconds, "whatever else runs on this machine"));
         figures.push(Figure::new("what each machine adds to its memory", cost.memory_each() / 1024.0, Unit::Kibibytes, MEMORY));
+        figures.push(Figure::new("calls to the BMC of each", cost.done.of("bmc: "), Unit::Count, CALLS));
+        figures.push(Figure::new("plans for each", cost.done.of("plans"), Unit::Count, PLANS));
         if *fleet == TOLD_FLEET || costs.len() == 1 {
             figures.extend(details(cost));
         }
@@ -175,7 +202,7 @@ fn details(cost: &Cost) -> Vec<Figure> {
     vec![
         Figure::new("all of them", cost.took.as_secs_f64(), Unit::Seconds, "the same"),
         Figure::new("of each, the simulator's processor time", cost.world, Unit::Milliseconds, WORLD_TIME),
-        Figure::new("of each, commits", cost.commits, Unit::Count, COMMITS),
+        Figure::new("of each, commits", cost.done.commits().unwrap_or_default(), Unit::Count, COMMITS),
         Figure::new("memory of the control plane before", cost.memory / 1e6, Unit::Megabytes, "see the benchmark `memory`"),
         Figure::new("its peak meanwhile", cost.peak / 1e6, Unit::Megabytes, MEMORY),
     ]
