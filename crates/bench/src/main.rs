@@ -34,6 +34,7 @@ mod table;
 mod tally;
 mod watching;
 mod worlds;
+mod yardstick;
 
 use std::io;
 use std::process::ExitCode;

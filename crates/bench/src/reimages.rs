@@ -9,15 +9,19 @@ use crate::acting::{self, Wish};
 use crate::cores::Apart;
 use crate::figure::{Bench, Curve, Figure, Report, Size, Unit};
 use crate::pair::Pair;
-use crate::stats::milliseconds;
+use crate::stats::{microseconds, milliseconds};
 use crate::table;
 use crate::tally::Tally;
 use crate::worlds::Shape;
+use crate::yardstick::Yardstick;
 
 pub const BENCH: Bench = Bench { name: "reimages", what: "reimages of machines that take no time", measure };
 
 /// Looked for seldom, so that it is reimages that are measured and not reads.
 const REIMAGE: Wish = Wish { verb: "reimage", body: r#"{"safeguardMode":"None"}"#, look_every: Duration::from_millis(500) };
+
+/// A machine stays cordoned after its reimage, and whoever reimages it again must find it as it was: to cordon it is work, too.
+const UNCORDON: Wish = Wish { verb: "uncordon", body: "", look_every: Duration::from_millis(500) };
 
 /// Machines that are reimaged at once. Each cluster has 104 machines, of which 100 are no members of the control plane.
 const FLEETS: [u32; 3] = [100, 1_000, 10_000];
@@ -51,7 +55,8 @@ const CALLS: &str = "the steps of an installation; those beyond are looks at mac
 const PLANS: &str = "keepers take turns, so many a second: the longer all takes, the more there are for each";
 const MEMORY: &str =
     "operations with their journals, what was looked at, and an open connection to each BMC; read from the code, not measured";
-const GROWTH: &str = "linear would be 1; medians of the rounds, which differ by as much as told here";
+const PIECE: &str = "how fast the core is meanwhile, and nothing else: what it works on stays in its caches";
+const GROWTH: &str = "linear would be 1; each in pieces of the work beside it, so that how fast the computer was is not in it";
 
 /// How often each fleet is reimaged, the fleets in turn, so that an hour in which the computer is slow falls on all of them. Told is
 /// the median round.
@@ -98,6 +103,8 @@ struct Cost {
     took: Duration,
     plane: f64,
     beyond_rest: f64,
+    /// What a piece of the yardstick's work took meanwhile, in microseconds.
+    piece: f64,
     /// Between the rounds of one fleet.
     spread: f64,
     world: f64,
@@ -116,12 +123,19 @@ impl Cost {
         (self.peak - self.memory).max(0.0) / self.machines
     }
 
+    /// Beyond rest, in pieces of the yardstick's work: how fast the computer was is not in it.
+    fn pieces(&self) -> f64 {
+        1e3 * self.beyond_rest / self.piece
+    }
+
     fn line(&self) -> String {
         format!(
-            "  {} machines: {:.1} ms each, {:.1} beyond rest, {:.0} per minute, {:.1} commits, {:.0} KiB",
+            "  {} machines: {:.1} ms each, {:.1} beyond rest, a piece {:.1} µs, so {:.1} pieces, {:.0} per minute, {:.1} commits, {:.0} KiB",
             self.machines,
             self.plane,
             self.beyond_rest,
+            self.piece,
+            self.pieces(),
             self.per_minute(),
             self.done.commits().unwrap_or_default(),
             self.memory_each() / 1024.0
@@ -129,11 +143,46 @@ impl Cost {
     }
 }
 
-/// The round in the middle, by what its machines cost; it is told how far apart the cheapest and the dearest were.
+/// The round in the middle, by what its machines cost in pieces of work; it is told how far apart the cheapest and the dearest were.
 fn median(mut rounds: Vec<Cost>) -> Cost {
-    rounds.sort_by(|one, other| one.beyond_rest.total_cmp(&other.beyond_rest));
-    let spread = rounds.last().map_or(0.0, |dearest| dearest.beyond_rest - rounds[0].beyond_rest);
+    rounds.sort_by(|one, other| one.pieces().total_cmp(&other.pieces()));
+    let times = rounds.iter().map(|round| round.beyond_rest);
+    let spread = times.clone().fold(0.0, f64::max) - times.fold(f64::INFINITY, f64::min);
     Cost { spread, ..rounds.swap_remove(rounds.len() / 2) }
+}
+
+/// What reimages have taken of the computer, and what was done for them.
+#[derive(Default)]
+struct Spent {
+    took: Duration,
+    plane: Duration,
+    worlds: Duration,
+    /// What one piece of the yardstick's work took beside them.
+    piece: Duration,
+    done: Tally,
+}
+
+impl Spent {
+    /// Since the processes began, whenever that was.
+    async fn so_far(pair: &Pair) -> io::Result<Spent> {
+        let (plane, worlds) = (pair.plane.cpu_time()?, pair.worlds.cpu_time()?);
+        Ok(Spent { plane, worlds, done: pair.tally().await?, ..Spent::default() })
+    }
+
+    fn since(self, before: &Spent) -> Spent {
+        let (plane, worlds) = (self.plane.saturating_sub(before.plane), self.worlds.saturating_sub(before.worlds));
+        Spent { plane, worlds, done: self.done.since(&before.done), ..self }
+    }
+
+    fn and(self, other: &Spent) -> Spent {
+        Spent {
+            took: self.took + other.took,
+            plane: self.plane + other.plane,
+            worlds: self.worlds + other.worlds,
+            piece: self.piece + other.piece,
+            done: self.done.and(&other.done),
+        }
+    }
 }
 
 /// Reimages all machines of a fleet at once, over sockets.
@@ -145,23 +194,29 @@ async fn reimage(shape: Shape, size: Size, apart: Option<&Apart>) -> io::Result<
     let (machines, mut clients) = (pair.machines.len() as f64, pair.clients(CLIENTS.min(pair.machines.len())).await?);
     let memory = pair.plane.memory()? as f64;
     pair.plane.forget_peak()?;
-    let before = (pair.plane.cpu_time()?, pair.worlds.cpu_time()?, pair.tally().await?);
     let times = size.pick(REIMAGED.div_ceil(pair.machines.len()), 1);
-    let mut took = Duration::ZERO;
-    for _ in 0..times {
-        let (once, callers) = acting::act_at_once(clients, &pair.machines, REIMAGE).await?;
-        (took, clients) = (took + once, callers);
+    let mut spent = Spent::default();
+    for time in 0..times {
+        if time > 0 {
+            (_, clients) = acting::act_at_once(clients, &pair.machines, UNCORDON).await?;
+        }
+        let before = Spent::so_far(&pair).await?;
+        let yardstick = Yardstick::begin(apart.map(|apart| apart.plane.as_str()));
+        let (took, callers) = acting::act_at_once(clients, &pair.machines, REIMAGE).await?;
+        let after = Spent { took, piece: yardstick.read()?, ..Spent::so_far(&pair).await? };
+        (spent, clients) = (spent.and(&after.since(&before)), callers);
     }
     let reimaged = machines * times as f64;
-    let spent = milliseconds(pair.plane.cpu_time()? - before.0);
+    let plane = milliseconds(spent.plane);
     Ok(Cost {
         machines,
-        took: took / u32::try_from(times).unwrap_or(u32::MAX),
-        plane: spent / reimaged,
-        beyond_rest: (spent - rest * milliseconds(took)).max(0.0) / reimaged,
+        took: spent.took / u32::try_from(times).unwrap_or(u32::MAX),
+        plane: plane / reimaged,
+        beyond_rest: (plane - rest * milliseconds(spent.took)).max(0.0) / reimaged,
+        piece: microseconds(spent.piece) / times as f64,
         spread: 0.0,
-        world: milliseconds(pair.worlds.cpu_time()? - before.1) / reimaged,
-        done: pair.tally().await?.since(&before.2, reimaged),
+        world: milliseconds(spent.worlds) / reimaged,
+        done: spent.done.for_each_of(reimaged),
         memory,
         peak: pair.plane.peak_memory()? as f64,
     })
@@ -182,6 +237,7 @@ fn figures(costs: &[(u32, Cost)]) -> Vec<Figure> {
         figures.push(Figure::new("of each, the control plane's processor time", cost.plane, Unit::Milliseconds, PLANE_TIME));
         let what = "of it, beyond what the fleet costs at rest in that time";
         figures.push(Figure::new(what, cost.beyond_rest, Unit::Milliseconds, PLANE_TIME));
+        figures.push(Figure::new("a fixed piece of work beside it, on the same core", cost.piece, Unit::Microseconds, PIECE));
         let what = "by which the cheapest and the dearest round differ in that";
         figures.push(Figure::new(what, cost.spread, Unit::Milliseconds, "whatever else runs on this machine"));
         figures.push(Figure::new("what each machine adds to its memory", cost.memory_each() / 1024.0, Unit::Kibibytes, MEMORY));
@@ -193,7 +249,7 @@ fn figures(costs: &[(u32, Cost)]) -> Vec<Figure> {
     }
     if let [(_, few), .., (_, many)] = costs {
         let what = "what one of 10,000 costs the control plane beside one of 100, without the rest";
-        figures.push(Figure::new(what, many.beyond_rest / few.beyond_rest, Unit::Count, GROWTH).under(1.25));
+        figures.push(Figure::new(what, many.pieces() / few.pieces(), Unit::Count, GROWTH).under(1.25));
     }
     figures
 }

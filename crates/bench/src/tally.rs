@@ -27,10 +27,21 @@ impl Tally {
         self.0.get(COMMITS).copied()
     }
 
-    /// What was done since `before`, for each of so many machines.
-    pub fn since(&self, before: &Tally, machines: f64) -> Tally {
-        let done = self.0.iter().map(|(what, count)| (what.clone(), (count - before.0.get(what).unwrap_or(&0.0)) / machines));
-        Tally(done.filter(|(_, each)| *each > 0.0).collect())
+    /// What was done since `before`.
+    pub fn since(&self, before: &Tally) -> Tally {
+        let done = self.0.iter().map(|(what, count)| (what.clone(), count - before.0.get(what).unwrap_or(&0.0)));
+        Tally(done.filter(|(_, count)| *count > 0.0).collect())
+    }
+
+    /// The same, and what was done another time.
+    pub fn and(mut self, other: &Tally) -> Tally {
+        other.0.iter().for_each(|(what, count)| *self.0.entry(what.clone()).or_default() += count);
+        self
+    }
+
+    /// What was done for each of so many machines.
+    pub fn for_each_of(&self, machines: f64) -> Tally {
+        Tally(self.0.iter().map(|(what, count)| (what.clone(), count / machines)).collect())
     }
 
     /// All of the kinds that begin so, together.
@@ -77,8 +88,10 @@ mod tests {
              rackwright_plan_seconds_count{cluster=\"a\"} 3\n\
              rackwright_plan_seconds_count{cluster=\"b\"} 1\n",
         );
-        let each = after.since(&before, 2.0);
+        let done = after.since(&before);
+        let each = done.for_each_of(2.0);
         assert_eq!(each.iter().collect::<Vec<_>>(), [("bmc: look", 4.0), ("commits", 10.0), ("plans", 2.0)]);
         assert_eq!((each.of("bmc: "), each.commits(), before.commits()), (4.0, Some(10.0), Some(10.0)));
+        assert_eq!((each.and(&done).of("bmc: "), done.of("bmc: ")), (12.0, 8.0));
     }
 }
