@@ -23,6 +23,10 @@ const REIMAGE: Wish = Wish { verb: "reimage", body: r#"{"safeguardMode":"None"}"
 /// A machine stays cordoned after its reimage, and whoever reimages it again must find it as it was: to cordon it is work, too.
 const UNCORDON: Wish = Wish { verb: "uncordon", body: "", look_every: Duration::from_millis(500) };
 
+/// How long is waited after that: the revision of the store that the metrics tell may be a second old, and the uncordons' commits would be
+/// counted with the reimages'.
+const SETTLED_AFTER: Duration = Duration::from_secs(2);
+
 /// Machines that are reimaged at once. Each cluster has 104 machines, of which 100 are no members of the control plane.
 const FLEETS: [u32; 3] = [100, 1_000, 10_000];
 const RACKS: u32 = 4;
@@ -199,6 +203,7 @@ async fn reimage(shape: Shape, size: Size, apart: Option<&Apart>) -> io::Result<
     for time in 0..times {
         if time > 0 {
             (_, clients) = acting::act_at_once(clients, &pair.machines, UNCORDON).await?;
+            tokio::time::sleep(SETTLED_AFTER).await;
         }
         let before = Spent::so_far(&pair).await?;
         let yardstick = Yardstick::begin(apart.map(|apart| apart.plane.as_str()));
