@@ -39,18 +39,8 @@ pub fn command_on(cores: &str) -> Command {
 
 /// Moves all threads of this process; those that begin later follow.
 fn keep_to(cores: &str) -> io::Result<()> {
-    move_to(&["--all-tasks", "--cpu-list", "--pid", cores, &std::process::id().to_string()])
-}
-
-/// Moves the thread that calls this, and no other.
-pub fn keep_this_thread_to(cores: &str) -> io::Result<()> {
-    let thread = std::fs::read_link("/proc/thread-self")?;
-    let thread = thread.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    move_to(&["--cpu-list", "--pid", cores, thread])
-}
-
-fn move_to(arguments: &[&str]) -> io::Result<()> {
-    let moved = Command::new("taskset").args(arguments).output();
+    let process = std::process::id().to_string();
+    let moved = Command::new("taskset").args(["--all-tasks", "--cpu-list", "--pid", cores, &process]).output();
     let moved = moved.map_err(|error| io::Error::new(error.kind(), format!("`taskset`, of util-linux, cannot be run: {error}")))?;
     if moved.status.success() { Ok(()) } else { Err(io::Error::other(String::from_utf8_lossy(&moved.stderr).into_owned())) }
 }

@@ -34,7 +34,6 @@ mod table;
 mod tally;
 mod watching;
 mod worlds;
-mod yardstick;
 
 use std::io;
 use std::process::ExitCode;

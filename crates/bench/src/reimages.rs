@@ -9,11 +9,10 @@ use crate::acting::{self, Wish};
 use crate::cores::Apart;
 use crate::figure::{Bench, Curve, Figure, Report, Size, Unit};
 use crate::pair::Pair;
-use crate::stats::{microseconds, milliseconds};
+use crate::stats::milliseconds;
 use crate::table;
 use crate::tally::Tally;
 use crate::worlds::Shape;
-use crate::yardstick::Yardstick;
 
 pub const BENCH: Bench = Bench { name: "reimages", what: "reimages of machines that take no time", measure };
 
@@ -59,8 +58,7 @@ const CALLS: &str = "the steps of an installation; those beyond are looks at mac
 const PLANS: &str = "keepers take turns, so many a second: the longer all takes, the more there are for each";
 const MEMORY: &str =
     "operations with their journals, what was looked at, and an open connection to each BMC; read from the code, not measured";
-const PIECE: &str = "how fast the core is meanwhile, and nothing else: what it works on stays in its caches";
-const GROWTH: &str = "linear would be 1; each in pieces of the work beside it, so that how fast the computer was is not in it";
+const GROWTH: &str = "linear would be 1; medians of the rounds, which differ by as much as told here";
 
 /// How often each fleet is reimaged, the fleets in turn, so that an hour in which the computer is slow falls on all of them. Told is
 /// the median round.
@@ -107,8 +105,6 @@ struct Cost {
     took: Duration,
     plane: f64,
     beyond_rest: f64,
-    /// What a piece of the yardstick's work took meanwhile, in microseconds.
-    piece: f64,
     /// Between the rounds of one fleet.
     spread: f64,
     world: f64,
@@ -127,19 +123,12 @@ impl Cost {
         (self.peak - self.memory).max(0.0) / self.machines
     }
 
-    /// Beyond rest, in pieces of the yardstick's work: how fast the computer was is not in it.
-    fn pieces(&self) -> f64 {
-        1e3 * self.beyond_rest / self.piece
-    }
-
     fn line(&self) -> String {
         format!(
-            "  {} machines: {:.1} ms each, {:.1} beyond rest, a piece {:.1} µs, so {:.1} pieces, {:.0} per minute, {:.1} commits, {:.0} KiB",
+            "  {} machines: {:.1} ms each, {:.1} beyond rest, {:.0} per minute, {:.1} commits, {:.0} KiB",
             self.machines,
             self.plane,
             self.beyond_rest,
-            self.piece,
-            self.pieces(),
             self.per_minute(),
             self.done.commits().unwrap_or_default(),
             self.memory_each() / 1024.0
@@ -147,11 +136,10 @@ impl Cost {
     }
 }
 
-/// The round in the middle, by what its machines cost in pieces of work; it is told how far apart the cheapest and the dearest were.
+/// The round in the middle, by what its machines cost; it is told how far apart the cheapest and the dearest were.
 fn median(mut rounds: Vec<Cost>) -> Cost {
-    rounds.sort_by(|one, other| one.pieces().total_cmp(&other.pieces()));
-    let times = rounds.iter().map(|round| round.beyond_rest);
-    let spread = times.clone().fold(0.0, f64::max) - times.fold(f64::INFINITY, f64::min);
+    rounds.sort_by(|one, other| one.beyond_rest.total_cmp(&other.beyond_rest));
+    let spread = rounds.last().map_or(0.0, |dearest| dearest.beyond_rest - rounds[0].beyond_rest);
     Cost { spread, ..rounds.swap_remove(rounds.len() / 2) }
 }
 
@@ -161,8 +149,6 @@ struct Spent {
     took: Duration,
     plane: Duration,
     worlds: Duration,
-    /// What one piece of the yardstick's work took beside them.
-    piece: Duration,
     done: Tally,
 }
 
@@ -183,7 +169,6 @@ impl Spent {
             took: self.took + other.took,
             plane: self.plane + other.plane,
             worlds: self.worlds + other.worlds,
-            piece: self.piece + other.piece,
             done: self.done.and(&other.done),
         }
     }
@@ -206,9 +191,8 @@ async fn reimage(shape: Shape, size: Size, apart: Option<&Apart>) -> io::Result<
             tokio::time::sleep(SETTLED_AFTER).await;
         }
         let before = Spent::so_far(&pair).await?;
-        let yardstick = Yardstick::begin(apart.map(|apart| apart.plane.as_str()));
         let (took, callers) = acting::act_at_once(clients, &pair.machines, REIMAGE).await?;
-        let after = Spent { took, piece: yardstick.read()?, ..Spent::so_far(&pair).await? };
+        let after = Spent { took, ..Spent::so_far(&pair).await? };
         (spent, clients) = (spent.and(&after.since(&before)), callers);
     }
     let reimaged = machines * times as f64;
@@ -218,7 +202,6 @@ async fn reimage(shape: Shape, size: Size, apart: Option<&Apart>) -> io::Result<
         took: spent.took / u32::try_from(times).unwrap_or(u32::MAX),
         plane: plane / reimaged,
         beyond_rest: (plane - rest * milliseconds(spent.took)).max(0.0) / reimaged,
-        piece: microseconds(spent.piece) / times as f64,
         spread: 0.0,
         world: milliseconds(spent.worlds) / reimaged,
         done: spent.done.for_each_of(reimaged),
@@ -242,7 +225,6 @@ fn figures(costs: &[(u32, Cost)]) -> Vec<Figure> {
         figures.push(Figure::new("of each, the control plane's processor time", cost.plane, Unit::Milliseconds, PLANE_TIME));
         let what = "of it, beyond what the fleet costs at rest in that time";
         figures.push(Figure::new(what, cost.beyond_rest, Unit::Milliseconds, PLANE_TIME));
-        figures.push(Figure::new("a fixed piece of work beside it, on the same core", cost.piece, Unit::Microseconds, PIECE));
         let what = "by which the cheapest and the dearest round differ in that";
         figures.push(Figure::new(what, cost.spread, Unit::Milliseconds, "whatever else runs on this machine"));
         figures.push(Figure::new("what each machine adds to its memory", cost.memory_each() / 1024.0, Unit::Kibibytes, MEMORY));
@@ -254,7 +236,7 @@ fn figures(costs: &[(u32, Cost)]) -> Vec<Figure> {
     }
     if let [(_, few), .., (_, many)] = costs {
         let what = "what one of 10,000 costs the control plane beside one of 100, without the rest";
-        figures.push(Figure::new(what, many.pieces() / few.pieces(), Unit::Count, GROWTH).under(1.25));
+        figures.push(Figure::new(what, many.beyond_rest / few.beyond_rest, Unit::Count, GROWTH).under(1.25));
     }
     figures
 }
