@@ -8,6 +8,7 @@ mod activity;
 mod any_input_tests;
 mod audit;
 mod backup;
+mod broom;
 mod bundle;
 mod cache;
 mod call;
@@ -84,6 +85,7 @@ pub use user_data::{TEMPLATE_MAX, USER_DATA_MAX};
 pub use wire::{HANDSHAKE_TIMEOUT, HEADER_BYTES_MAX, HEADERS_MAX, HEADERS_TIMEOUT, MAX_CONNECTIONS, READ_NOTHING_TIMEOUT, Welcome, serve};
 
 use activity::rejections::{Concern, Rejections};
+use broom::Broom;
 use call::Call;
 use reply::{Refused, allow_response, json_response};
 use resources::quotas::Reservations;
@@ -102,6 +104,8 @@ pub struct Api {
     gate: Arc<Gate>,
     /// How many requests of each cluster wait in this process.
     queues: Queues,
+    /// What is judged and not swept away yet.
+    broom: Broom,
     answers: Arc<load::Answers>,
     audit: audit::Audit,
     probe: Arc<health::Probe>,
@@ -122,6 +126,7 @@ impl Api {
             vault,
             gate,
             queues: Queues::default(),
+            broom: Broom::default(),
             answers: Arc::default(),
             audit: audit::Audit::default(),
             probe: Arc::default(),

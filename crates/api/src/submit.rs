@@ -10,12 +10,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::{Instrument, error, info_span};
 use uuid::Uuid;
 
-use crate::Api;
 use crate::activity::rejections;
 use crate::call::Call;
 use crate::codes::Code;
 use crate::entry;
 use crate::reply::{RETRY_AFTER, Refused};
+use crate::{Api, broom};
 
 /// Requests of one cluster that may wait for their verdict at once. More are told to come back.
 pub const MAX_PENDING: usize = 1_024;
@@ -124,7 +124,7 @@ pub(crate) async fn see_through<T: Send + 'static>(
     }
 }
 
-/// Leaves a request for its keeper, waits for the verdict, and sweeps both away.
+/// Leaves a request for its keeper, waits for the verdict, and has both swept away.
 async fn file(api: &Api, request: &Request) -> Result<Verdict, Refused> {
     let key = keys::request(&request.cluster, &request.id);
     let document = serde_json::to_vec(request).expect("a request has string keys and no failing serializers");
@@ -135,10 +135,7 @@ async fn file(api: &Api, request: &Request) -> Result<Verdict, Refused> {
         Some(verdict) => verdict,
         None => withdraw(api, request, &key, revision).await?,
     };
-    // Whoever asked sweeps up; if that fails, the keeper does later.
-    if let Err(problem) = api.store.commit(Commit::default().delete(key)).await {
-        error!(error = %problem, "a judged request could not be swept away");
-    }
+    broom::sweep_soon(api, key);
     match verdict {
         // The keeper has written it down with its verdict.
         Verdict::Refused { refusal } => Err(Refused::by_rule(refusal).in_log()),
@@ -307,6 +304,7 @@ mod tests {
         let follower = tokio::spawn(api.cache.clone().follow(api.store.clone(), CancellationToken::new()));
         let (status, body) = answer.await.unwrap();
         assert_eq!((status, &body["name"]), (StatusCode::ACCEPTED, &Value::from("8f3c1a2b")), "{body}");
+        tokio::time::sleep(broom::SWEPT_AFTER.to_std() * 2).await;
         assert_eq!(api.store.list(keys::REQUESTS).await.unwrap().documents, []);
         follower.abort();
     }

@@ -176,6 +176,11 @@ impl Books {
         self.revisions.remove(key);
     }
 
+    /// Whether a document is known as it was written then.
+    pub(crate) fn has(&self, key: &str, revision: Revision) -> bool {
+        self.revisions.get(key) == Some(&revision)
+    }
+
     pub fn needs_plan(&self) -> bool {
         self.agenda.is_pressing()
     }

@@ -156,13 +156,32 @@ impl Ledger {
         if accepted.is_empty() {
             return Ok(Accepted { revision: self.revision, ..accepted });
         }
+        self.log_accepted(&accepted);
+        Ok(accepted)
+    }
+
+    fn log_accepted(&mut self, accepted: &Accepted) {
         let count = accepted.changes.len() as u64;
-        self.revision = revision;
+        self.revision = accepted.revision;
         self.logged_changes += count;
         self.held_changes += count;
         self.record_count += accepted.records.len() as u64;
-        self.log.insert(revision, Logged { at: now, count, changes: Some(Arc::clone(&accepted.changes)) });
-        Ok(accepted)
+        self.log.insert(accepted.revision, Logged { at: accepted.at, count, changes: Some(Arc::clone(&accepted.changes)) });
+    }
+
+    /// Does again what a commit did to another draft, from which nothing that came before it has been left out.
+    pub fn repeat(&mut self, accepted: &Accepted) {
+        if !accepted.is_empty() {
+            for change in accepted.changes.iter() {
+                self.write(&change.key, change.value.as_ref(), accepted.revision);
+            }
+            self.log_accepted(accepted);
+        }
+    }
+
+    /// The same with a lease.
+    pub fn repeat_tenure(&mut self, name: &str, tenure: Tenure) {
+        self.leases.insert(name.into(), tenure);
     }
 
     pub fn record_count(&self) -> u64 {
@@ -178,7 +197,12 @@ impl Ledger {
     fn write(&mut self, key: &str, value: Option<&Bytes>, revision: Revision) -> bool {
         match value {
             Some(value) => {
-                self.documents.insert(key.into(), Stored { value: value.clone(), revision });
+                let stored = Stored { value: value.clone(), revision };
+                // A key that is known stays where it is: the fleet's keys lie side by side then, whatever happens to its documents.
+                match self.documents.get_mut(key) {
+                    Some(before) => *before = stored,
+                    None => drop(self.documents.insert(key.into(), stored)),
+                }
                 true
             }
             None => self.documents.remove(key).is_some(),
@@ -303,11 +327,14 @@ impl Ledger {
         }
     }
 
-    /// Drops the changes of all but the newest commits from memory, to about `most_held` changes. The log still
-    /// knows when each commit was and how large.
-    pub fn shelve(&mut self, most_held: u64) {
+    /// Drops the changes of all but the newest commits from memory, to about `most_held` changes; but of those after `heard`, of which some
+    /// watcher has not heard, to about `most_awaited`. The log still knows when each commit was and how large.
+    pub fn shelve(&mut self, most_held: u64, most_awaited: u64, heard: Revision) {
         while self.held_changes > most_held {
             let next = Revision(self.shelved.0 + 1);
+            if next > heard && self.held_changes <= most_awaited {
+                break;
+            }
             let Some(logged) = self.log.get_mut(&next) else { break };
             logged.changes = None;
             self.held_changes -= logged.count;
@@ -371,7 +398,7 @@ mod tests {
         assert_eq!(included(0), [true, true, true, true, true, false, true, false]);
         assert_eq!(included(3), [true, false, false, false, false, false, true, false]);
         assert_eq!(included(4), [false; 8]);
-        ledger.shelve(1);
+        ledger.shelve(1, 1, Revision(4));
         assert_eq!(ledger.touched_after(Revision(2)), Touched::Anything);
         assert_eq!(ledger.touched_after(Revision(3)), Touched::Keys(vec!["c"]));
     }
@@ -379,18 +406,31 @@ mod tests {
     #[test]
     fn shelved_commits_are_left_to_the_archive_and_the_rest_is_served_from_memory() {
         let mut ledger = ledger_with_commits(10);
-        ledger.shelve(4);
+        ledger.shelve(4, 4, Revision(10));
         assert!(matches!(ledger.next_after(Revision(0), ""), Ok(Next::Shelved { through: Revision(6) })));
         assert!(matches!(ledger.next_after(Revision(6), ""), Ok(Next::Changes(changes)) if changes[0].revision == Revision(7)));
     }
 
     #[test]
+    fn what_a_watcher_has_not_heard_of_stays_in_memory_for_longer_but_not_for_ever() {
+        let mut ledger = ledger_with_commits(10);
+        ledger.shelve(2, 6, Revision(7));
+        assert_eq!(ledger.shelved, Revision(7), "of those after it nobody can be sure");
+        let mut ledger = ledger_with_commits(10);
+        ledger.shelve(2, 6, Revision(1));
+        assert_eq!((ledger.shelved, ledger.held_changes), (Revision(4), 6));
+        let mut ledger = ledger_with_commits(10);
+        ledger.shelve(2, 6, Revision(10));
+        assert_eq!(ledger.shelved, Revision(8), "all have heard");
+    }
+
+    #[test]
     fn trimming_past_the_shelf_leaves_the_counts_right() {
         let mut ledger = ledger_with_commits(10);
-        ledger.shelve(4);
+        ledger.shelve(4, 4, Revision(10));
         ledger.trim(Retention { changes: 2, ..Retention::default() }, NOON);
         assert_eq!((ledger.logged_changes, ledger.held_changes), (2, 2));
-        ledger.shelve(0);
+        ledger.shelve(0, 0, Revision(10));
         assert_eq!((ledger.held_changes, ledger.shelved), (0, Revision(10)));
     }
 }

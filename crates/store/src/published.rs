@@ -108,6 +108,11 @@ impl Published {
         Ok((next, post.position))
     }
 
+    /// Every watcher has heard of all changes up to this that are for it; those of nobody are heard by all.
+    pub fn heard_by_all(&self) -> Revision {
+        self.lock().posts.values().map(|post| post.position).min().unwrap_or(Revision(u64::MAX))
+    }
+
     /// A watcher has read up to this from elsewhere.
     pub fn read_to(&self, id: PostId, position: Revision) {
         if let Some(post) = self.lock().posts.get_mut(&id) {

@@ -149,6 +149,10 @@ impl Loop {
 
     pub(super) fn take_requests(&mut self, changes: Vec<Change>) {
         for Change { key, value, revision, .. } in changes {
+            // What this keeper wrote itself comes back to it as well.
+            if self.books.has(&key, revision) {
+                continue;
+            }
             match value.as_deref().map(serde_json::from_slice::<Request>) {
                 Some(Ok(request)) => self.books.take_request(&key, request, revision),
                 // One unreadable request must not stop the cluster; it gets no verdict, and its sender is told so.

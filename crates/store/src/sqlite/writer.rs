@@ -6,6 +6,7 @@
 //! rest on a commit of the same batch.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use model::{Clock, Timestamp};
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
@@ -20,8 +21,22 @@ use crate::{Lease, Retention, StoreError};
 /// The most jobs that share a transaction, so that the first of them does not wait for ever longer batches.
 const LARGEST_BATCH: usize = 256;
 
+/// How far apart batches begin while several callers commit at a time. A transaction and its sync cost about the same for one commit as
+/// for ten, so those of a crowd wait for each other a little, and share them.
+const BATCHES_APART: Duration = Duration::from_millis(5);
+
+/// For how long a batch of several commits counts as a crowd. Whoever commits alone, one after the other, never waits.
+const CROWD_LASTS: Duration = Duration::from_millis(50);
+
+/// How long it is quiet, without a crowd, before the pages that a busy time has filled are given back.
+const QUIET_FOR: Duration = Duration::from_secs(30);
+
 /// How many of the newest changes stay in memory for watchers; a few megabytes at a few kilobytes each.
 const HELD_CHANGES: u64 = 1_024;
+
+/// How many stay while a watcher has not heard of them: some ten seconds of a fleet that is installed all at once. A watcher that is
+/// behind by more reads the log in the file, with everything in it that is not for it.
+const AWAITED_CHANGES: u64 = 16 * HELD_CHANGES;
 
 /// What an accepted job adds to the file.
 #[derive(Debug)]
@@ -35,6 +50,15 @@ impl Rows {
     pub fn granted(lease: &Lease) -> Self {
         let tenure = Tenure { holder: Some(lease.holder.clone()), epoch: lease.epoch, expires_at: lease.expires_at };
         Rows::Lease { name: lease.name.clone(), tenure }
+    }
+
+    /// Does to a ledger what was decided on another draft of it.
+    fn repeat_on(&self, draft: &mut Ledger) {
+        match self {
+            Rows::Nothing => {}
+            Rows::Commit(accepted) => draft.repeat(accepted),
+            Rows::Lease { name, tenure } => draft.repeat_tenure(name, tenure.clone()),
+        }
     }
 }
 
@@ -92,22 +116,62 @@ pub(super) struct Writer {
     pub retention: Retention,
 }
 
+/// When batches began, and whether several callers commit at a time.
+#[derive(Default)]
+struct Pace {
+    began_at: Option<Instant>,
+    crowded_until: Option<Instant>,
+}
+
+impl Pace {
+    /// How long the next batch waits for more to come.
+    fn pause(&self, now: Instant) -> Duration {
+        let is_crowded = self.crowded_until.is_some_and(|until| now < until);
+        let free_at = self.began_at.filter(|_| is_crowded).map(|began| began + BATCHES_APART);
+        free_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(now))
+    }
+
+    fn begin(&mut self, commits: usize, now: Instant) {
+        self.began_at = Some(now);
+        if commits > 1 {
+            self.crowded_until = Some(now + CROWD_LASTS);
+        }
+    }
+
+    /// Whether a crowd has been gone for long. It is told once.
+    fn is_quiet_again(&mut self, now: Instant) -> bool {
+        self.crowded_until.take_if(|until| now >= *until + QUIET_FOR).is_some()
+    }
+}
+
 impl Writer {
     /// Works until nobody can send jobs any more, then folds the write-ahead log into the file.
     pub fn run(mut self, mut waiting: mpsc::Receiver<Box<dyn Job>>) {
         // Also when this thread panics: readers and watchers then learn that the store is closed.
         let _closed = CloseOnDrop(Arc::clone(&self.published));
+        let mut pace = Pace::default();
         while let Some(first) = waiting.blocking_recv() {
+            std::thread::sleep(pace.pause(Instant::now()));
             let mut batch = vec![first];
             while batch.len() < LARGEST_BATCH
                 && let Ok(job) = waiting.try_recv()
             {
                 batch.push(job);
             }
+            pace.begin(batch.len(), Instant::now());
             self.run_batch(batch);
+            if pace.is_quiet_again(Instant::now()) {
+                self.give_pages_back();
+            }
         }
         if let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
             tracing::warn!(%error, path = %self.place, "the write-ahead log stays until the store is opened again");
+        }
+    }
+
+    fn give_pages_back(&self) {
+        if let Err(error) = self.connection.execute_batch("PRAGMA shrink_memory") {
+            tracing::warn!(%error, path = %self.place, "pages that are not needed are kept");
         }
     }
 
@@ -139,17 +203,19 @@ impl Writer {
         let mut transaction = begin(&mut self.connection)?;
         let mut saved = Vec::with_capacity(batch.len());
         for job in batch {
-            let before = draft.clone();
             let rows = job.decide(&mut draft, now);
             match save_rows(&transaction, &rows) {
                 Err(error) if is_about_the_rows(&error) => {
-                    draft = before;
                     outcomes.push(Err(self.place.fault(error)));
                     // A part of them may be written: all that is goes, and what was saved before them is saved again. It is so rare
                     // that every other batch need not pay for a way back.
                     transaction.rollback()?;
                     transaction = begin(&mut self.connection)?;
-                    saved.iter().try_for_each(|rows| save_rows(&transaction, rows))?;
+                    draft = self.ledger.clone();
+                    for rows in &saved {
+                        save_rows(&transaction, rows)?;
+                        rows.repeat_on(&mut draft);
+                    }
                 }
                 outcome => {
                     outcome?;
@@ -160,7 +226,7 @@ impl Writer {
         }
         if draft.revision() > self.ledger.revision() {
             draft.trim(self.retention, now);
-            draft.shelve(HELD_CHANGES);
+            draft.shelve(HELD_CHANGES, AWAITED_CHANGES, self.published.heard_by_all());
             if draft.compacted() > self.ledger.compacted() {
                 rows::remove_changes_through(&transaction, draft.compacted())?;
             }

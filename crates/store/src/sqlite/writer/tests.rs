@@ -153,3 +153,37 @@ fn records_that_are_suddenly_too_many_are_removed_a_step_with_each_batch() {
     bench.run_one(Commit { records: (0..3_000).map(|_| record()).collect(), ..Commit::default() }).unwrap();
     assert_eq!(records_in(&bench), 100);
 }
+
+#[test]
+fn batches_of_a_crowd_are_apart_and_whoever_commits_alone_never_waits() {
+    let (mut pace, began) = (Pace::default(), Instant::now());
+    let after = |millis: u64| began + Duration::from_millis(millis);
+    pace.begin(1, began);
+    assert_eq!(pace.pause(after(1)), Duration::ZERO, "one after the other");
+    pace.begin(2, after(1));
+    assert_eq!(pace.pause(after(2)), BATCHES_APART - Duration::from_millis(1));
+    pace.begin(1, after(6));
+    assert_eq!(pace.pause(after(7)), BATCHES_APART - Duration::from_millis(1), "one of a crowd may come alone");
+    assert_eq!(pace.pause(after(20)), Duration::ZERO, "what comes late need not wait");
+    let crowd_left = after(1) + CROWD_LASTS;
+    pace.begin(1, crowd_left);
+    assert_eq!(pace.pause(crowd_left), Duration::ZERO);
+    assert!(!pace.is_quiet_again(crowd_left));
+    assert!(pace.is_quiet_again(crowd_left + QUIET_FOR));
+    assert!(!pace.is_quiet_again(crowd_left + QUIET_FOR * 2), "it is told once");
+}
+
+#[test]
+fn what_a_slow_watcher_has_not_heard_of_stays_in_memory() {
+    let mut bench = Bench::new();
+    let published = Arc::clone(&bench.writer.published);
+    let (slow, _) = published.take_post("slow/", Revision(0)).unwrap();
+    let (quick, _) = published.take_post("quick/", Revision(0)).unwrap();
+    bench.run_one(Commit::default().put("slow/1", "x")).unwrap();
+    for n in 0..2 * HELD_CHANGES {
+        bench.run_one(Commit::default().put(format!("quick/{n}"), "x")).unwrap();
+    }
+    let next = |id| published.next_for(id).unwrap().0;
+    assert!(matches!(next(slow), crate::ledger::Next::Changes(_)));
+    assert!(matches!(next(quick), crate::ledger::Next::Changes(_)));
+}
