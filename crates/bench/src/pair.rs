@@ -64,6 +64,17 @@ impl Pair {
         Ok(Pair { door: plane.door(0)?, worlds, plane, machines, clusters: shape.clusters, directory })
     }
 
+    /// Stops control plane and devices where they are, until they go on.
+    pub fn stop(&self) -> io::Result<()> {
+        self.plane.stop()?;
+        self.worlds.stop()
+    }
+
+    pub fn go_on(&self) -> io::Result<()> {
+        self.worlds.go_on()?;
+        self.plane.go_on()
+    }
+
     pub async fn clients(&self, count: usize) -> io::Result<Vec<Client>> {
         let door = self.plane.door(count.min(CALLERS_MAX))?;
         let mut clients = Vec::new();

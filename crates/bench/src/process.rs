@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::cores;
 use crate::door::{Console, Door};
 
@@ -90,6 +92,19 @@ impl Process {
     /// User and system time since its start.
     pub fn cpu_time(&self) -> io::Result<Duration> {
         cpu_time_of(&self.child.id().to_string())
+    }
+
+    /// Stops it where it is, as a debugger would, until it goes on.
+    pub fn stop(&self) -> io::Result<()> {
+        self.signal(Signal::STOP)
+    }
+
+    pub fn go_on(&self) -> io::Result<()> {
+        self.signal(Signal::CONT)
+    }
+
+    fn signal(&self, signal: Signal) -> io::Result<()> {
+        Ok(kill_process(Pid::from_child(&self.child), signal)?)
     }
 
     /// Resident memory in bytes.

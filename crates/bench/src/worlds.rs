@@ -66,6 +66,15 @@ impl Worlds {
         Ok(())
     }
 
+    /// Stops all of them where they are, until they go on.
+    pub fn stop(&self) -> io::Result<()> {
+        self.processes.iter().try_for_each(Process::stop)
+    }
+
+    pub fn go_on(&self) -> io::Result<()> {
+        self.processes.iter().try_for_each(Process::go_on)
+    }
+
     /// Of all of them together.
     pub fn cpu_time(&self) -> io::Result<Duration> {
         self.processes.iter().map(Process::cpu_time).sum()
