@@ -84,7 +84,8 @@ fn measure(size: Size) -> io::Result<Report> {
                     cost.done.iter().for_each(|(what, each)| table::say(&format!("    {each:8.3} {what}")));
                 }
             }
-            table::say(&format!("  one of {fleet} costs {:.3} times as much as one of {SMALL_FLEET}", beside.growth()));
+            let (large, small) = (beside.large.machines, beside.small.machines);
+            table::say(&format!("  one of {large} costs {:.3} times as much as one of {small}", beside.growth()));
             measured.push(beside);
         }
     }

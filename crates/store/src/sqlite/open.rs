@@ -18,11 +18,11 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// What the write-ahead log may keep on disk after a large transaction.
 const LARGEST_IDLE_LOG: u32 = 64 * 1_024 * 1_024;
 
-/// The most pages that the writer keeps, in KiB: the documents and labels of ten thousand machines that are all busy. With fewer it reads
-/// a page again for nearly everything that happens to so many. It gives them back when little is written: see `writer`.
-const WRITERS_CACHE_KIB: i32 = 64 * 1_024;
+/// Pages that the writer keeps, in KiB. A batch of a busy fleet touches more than the two megabytes that SQLite would keep by itself; it
+/// then writes pages in the middle of a transaction, and reads them again for the next.
+const WRITERS_CACHE_KIB: i32 = 8 * 1_024;
 
-/// Pages in the write-ahead log before they are folded into the file, 64 MiB with what the log has beside them. A page that is written
+/// Pages in the write-ahead log before they are folded into the file: 63 MiB, with what the log has beside each. A page that is written
 /// again before that is folded in once, and the more machines are busy, the longer it takes until a page is written again.
 const FOLDED_AFTER: u32 = 16_000;
 

@@ -21,15 +21,15 @@ use crate::{Lease, Retention, StoreError};
 /// The most jobs that share a transaction, so that the first of them does not wait for ever longer batches.
 const LARGEST_BATCH: usize = 256;
 
-/// How far apart batches begin while several callers commit at a time. A transaction and its sync cost about the same for one commit as
-/// for ten, so those of a crowd wait for each other a little, and share them.
+/// How far apart batches begin while several callers commit at a time, unless as many as the last time have come sooner. A transaction and
+/// its sync cost about the same for one commit as for ten, so those of a crowd wait for each other a little, and share them.
 const BATCHES_APART: Duration = Duration::from_millis(5);
 
 /// For how long a batch of several commits counts as a crowd. Whoever commits alone, one after the other, never waits.
 const CROWD_LASTS: Duration = Duration::from_millis(50);
 
-/// How long it is quiet, without a crowd, before the pages that a busy time has filled are given back.
-const QUIET_FOR: Duration = Duration::from_secs(30);
+/// After how long it is looked for the first time whether all have come; each time after that takes twice as long.
+const FIRST_NAP: Duration = Duration::from_micros(100);
 
 /// How many of the newest changes stay in memory for watchers; a few megabytes at a few kilobytes each.
 const HELD_CHANGES: u64 = 1_024;
@@ -120,27 +120,36 @@ pub(super) struct Writer {
 #[derive(Default)]
 struct Pace {
     began_at: Option<Instant>,
-    crowded_until: Option<Instant>,
+    /// Until when several callers are expected, and how many.
+    crowd: Option<(Instant, usize)>,
 }
 
 impl Pace {
-    /// How long the next batch waits for more to come.
-    fn pause(&self, now: Instant) -> Duration {
-        let is_crowded = self.crowded_until.is_some_and(|until| now < until);
-        let free_at = self.began_at.filter(|_| is_crowded).map(|began| began + BATCHES_APART);
+    /// How long a batch of so many commits waits for more.
+    fn pause(&self, commits: usize, now: Instant) -> Duration {
+        let is_awaited = self.crowd.is_some_and(|(until, expected)| now < until && commits < expected);
+        let free_at = self.began_at.filter(|_| is_awaited).map(|began| began + BATCHES_APART);
         free_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(now))
+    }
+
+    /// Waits for those who are expected, after the first has come.
+    fn await_crowd(&self, waiting: &mpsc::Receiver<Box<dyn Job>>) {
+        let mut nap = FIRST_NAP;
+        loop {
+            let pause = self.pause(1 + waiting.len(), Instant::now());
+            if pause.is_zero() {
+                return;
+            }
+            std::thread::sleep(pause.min(nap));
+            nap *= 2;
+        }
     }
 
     fn begin(&mut self, commits: usize, now: Instant) {
         self.began_at = Some(now);
         if commits > 1 {
-            self.crowded_until = Some(now + CROWD_LASTS);
+            self.crowd = Some((now + CROWD_LASTS, commits));
         }
-    }
-
-    /// Whether a crowd has been gone for long. It is told once.
-    fn is_quiet_again(&mut self, now: Instant) -> bool {
-        self.crowded_until.take_if(|until| now >= *until + QUIET_FOR).is_some()
     }
 }
 
@@ -151,7 +160,7 @@ impl Writer {
         let _closed = CloseOnDrop(Arc::clone(&self.published));
         let mut pace = Pace::default();
         while let Some(first) = waiting.blocking_recv() {
-            std::thread::sleep(pace.pause(Instant::now()));
+            pace.await_crowd(&waiting);
             let mut batch = vec![first];
             while batch.len() < LARGEST_BATCH
                 && let Ok(job) = waiting.try_recv()
@@ -160,18 +169,9 @@ impl Writer {
             }
             pace.begin(batch.len(), Instant::now());
             self.run_batch(batch);
-            if pace.is_quiet_again(Instant::now()) {
-                self.give_pages_back();
-            }
         }
         if let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
             tracing::warn!(%error, path = %self.place, "the write-ahead log stays until the store is opened again");
-        }
-    }
-
-    fn give_pages_back(&self) {
-        if let Err(error) = self.connection.execute_batch("PRAGMA shrink_memory") {
-            tracing::warn!(%error, path = %self.place, "pages that are not needed are kept");
         }
     }
 
