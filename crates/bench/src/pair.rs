@@ -76,12 +76,12 @@ impl Pair {
     }
 
     pub async fn clients(&self, count: usize) -> io::Result<Vec<Client>> {
-        let door = self.plane.door(count.min(CALLERS_MAX))?;
-        let mut clients = Vec::new();
-        for _ in 0..count {
-            clients.push(Client::connect(&door).await?);
-        }
-        Ok(clients)
+        connect(&self.callers(count)?, count).await
+    }
+
+    /// The way in for those who ask, however many clients they have.
+    pub fn callers(&self, clients: usize) -> io::Result<Door> {
+        self.plane.door(clients.min(CALLERS_MAX))
     }
 
     /// Makes the version that all sites run known to them, with the simulator's images.
@@ -109,6 +109,15 @@ impl Pair {
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
+}
+
+/// So many clients, each on a connection of its own.
+pub async fn connect(door: &Door, count: usize) -> io::Result<Vec<Client>> {
+    let mut clients = Vec::new();
+    for _ in 0..count {
+        clients.push(Client::connect(door).await?);
+    }
+    Ok(clients)
 }
 
 /// Machines outside the control plane.

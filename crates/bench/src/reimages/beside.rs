@@ -13,7 +13,8 @@ use super::{CLIENTS, Cost, REIMAGE, UNCORDON};
 use crate::acting;
 use crate::client::Client;
 use crate::cores::Apart;
-use crate::pair::Pair;
+use crate::door::Door;
+use crate::pair::{self, Pair};
 use crate::stats::milliseconds;
 use crate::tally::Tally;
 use crate::worlds::Shape;
@@ -100,7 +101,7 @@ impl Spent {
 /// Machines and their control plane, and what it has cost so far.
 struct Fleet {
     pair: Pair,
-    clients: Vec<Client>,
+    callers: Door,
     /// The part of a core that the control plane takes while nothing is asked of it.
     rest: f64,
     spent: Spent,
@@ -121,7 +122,8 @@ impl Fleet {
     async fn start(shape: Shape, apart: Option<&Apart>) -> io::Result<Fleet> {
         let pair = Pair::start_without_tenants(shape, apart)?;
         pair.import_runtimes().await?;
-        Ok(Fleet { pair, clients: Vec::new(), rest: 0.0, spent: Spent::default(), bursts: 0, stopped: Duration::ZERO, memory: 0.0 })
+        let callers = pair.callers(CLIENTS)?;
+        Ok(Fleet { pair, callers, rest: 0.0, spent: Spent::default(), bursts: 0, stopped: Duration::ZERO, memory: 0.0 })
     }
 
     fn note_rest(&mut self, before: Duration, span: Duration) -> io::Result<()> {
@@ -132,10 +134,7 @@ impl Fleet {
 
     /// Asks for all machines at once.
     async fn begin(&mut self) -> io::Result<Begun> {
-        if self.clients.is_empty() {
-            self.clients = self.pair.clients(CLIENTS.min(self.pair.machines.len())).await?;
-        }
-        let (clients, machines) = (std::mem::take(&mut self.clients), self.pair.machines.clone());
+        let (clients, machines) = (self.clients().await?, self.pair.machines.clone());
         self.stopped = Duration::ZERO;
         let before = Spent::so_far(&self.pair).await?;
         let work = tokio::spawn(async move { acting::act_at_once(clients, &machines, REIMAGE).await });
@@ -143,11 +142,11 @@ impl Fleet {
     }
 
     async fn end(&mut self, begun: Begun) -> io::Result<()> {
-        let (took, clients) = begun.work.await??;
+        let (took, _) = begun.work.await??;
         let took = took.saturating_sub(self.stopped);
         let after = Spent { took, ..Spent::so_far(&self.pair).await? };
         self.spent = std::mem::take(&mut self.spent).and(&after.since(&begun.before));
-        (self.clients, self.bursts) = (clients, self.bursts + 1);
+        self.bursts += 1;
         Ok(())
     }
 
@@ -159,9 +158,12 @@ impl Fleet {
 
     /// A machine stays cordoned after its reimage, and whoever reimages it again must find it as it was: to cordon it is work, too.
     async fn make_ready(&mut self) -> io::Result<()> {
-        let clients = std::mem::take(&mut self.clients);
-        (_, self.clients) = acting::act_at_once(clients, &self.pair.machines, UNCORDON).await?;
-        Ok(())
+        acting::act_at_once(self.clients().await?, &self.pair.machines, UNCORDON).await.map(drop)
+    }
+
+    /// Anew each time: connections that are silent for half a minute are closed.
+    async fn clients(&self) -> io::Result<Vec<Client>> {
+        pair::connect(&self.callers, CLIENTS.min(self.pair.machines.len())).await
     }
 
     /// Stops it and its devices for as long as something else takes.
