@@ -73,6 +73,7 @@ fn count_keeping(tally: &mut Tally, runtime: &Runtime, site: &mut Site) {
         assert_eq!(plan.changes.operations.len(), 1, "the request is accepted");
         tally.count(round, "commit-request", || site.commit(&plan));
         tally.count(round, "answer-request", || runtime.block_on(filed.answered()));
+        tally.count(round, "sweep-request", || runtime.block_on(site::until_swept()));
         runtime.block_on(listener.hear());
     }
 }
@@ -86,6 +87,7 @@ fn count_installing(tally: &mut Tally, runtime: &Runtime, site: &mut Site) {
         assert_eq!(plan.changes.operations.len(), 1, "the reimage is accepted");
         tally.count(round, "commit-reimage", || site.commit(&plan));
         runtime.block_on(filed.answered());
+        runtime.block_on(site::until_swept());
     }
 }
 

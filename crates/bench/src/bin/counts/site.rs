@@ -1,9 +1,10 @@
 //! One cluster on a store in memory, with everything around it that a request or a look goes through: the keeper's books, the
-//! API and its cache. Nothing of it has a thread or waits for a clock.
+//! API and its cache. Nothing of it has a thread, and nothing but the sweeping of judged requests waits for a clock.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use api::{Api, Cache, KeeperWatch};
 use axum::Router;
@@ -32,6 +33,14 @@ const ACTIVITIES: usize = 100;
 
 /// Of these, what is written at once.
 const AT_ONCE: usize = 10;
+
+/// Longer than a judged request lies in the store before it is swept away, which then falls into what is counted next.
+const SWEPT_WITHIN: Duration = Duration::from_millis(300);
+
+/// Waits until judged requests are swept away.
+pub async fn until_swept() {
+    tokio::time::sleep(SWEPT_WITHIN).await;
+}
 
 pub struct Site {
     store: SharedStore,
@@ -71,6 +80,7 @@ impl Site {
         let mut site = Site { store, clock, fence: lease.fence(), books, requests, router, token };
         site.look_at_all();
         site.write_log().await;
+        until_swept().await;
         Ok(site)
     }
 
@@ -170,6 +180,7 @@ impl Site {
         self.commit(&plan);
         let answer = filed.answer.await.expect("the handler answers");
         assert_eq!(answer.status(), StatusCode::CREATED);
+        until_swept().await;
     }
 
     async fn file(&mut self, method: Method, path: &str, body: impl Into<Bytes>) -> Filed {
