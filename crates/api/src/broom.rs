@@ -40,7 +40,8 @@ pub(crate) fn sweep_soon(api: &Api, key: String) {
     // A stop waits for it as for an answer, and so leaves nothing behind.
     let answering = api.process.answering.token();
     tokio::spawn(async move {
-        let _answering = answering;
+        // The store is let go first.
+        let (_answering, store) = (answering, store);
         tokio::time::sleep(SWEPT_AFTER.to_std()).await;
         let sweep = broom.take().into_iter().fold(Commit::default(), Commit::delete);
         if let Err(problem) = store.commit(sweep).await {

@@ -27,8 +27,11 @@ const INSTALL_REQUESTS: Meter = Meter::counter(
     &["what", "status"],
     "Requests of machines that are being installed, by what they ask for and status.",
 );
-const IN_FLIGHT: Meter =
-    Meter::gauge("rackwright_http_requests_in_flight", &[], "Requests that are being answered, the one that asks included.");
+const IN_FLIGHT: Meter = Meter::gauge(
+    "rackwright_http_requests_in_flight",
+    &[],
+    "Requests that are being answered, the one that asks included; one more while judged ones are swept away.",
+);
 const READY: Meter = Meter::gauge("rackwright_ready", &[], "1 if `/readyz` answers 200, else 0.");
 const STORE_REVISION: Meter = Meter::gauge("rackwright_store_revision", &[], "The number of the store's newest commit.");
 const CACHE_REVISION: Meter = Meter::gauge("rackwright_cache_revision", &[], "The newest commit that reads are served from.");

@@ -50,7 +50,7 @@ const PLANE_TIME: &str =
     "a fifth is the store's writer, a quarter what answers clients and agents; then JSON, copies of documents, sockets";
 const WORLD_TIME: &str = "as with restarts";
 const COMMITS: &str =
-    "the API's, which files each request and each report and sweeps it away; a keeper's carries the news of many machines";
+    "the API's, which files each request and each report, and sweeps many away at once; a keeper's carries the news of many machines";
 const CALLS: &str = "the steps of an installation; those beyond are looks at machines that wait or are done, one a minute";
 const PLANS: &str = "keepers take turns, so many a second: the longer all takes, the more there are for each";
 const MEMORY: &str =

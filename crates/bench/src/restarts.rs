@@ -39,7 +39,8 @@ const TOLD_FLEET: u64 = 1_024;
 const PLANE_TIME: &str = "a quarter is the store's writer, a sixth the allocator; then JSON, comparing names, and sockets";
 const HOUSE_TIME: &str =
     "a fifth is the store's writer, a fifth the allocator; then JSON, of the control plane and of the simulated devices";
-const COMMITS: &str = "two of the API, which files a request and sweeps it away; a keeper's carries the news of many machines";
+const COMMITS: &str =
+    "one of the API, which files a request, and a part of one that sweeps many away; a keeper's carries the news of many machines";
 const LONE: &str =
     "six plans of a keeper, which are 20 ms apart, the looks 20 ms after each change of power, and the boot; hardly any work";
 

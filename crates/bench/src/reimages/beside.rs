@@ -35,7 +35,7 @@ pub struct Beside {
 impl Beside {
     /// What one of the large fleet costs beside one of the small.
     pub fn growth(&self) -> f64 {
-        self.large.beyond_rest / self.small.beyond_rest
+        self.large.beyond_rest / self.small.beyond_rest.max(f64::MIN_POSITIVE)
     }
 }
 
@@ -66,6 +66,10 @@ pub async fn reimage([small, large]: [Shape; 2], rest: &Rest, every: Duration, a
 
 /// How often it is looked whether all has ended.
 const LOOKED_EVERY: Duration = Duration::from_secs(1);
+
+/// How long is waited after machines were made ready: the revision of the store that the metrics tell may be a second old, and what is
+/// done after an uncordon would be counted with the reimages.
+const SETTLED_AFTER: Duration = Duration::from_secs(2);
 
 /// What reimages have taken of the computer, and what was done for them.
 #[derive(Default)]
@@ -158,7 +162,9 @@ impl Fleet {
 
     /// A machine stays cordoned after its reimage, and whoever reimages it again must find it as it was: to cordon it is work, too.
     async fn make_ready(&mut self) -> io::Result<()> {
-        acting::act_at_once(self.clients().await?, &self.pair.machines, UNCORDON).await.map(drop)
+        acting::act_at_once(self.clients().await?, &self.pair.machines, UNCORDON).await?;
+        tokio::time::sleep(SETTLED_AFTER).await;
+        Ok(())
     }
 
     /// Anew each time: connections that are silent for half a minute are closed.

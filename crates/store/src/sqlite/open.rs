@@ -22,9 +22,9 @@ const LARGEST_IDLE_LOG: u32 = 64 * 1_024 * 1_024;
 /// then writes pages in the middle of a transaction, and reads them again for the next.
 const WRITERS_CACHE_KIB: i32 = 8 * 1_024;
 
-/// Pages in the write-ahead log before they are folded into the file: 63 MiB, with what the log has beside each. A page that is written
-/// again before that is folded in once, and the more machines are busy, the longer it takes until a page is written again.
-const FOLDED_AFTER: u32 = 16_000;
+/// Pages in the write-ahead log before they are folded into the file: 16 MiB. Most pages are written again before that, and are folded in
+/// once. So many fit into the first table of the log's index.
+const FOLDED_AFTER: u32 = 4_000;
 
 pub(super) fn create_directory(place: &Place) -> Result<(), StoreError> {
     DirBuilder::new().recursive(true).mode(0o700).create(&place.directory).map_err(|error| place.io_fault(error))

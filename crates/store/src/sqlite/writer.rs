@@ -25,7 +25,7 @@ const LARGEST_BATCH: usize = 256;
 /// its sync cost about the same for one commit as for ten, so those of a crowd wait for each other a little, and share them.
 const BATCHES_APART: Duration = Duration::from_millis(5);
 
-/// For how long a batch of several commits counts as a crowd. Whoever commits alone, one after the other, never waits.
+/// For how long a batch of several commits counts as a crowd. Whoever commits alone, one after the other, waits for nobody after that.
 const CROWD_LASTS: Duration = Duration::from_millis(50);
 
 /// After how long it is looked for the first time whether all have come; each time after that takes twice as long.

@@ -94,6 +94,31 @@ fn rows_that_sqlite_refuses_fail_alone_and_whole() {
 }
 
 #[test]
+fn what_was_decided_beside_refused_rows_is_what_the_file_says() {
+    let mut bench = Bench::new();
+    bench.pragma(
+        "CREATE TEMP TRIGGER refuse BEFORE INSERT ON documents WHEN NEW.key = 'bad'
+         BEGIN SELECT RAISE(ABORT, 'refused by the test'); END",
+    );
+    let record = || crate::NewRecord { labels: vec!["x".to_owned()], value: "x".into() };
+    let bad = || put("bad").record(record());
+    let answers = bench.run(vec![
+        put("a").put("b", "1"),
+        bad(),
+        Commit::default().delete("b").record(record()),
+        Commit::default().record(record()),
+        bad(),
+        put("a").expect("a", Expected::At(Revision(1))),
+    ]);
+    let told: Vec<Option<u64>> = answers.into_iter().map(|answer| answer.ok().map(|revision| revision.0)).collect();
+    assert_eq!(told, [Some(1), None, Some(2), Some(3), None, Some(4)]);
+    assert_eq!(records_in(&bench), 2);
+    let found = |ledger: &Ledger| (ledger.revision(), ledger.get("a").unwrap().revision, ledger.history("", 9).len());
+    assert_eq!(found(&bench.writer.ledger), (Revision(4), Revision(4), 4));
+    assert_eq!(bench.keys(), ["a"]);
+}
+
+#[test]
 fn a_full_disk_refuses_the_whole_batch_and_is_forgotten_once_there_is_room() {
     let mut bench = Bench::new();
     bench.run_one(put("before")).unwrap();
