@@ -1,5 +1,5 @@
-//! Sweeping judged requests away, many at once: where a thousand machines report, a commit for each would be as much as all else that is
-//! written for it. Nobody waits for it, and what is not swept when a process dies, the keeper sweeps later.
+//! Sweeping judged requests away, many at once: where a thousand machines report, a commit for each would be nearly half of all
+//! commits. Nobody waits for it, and what is not swept when a process dies, the keeper sweeps later.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -71,7 +71,7 @@ Usage: cargo run --release -p bench -- [--small|--fleet=N] [NAME …]
 
   NAME …     only these benchmarks; all of them if none is named
   --small    tries the benchmarks on as little as goes through the whole of them, and writes nothing
-  --fleet=N  reimages: only N machines, in clusters of 100, all of which are filled; writes nothing, whatever is measured
+  --fleet=N  reimages: only N machines, in clusters of 100, beside a fleet of 100; writes nothing, whatever is measured
   --list     tells the names of the benchmarks
   --help     tells this
 

@@ -55,7 +55,7 @@ const CALLS: &str = "the steps of an installation; those beyond are looks at mac
 const PLANS: &str = "keepers take turns, so many a second: the longer all takes, the more there are for each";
 const MEMORY: &str =
     "operations with their journals, what was looked at, and an open connection to each BMC; read from the code, not measured";
-const GROWTH: &str = "linear would be 1; the processor's caches, which hold what is known of a small fleet, and whatever waits longer";
+const GROWTH: &str = "linear would be 1; what is known of it stands above the table";
 
 /// What linear means here: a machine of the largest fleet costs at most so much beside one of the smallest.
 const GROWTH_MAX: f64 = 1.25;

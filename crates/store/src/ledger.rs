@@ -198,7 +198,7 @@ impl Ledger {
         match value {
             Some(value) => {
                 let stored = Stored { value: value.clone(), revision };
-                // A key that is known stays where it is: the fleet's keys lie side by side then, whatever happens to its documents.
+                // A key that is known need not be made again.
                 match self.documents.get_mut(key) {
                     Some(before) => *before = stored,
                     None => drop(self.documents.insert(key.into(), stored)),
